@@ -17,7 +17,7 @@ use plan::children::needs as export_needs;
 use plan::levels::live_locals;
 use plan::task::Decided;
 use provider::PlanMode;
-use understand::graph::Node;
+use understand::graph::GraphNode;
 
 use crate::codes;
 use crate::failing::{fail_before_call, take_reply};
@@ -207,7 +207,7 @@ fn needs_of_exports(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Vec
     let live = live_locals(&documents);
     let mut needs: Vec<Need> = Vec::new();
     for node in documents.graph().order() {
-        let Node::Local(index) = node else { continue };
+        let GraphNode::Local(index) = node else { continue };
         let open = matches!(evaluation.locals[index as usize], Slot::Partial(_) | Slot::Open);
         if !open || !live[index as usize] {
             continue;

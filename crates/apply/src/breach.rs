@@ -59,7 +59,7 @@ pub(crate) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied
     for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed) {
         match fields.get(name).filter(|value| !value.is_null()) {
             Some(value) => {
-                let fits = expr::convert(&value.revealed(), &field.ty(), expr::Source::Literal).is_ok();
+                let fits = expr::convert(&value.revealed(), &field.ty(), expr::ValueOrigin::Literal).is_ok();
                 if !fits {
                     return Some(Breach::Contract(format!(
                         "`{name}` is {}, declared as {}",

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, Name, TypeId, Value};
-use evaluate::answers::{Answers, Opinion};
+use evaluate::answers::{Answers, ProviderOpinion};
 use evaluate::question::ProviderInstance;
 use evaluate::resolve::{Evaluation, Outputs};
 use plan::linked::Linked;
@@ -122,7 +122,7 @@ impl Known {
     }
 
     /// The current opinion of a provider that decides: that of the plan, or of planning again.
-    pub(crate) fn opinion_of<'a>(&'a self, plan: &'a Plan, decided: &Decided) -> Option<&'a Opinion> {
+    pub(crate) fn opinion_of<'a>(&'a self, plan: &'a Plan, decided: &Decided) -> Option<&'a ProviderOpinion> {
         if provider_decides(decided) { self.answers(plan).opinions.get(&decided.address) } else { None }
     }
 

@@ -18,7 +18,7 @@ use state::{Intent, Outcome, Record, StatusOp, StatusWord};
 use understand::check::conform::conform_resource;
 use understand::compare::{mark_fields, same};
 use understand::links::DeterministicMap;
-use understand::links::contribution::{Contribution, ContributionIndex, Merger, Written, without};
+use understand::links::contribution::{Contribution, ContributionForm, ContributionIndex, Merger, without};
 use understand::links::overlay::{Overlay, overlays_of};
 
 use crate::breach::breach;
@@ -294,7 +294,7 @@ impl LinkExecutor<'_> {
             let Some(write) = member.write() else { continue };
             let mine = written_by(self.known.record(&write.link).map(Arc::as_ref), write);
             let left = write.undo.iter().chain(&mine).map(|it| &it.contribution).filter(|it| {
-                let in_document = !matches!(it.how, Written::Set) && said.found(it).is_some();
+                let in_document = !matches!(it.how, ContributionForm::Set) && said.found(it).is_some();
                 !in_document && !holders.has_another(&write.link, it)
             });
             taken.extend(left.cloned());

@@ -4,7 +4,7 @@
 
 use evaluate::event::Event;
 use evaluate::resolve::{Need, Slot};
-use understand::graph::Node;
+use understand::graph::GraphNode;
 
 use crate::asking::ask;
 use crate::completing::complete;
@@ -16,7 +16,7 @@ use crate::values::Values;
 /// Asks for a data source, or completes the task if the data source has been read.
 pub(crate) fn read(parts: &mut Parts, task: u32, number: u32, effects: &mut Vec<Effect>) {
     let mut values = Values::new(&mut parts.known, &mut parts.results);
-    values.settle_before(Node::DataSource(number));
+    values.settle_before(GraphNode::DataSource(number));
     let slot = values.known.evaluation.as_ref().map(|evaluation| &evaluation.data[number as usize]);
     let is_read = match slot {
         None | Some(Slot::Value(_)) => true,

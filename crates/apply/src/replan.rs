@@ -6,7 +6,7 @@
 //! Not here: other decisions (`decide`), what the provider is asked while a plan is made (`plan`).
 
 use blueprint::{Address, FieldPath, Value};
-use evaluate::answers::Opinion;
+use evaluate::answers::ProviderOpinion;
 use evaluate::evaluation_question::{EvaluationQuestion, PlanAgain, plan_key};
 use plan::model::Action;
 use plan::plan::Plan;
@@ -120,7 +120,7 @@ fn was_undecided(plan: &Plan, address: &Address) -> bool {
 }
 
 /// The first field whose known planned value is another one now.
-fn broken_promise(plan: &Plan, decided: &Decided, now: &Opinion) -> Option<FieldPath> {
+fn broken_promise(plan: &Plan, decided: &Decided, now: &ProviderOpinion) -> Option<FieldPath> {
     let exact = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.exact);
     let before = plan.answers.opinions.get(&decided.address);
     let before = before.filter(|before| exact && !before.inexact && !now.inexact)?;

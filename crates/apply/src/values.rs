@@ -4,12 +4,12 @@
 
 use blueprint::{Name, Resource, Value};
 use diag::Diagnostics;
-use evaluate::resolve::{CallSite, Evaluation, Members, Need, Slot};
+use evaluate::resolve::{Evaluation, ExpressionSite, Members, Need, Slot};
 use plan::linked::Linked;
 use plan::model::Action;
 use plan::task::Decided;
 use understand::compare::{differences, with_path_of};
-use understand::graph::Node;
+use understand::graph::GraphNode;
 use understand::links::contribution::carried;
 
 use crate::codes;
@@ -87,10 +87,10 @@ impl<'a> Values<'a> {
     fn evaluate_at<T>(
         &mut self,
         decided: &Decided,
-        evaluate: impl FnOnce(&mut Evaluation, CallSite<'_>, &Resource, &mut Diagnostics) -> Result<Option<T>, Need>,
+        evaluate: impl FnOnce(&mut Evaluation, ExpressionSite<'_>, &Resource, &mut Diagnostics) -> Result<Option<T>, Need>,
     ) -> Option<T> {
         let (index, position) = decided.element?;
-        self.settle_before(Node::Resource(index));
+        self.settle_before(GraphNode::Resource(index));
         if !self.needed.is_empty() {
             return None;
         }
@@ -100,7 +100,7 @@ impl<'a> Values<'a> {
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
         let mut mistakes = Diagnostics::new();
-        let site = CallSite { unit, owner: &owner, item: item.as_ref() };
+        let site = ExpressionSite { unit, owner: &owner, item: item.as_ref() };
         let outcome = evaluate(evaluation, site, resource, &mut mistakes);
         self.results.report_errors(mistakes);
         outcome.unwrap_or_else(|need| {
@@ -171,7 +171,7 @@ impl<'a> Values<'a> {
         let Some((unit, _, resource)) = documents.resource(index) else { return };
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
-        let site = CallSite { unit, owner: &owner, item: item.as_ref() };
+        let site = ExpressionSite { unit, owner: &owner, item: item.as_ref() };
         match evaluation.metadata(site, resource, &mut Diagnostics::new()) {
             Ok(metadata) => {
                 if let Some(member) = evaluation.member_mut(index, position) {
@@ -185,12 +185,12 @@ impl<'a> Values<'a> {
 
     /// Settles the unknown intermediate values that a resource or data source reads. Data sources that were left open
     /// are read.
-    pub(crate) fn settle_before(&mut self, node: Node) {
+    pub(crate) fn settle_before(&mut self, node: GraphNode) {
         let Some(evaluation) = &mut self.known.evaluation else { return };
         let documents = evaluation.documents.clone();
         let mut order = Vec::new();
-        let mut stack: Vec<(Node, bool)> = vec![(node, false)];
-        let mut seen: std::collections::HashSet<Node, foldhash::fast::FixedState> = Default::default();
+        let mut stack: Vec<(GraphNode, bool)> = vec![(node, false)];
+        let mut seen: std::collections::HashSet<GraphNode, foldhash::fast::FixedState> = Default::default();
         while let Some((node, entered)) = stack.pop() {
             if entered {
                 order.push(node);
@@ -202,7 +202,7 @@ impl<'a> Values<'a> {
             stack.push((node, true));
             for edge in documents.graph().edges(node) {
                 let open = match edge.to {
-                    Node::DataSource(source) => {
+                    GraphNode::DataSource(source) => {
                         matches!(evaluation.data[source as usize], Slot::Partial(_) | Slot::Open)
                     }
                     other => evaluation.is_unsettled(other),
@@ -212,7 +212,7 @@ impl<'a> Values<'a> {
                 }
             }
         }
-        reopen(evaluation, |source| seen.contains(&Node::DataSource(source)));
+        reopen(evaluation, |source| seen.contains(&GraphNode::DataSource(source)));
         for node in order {
             let mut mistakes = Diagnostics::new();
             match evaluation.settle_now(node, &mut mistakes) {

@@ -32,11 +32,11 @@ pub enum ExprKind {
     /// Accessors on the result of an expression.
     Access(Box<Expr>, Vec<Accessor>),
     /// A call of a named function of a function table.
-    Call(Box<Call>),
+    Call(Box<CallExpr>),
     /// A named function as a value.
     Function(Name),
     /// A conditional expression. Only the chosen branch is evaluated.
-    Choice(Box<Choice>),
+    Choice(Box<ChoiceExpr>),
     /// The value of a single substitution; the span is that of the whole `${..}` (decision A5).
     Substitution(Box<Expr>),
     /// An expression whose error has been reported. It has no value and causes no second diagnostic.
@@ -58,7 +58,7 @@ pub enum TextPart {
 #[serde(rename_all = "camelCase")]
 pub struct Ref {
     /// The element.
-    pub head: Head,
+    pub head: ReferenceHead,
     /// The head with its name, as written: `variables.x`, `resources["x"]`, `x`, `elem`.
     #[serde(rename = "at")]
     pub head_span: Span,
@@ -69,7 +69,7 @@ pub struct Ref {
 /// What a reference names, in the terms of the blueprint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Head {
+pub enum ReferenceHead {
     /// An input of the document: `variables.x`.
     Input(Name),
     /// A named intermediate value: `values.x`.
@@ -117,7 +117,7 @@ pub enum AccessorKind {
 /// A call.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Call {
+pub struct CallExpr {
     /// The name of the function.
     pub function: Name,
     /// The place of the name.
@@ -140,7 +140,7 @@ pub struct Argument {
 /// A conditional expression.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Choice {
+pub struct ChoiceExpr {
     /// The condition: boolean. None counts as false.
     pub condition: Expr,
     /// The result if the condition is true.

@@ -31,7 +31,9 @@ pub use document::{
     LinkSelector, Local, Move, Origin, ReplaceOrder, Resource, ResourceMetadata, Restricted, SourceMetadata, Timeouts,
 };
 pub use duration::{DurationError, format_duration, parse_duration};
-pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Ref, TextPart};
+pub use expression::{
+    Accessor, AccessorKind, Argument, CallExpr, ChoiceExpr, Expr, ExprKind, Ref, ReferenceHead, TextPart,
+};
 pub use field_path::{FieldPath, PathStep};
 pub use home::home_mistake;
 pub use map::{Entries, IndexMap, MapIter, MapIterMut};

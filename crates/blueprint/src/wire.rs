@@ -33,7 +33,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{Address, Asset, IndexMap, Map, Name, Unknown, Value};
 
-pub use document::{Document, WireError};
+pub use document::{WireDocument, WireDocumentError};
 
 /// The version of the form described above.
 pub const VERSION: u32 = 1;
@@ -60,9 +60,9 @@ impl Serialize for Value {
             Value::Set(items) => single(serializer, "$set", &items.as_ref()),
             Value::Map(entries) => {
                 if entries.keys().next().is_some_and(|key| key.starts_with('$')) {
-                    single(serializer, "$map", &Entries(entries))
+                    single(serializer, "$map", &PlainEntries(entries))
                 } else {
-                    Entries(entries).serialize(serializer)
+                    PlainEntries(entries).serialize(serializer)
                 }
             }
             Value::Asset(asset) => single(serializer, "$asset", asset.as_ref()),
@@ -77,9 +77,9 @@ impl Serialize for Value {
 }
 
 /// The entries of a map, written without a mark around them.
-struct Entries<'a>(&'a Map);
+struct PlainEntries<'a>(&'a Map);
 
-impl Serialize for Entries<'_> {
+impl Serialize for PlainEntries<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (key, value) in self.0 {
@@ -96,8 +96,8 @@ impl Serialize for Asset {
             Asset::File(path) => single(serializer, "file", &path.as_ref()),
             Asset::Remote(url) => single(serializer, "remote", &url.as_ref()),
             Asset::Archive(parts) => {
-                struct Parts<'a>(&'a IndexMap<Name, Asset>);
-                impl Serialize for Parts<'_> {
+                struct ArchiveParts<'a>(&'a IndexMap<Name, Asset>);
+                impl Serialize for ArchiveParts<'_> {
                     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                         let mut map = serializer.serialize_map(Some(self.0.len()))?;
                         for (name, part) in self.0 {
@@ -106,7 +106,7 @@ impl Serialize for Asset {
                         map.end()
                     }
                 }
-                single(serializer, "archive", &Parts(parts))
+                single(serializer, "archive", &ArchiveParts(parts))
             }
         }
     }
@@ -116,17 +116,17 @@ impl<'de> Deserialize<'de> for Asset {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Asset, D::Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "lowercase")]
-        enum Form {
+        enum AssetForm {
             Text(Name),
             File(Name),
             Remote(Name),
             Archive(IndexMap<Name, Asset>),
         }
-        Ok(match Form::deserialize(deserializer)? {
-            Form::Text(text) => Asset::Text(text),
-            Form::File(path) => Asset::File(path),
-            Form::Remote(url) => Asset::Remote(url),
-            Form::Archive(parts) => Asset::Archive(parts),
+        Ok(match AssetForm::deserialize(deserializer)? {
+            AssetForm::Text(text) => Asset::Text(text),
+            AssetForm::File(path) => Asset::File(path),
+            AssetForm::Remote(url) => Asset::Remote(url),
+            AssetForm::Archive(parts) => Asset::Archive(parts),
         })
     }
 }
@@ -180,7 +180,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::default();
-        while let Some(Key(key)) = entries.next_key()? {
+        while let Some(WireKey(key)) = entries.next_key()? {
             if map.is_empty() && key.starts_with('$') {
                 let marked = match key.as_ref() {
                     "$secret" => entries.next_value::<Value>()?.secret(),
@@ -208,7 +208,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
                         continue;
                     }
                 };
-                if entries.next_key::<Key>()?.is_some() {
+                if entries.next_key::<WireKey>()?.is_some() {
                     return Err(A::Error::custom(format!("nothing may stand beside `{key}`")));
                 }
                 return Ok(marked);
@@ -239,7 +239,7 @@ impl<'de> Visitor<'de> for PlainMap {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Map, A::Error> {
         let mut map = Map::new();
-        while let Some((Key(key), value)) = entries.next_entry()? {
+        while let Some((WireKey(key), value)) = entries.next_entry()? {
             map.insert(key, value);
         }
         Ok(map)
@@ -249,14 +249,14 @@ impl<'de> Visitor<'de> for PlainMap {
 /// Deserialises a name without an intermediate `String`, for `deserialize_with` of fields that are read thousands of
 /// times.
 pub fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
-    Key::deserialize(deserializer).map(|Key(name)| name)
+    WireKey::deserialize(deserializer).map(|WireKey(name)| name)
 }
 
 /// A key or name that is deserialised without an intermediate `String`.
-struct Key(Name);
+struct WireKey(Name);
 
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+impl<'de> Deserialize<'de> for WireKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<WireKey, D::Error> {
         deserializer.deserialize_str(KeyVisitor)
     }
 }
@@ -264,14 +264,14 @@ impl<'de> Deserialize<'de> for Key {
 struct KeyVisitor;
 
 impl Visitor<'_> for KeyVisitor {
-    type Value = Key;
+    type Value = WireKey;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Key, E> {
-        Ok(Key(text.into()))
+    fn visit_str<E>(self, text: &str) -> Result<WireKey, E> {
+        Ok(WireKey(text.into()))
     }
 }
 

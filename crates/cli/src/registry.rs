@@ -9,11 +9,11 @@ use engine::installed::{
     Simulation,
 };
 use provider::{Catalog, Provider};
-use providers::fake::{self, FakeOptions, SharedWorld};
+use providers::fake::{self, FakeOptions, SharedCloud};
 use source::{Source, Sources};
 use sources::disk::Disk;
 use sources::https::Https;
-use sources::{Cache, Environment, object};
+use sources::{Cache, Variables, object};
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Mode, SqliteStore};
 
@@ -44,7 +44,7 @@ pub(crate) fn installed() -> Arc<Installed> {
         hosts: hosts::installed(),
         dialects: dialects::Dialects::BUILT_IN,
         simulate: InstalledSimulation {
-            in_memory: Arc::new(|| Arc::new(World(SharedWorld::default()))),
+            in_memory: Arc::new(|| Arc::new(World(SharedCloud::default()))),
             open: open_world,
         },
         stores: vec![
@@ -80,7 +80,7 @@ fn catalog(namespaces: &'static [&'static str], read: fn() -> Arc<Catalog>) -> I
 }
 
 /// A simulated cloud.
-struct World(SharedWorld);
+struct World(SharedCloud);
 
 impl Simulation for World {
     fn provider(&self, catalog: Arc<Catalog>, behind: Option<Arc<dyn Provider>>) -> Arc<dyn Provider> {
@@ -95,12 +95,12 @@ impl Simulation for World {
 }
 
 fn open_world(file: &Path) -> Result<Arc<dyn Simulation>, Box<dyn std::error::Error + Send + Sync>> {
-    Ok(Arc::new(World(fake::World::open(file)?.shared())))
+    Ok(Arc::new(World(fake::FakeCloud::open(file)?.shared())))
 }
 
 /// The sources of documents. Nothing is read or requested before a document is needed.
 fn sources() -> Sources {
-    let environment = Environment::of_process();
+    let environment = Variables::of_process();
     let working_directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let (mut https, mut s3) = (Https::new(), object::s3(environment.clone()));
     let (mut google, mut azure) = (object::google(environment.clone()), object::azure(environment));

@@ -5,7 +5,8 @@ use diag::{Code, Diagnostics};
 use expr::FunctionTable;
 
 use crate::{
-    Companion, DialectRules, DialectSettings, Document, Explained, LoadedCompanions, Lowered, Setting, Shape, Wanted,
+    Companion, DialectRules, DialectSetting, DialectSettings, Document, Explained, LoadedCompanions, Lowered, Shape,
+    Wanted,
 };
 
 /// A document language. Holds no state.
@@ -48,7 +49,7 @@ pub trait Dialect: Send + Sync {
     }
 
     /// Its settings.
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [DialectSetting] {
         &[]
     }
 

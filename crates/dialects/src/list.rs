@@ -8,7 +8,7 @@ use expr::FunctionTable;
 
 use crate::blueprint::BlueprintDialect;
 use crate::hot::HotDialect;
-use crate::{Companion, Dialect, DialectRules, DialectSettings, Document, LoadedCompanions, Settings};
+use crate::{Companion, Dialect, DialectRules, DialectSettings, Document, DocumentSettings, LoadedCompanions};
 
 /// The built-in dialects, in the order in which they are asked.
 static BUILT_IN: &[&dyn Dialect] = &[&BlueprintDialect, &HotDialect];
@@ -79,13 +79,13 @@ impl Dialects {
     }
 
     /// Adds to the functions of the native dialect and of providers those of all other dialects, as they are set.
-    pub fn insert_functions(&self, table: &mut FunctionTable, settings: &Settings) {
+    pub fn insert_functions(&self, table: &mut FunctionTable, settings: &DocumentSettings) {
         self.iter().for_each(|dialect| dialect.insert_functions(table, settings.of(dialect.name())));
     }
 
     /// Sets what is written for a dialect. An error is the rest of a sentence that begins with the place of the
     /// settings.
-    pub fn set(&self, settings: &mut Settings, dialect: &str, written: &[(Name, Value)]) -> Result<(), String> {
+    pub fn set(&self, settings: &mut DocumentSettings, dialect: &str, written: &[(Name, Value)]) -> Result<(), String> {
         let Some(dialect) = self.get(dialect) else { return Err("is about no dialect".to_owned()) };
         settings.set(dialect.name(), DialectSettings::read(dialect.settings(), written)?);
         Ok(())
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn settings_are_read_by_the_dialect_that_they_name() {
-        let (all, mut settings) = (Dialects::BUILT_IN, Settings::NONE);
+        let (all, mut settings) = (Dialects::BUILT_IN, DocumentSettings::NONE);
         let mut set = |dialect: &str, name: &str| all.set(&mut settings, dialect, &[(name.into(), Value::Int(1))]);
         assert_eq!(set("hott", "resources"), Err("is about no dialect".to_owned()));
         assert_eq!(set("blueprint", "resources"), Err("has no setting `resources`; it has none".to_owned()));

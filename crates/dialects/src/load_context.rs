@@ -6,7 +6,7 @@ use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, FileId};
 use syntax::Tree;
 
-use crate::{Answers, Settings};
+use crate::{Answers, DocumentSettings};
 
 /// The context in which a document is loaded.
 #[derive(Clone, Debug, Default)]
@@ -20,18 +20,18 @@ pub struct LoadContext {
     /// The dialect's data from companion files; none if there are none.
     pub own: Option<Arc<dyn DialectContext>>,
     /// Settings for documents.
-    pub settings: Settings,
+    pub settings: DocumentSettings,
     /// The types that providers offer; `None` if they are unknown.
-    pub types: Option<Types>,
+    pub types: Option<TypeLookup>,
     /// Answers to what its dialect wanted.
     pub answers: Answers,
 }
 
 /// A function that returns whether a provider offers the type of a name.
 #[derive(Clone)]
-pub struct Types(pub Arc<dyn Fn(&str) -> bool + Send + Sync>);
+pub struct TypeLookup(pub Arc<dyn Fn(&str) -> bool + Send + Sync>);
 
-impl std::fmt::Debug for Types {
+impl std::fmt::Debug for TypeLookup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Types")
     }
@@ -56,7 +56,7 @@ impl LoadContext {
         is_child: false,
         inputs_only: false,
         own: None,
-        settings: Settings::NONE,
+        settings: DocumentSettings::NONE,
         types: None,
         answers: Answers::NONE,
     };

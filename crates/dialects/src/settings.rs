@@ -1,18 +1,18 @@
 //! Settings for documents, outside of them: limits, and features that are off by default.
 //!
-//! A dialect declares its settings as data ([`Setting`]) and reads their values by name ([`DialectSettings`]).
+//! A dialect declares its settings as data ([`DialectSetting`]) and reads their values by name ([`DialectSettings`]).
 //!
 //! Not here: where settings are written, and how files are read.
 
 use blueprint::{Name, Value};
 
 /// A setting: its name, and its least and greatest value; none for one that is on or off.
-pub type Setting = (&'static str, Option<(i64, i64)>);
+pub type DialectSetting = (&'static str, Option<(i64, i64)>);
 
 /// Limits on documents of a dialect; none: not set. A dialect has these limits if it declares the
 /// settings of these names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct DialectLimits {
     /// Bytes of one document: `document-bytes`.
     pub bytes: Option<usize>,
     /// Resources in a root and all documents below it: `resources`.
@@ -40,7 +40,7 @@ impl DocumentLimits {
         DocumentLimits { value_bytes: None, all_value_bytes: None, members: None, all_members: None };
 
     /// The settings.
-    const SETTINGS: [Setting; 4] = [
+    const SETTINGS: [DialectSetting; 4] = [
         ("value-bytes", Some((1024, expr::MAX_VALUE_BYTES as i64))),
         ("all-value-bytes", Some((1024, i64::MAX))),
         ("members", Some((1, 1_000_000))),
@@ -86,7 +86,7 @@ impl DialectSettings {
 
     /// From what is written, by name; `known` are the settings that there are. An error is the rest of a sentence that
     /// begins with the place of the settings.
-    pub fn read(known: &[Setting], written: &[(Name, Value)]) -> Result<DialectSettings, String> {
+    pub fn read(known: &[DialectSetting], written: &[(Name, Value)]) -> Result<DialectSettings, String> {
         let mut read: Vec<(&'static str, SetTo)> = Vec::with_capacity(written.len());
         for (name, value) in written {
             let one = checked(known, name, value)?;
@@ -126,8 +126,8 @@ impl DialectSettings {
     }
 
     /// How large documents may be.
-    pub fn limits(&self) -> Limits {
-        Limits {
+    pub fn limits(&self) -> DialectLimits {
+        DialectLimits {
             bytes: self.size("document-bytes"),
             resources: self.size("resources"),
             levels: self.number("nesting").and_then(|levels| u32::try_from(levels).ok()),
@@ -137,16 +137,16 @@ impl DialectSettings {
 
 /// All settings for documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct DocumentSettings {
     /// Limits for documents of every dialect.
     pub room: DocumentLimits,
     /// By dialect.
     by_dialect: Vec<(&'static str, DialectSettings)>,
 }
 
-impl Settings {
+impl DocumentSettings {
     /// Nothing is set.
-    pub const NONE: Settings = Settings { room: DocumentLimits::USUAL, by_dialect: Vec::new() };
+    pub const NONE: DocumentSettings = DocumentSettings { room: DocumentLimits::USUAL, by_dialect: Vec::new() };
 
     /// Replaces the settings of a dialect.
     pub fn set(&mut self, dialect: &'static str, settings: DialectSettings) {
@@ -161,13 +161,13 @@ impl Settings {
     }
 
     /// How large documents of a dialect may be.
-    pub fn limits(&self, dialect: &str) -> Limits {
+    pub fn limits(&self, dialect: &str) -> DialectLimits {
         self.of(dialect).limits()
     }
 }
 
 /// The setting of that name with its value, if it takes that.
-fn checked(known: &[Setting], name: &str, value: &Value) -> Result<(&'static str, SetTo), String> {
+fn checked(known: &[DialectSetting], name: &str, value: &Value) -> Result<(&'static str, SetTo), String> {
     let Some((name, range)) = known.iter().find(|(known, _)| *known == name) else {
         let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
         let nearest = diag::nearest(name, known.iter().map(|(name, _)| *name));
@@ -192,14 +192,14 @@ fn checked(known: &[Setting], name: &str, value: &Value) -> Result<(&'static str
 mod tests {
     use super::*;
 
-    const KNOWN: &[Setting] = &[
+    const KNOWN: &[DialectSetting] = &[
         ("resources", Some((1, i64::MAX))),
         ("nesting", Some((1, 16))),
         ("fancy", None),
         ("document-bytes", Some((1, 99))),
     ];
 
-    fn read(known: &[Setting], written: &[(&str, Value)]) -> Result<DialectSettings, String> {
+    fn read(known: &[DialectSetting], written: &[(&str, Value)]) -> Result<DialectSettings, String> {
         let written: Vec<(Name, Value)> = written.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
         DialectSettings::read(known, &written)
     }
@@ -208,9 +208,9 @@ mod tests {
     fn settings_of_documents_are_limits() {
         let written = [("resources", Value::Int(7)), ("nesting", Value::Int(2)), ("resources", Value::Int(8))];
         let settings = read(KNOWN, &written).expect("they can be set");
-        assert_eq!(settings.limits(), Limits { bytes: None, resources: Some(8), levels: Some(2) });
+        assert_eq!(settings.limits(), DialectLimits { bytes: None, resources: Some(8), levels: Some(2) });
         assert_eq!((settings.switch("fancy"), settings.value("nesting")), (None, Some(Value::Int(2))));
-        let mut all = Settings::NONE;
+        let mut all = DocumentSettings::NONE;
         all.set("toy", settings);
         assert_eq!((all.limits("toy").resources, all.limits("other").resources), (Some(8), None));
     }

@@ -11,11 +11,11 @@ pub struct Section {
     /// Its name for people: `resource`, `data source`.
     pub name: &'static str,
     /// Its keys.
-    pub keys: &'static [Key],
+    pub keys: &'static [SectionKey],
 }
 
 /// One key of a section.
-pub struct Key {
+pub struct SectionKey {
     /// The key.
     pub name: &'static str,
     /// Must be there.
@@ -32,7 +32,7 @@ pub struct Key {
     /// How it relates to the types of providers.
     pub offer: Offer,
     /// The form of its value.
-    pub form: Form,
+    pub form: KeyForm,
     /// Whether its value, or the values in it, may hold substitutions.
     pub substitutions: bool,
     /// The version of the language that brought it; empty if every version has it.
@@ -91,7 +91,7 @@ pub enum Offer {
 
 /// The form of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum KeyForm {
     /// A scalar that is text.
     Text,
     /// A scalar whose kind is decided elsewhere.
@@ -110,39 +110,39 @@ pub enum Form {
     Any,
 }
 
-impl Form {
+impl KeyForm {
     /// The form in words, for messages: `text`, `a list`.
     pub fn words(self) -> &'static str {
         match self {
-            Form::Text => "text",
-            Form::Scalar => "a single value",
-            Form::Map => "a map",
-            Form::List => "a list",
-            Form::ScalarOrList => "a single value or a list",
-            Form::ScalarOrMap => "a single value or a map",
-            Form::MapOrList => "a map or a list",
-            Form::Any => "anything",
+            KeyForm::Text => "text",
+            KeyForm::Scalar => "a single value",
+            KeyForm::Map => "a map",
+            KeyForm::List => "a list",
+            KeyForm::ScalarOrList => "a single value or a list",
+            KeyForm::ScalarOrMap => "a single value or a map",
+            KeyForm::MapOrList => "a map or a list",
+            KeyForm::Any => "anything",
         }
     }
 
     /// Whether a scalar, a list, a map may stand there.
     pub fn takes(self, scalar: bool, list: bool, map: bool) -> bool {
         match self {
-            Form::Text | Form::Scalar => scalar,
-            Form::Map => map,
-            Form::List => list,
-            Form::ScalarOrList => scalar || list,
-            Form::ScalarOrMap => scalar || map,
-            Form::MapOrList => map || list,
-            Form::Any => true,
+            KeyForm::Text | KeyForm::Scalar => scalar,
+            KeyForm::Map => map,
+            KeyForm::List => list,
+            KeyForm::ScalarOrList => scalar || list,
+            KeyForm::ScalarOrMap => scalar || map,
+            KeyForm::MapOrList => map || list,
+            KeyForm::Any => true,
         }
     }
 }
 
-impl Key {
+impl SectionKey {
     /// An optional key of every version, without substitutions.
-    pub const fn new(name: &'static str, form: Form, docs: &'static str) -> Key {
-        Key {
+    pub const fn new(name: &'static str, form: KeyForm, docs: &'static str) -> SectionKey {
+        SectionKey {
             name,
             required: false,
             docs,
@@ -158,49 +158,49 @@ impl Key {
     }
 
     /// The same key, with details of its value.
-    pub const fn detail(self, detail: Detail) -> Key {
-        Key { detail, ..self }
+    pub const fn detail(self, detail: Detail) -> SectionKey {
+        SectionKey { detail, ..self }
     }
 
     /// The same key, required.
-    pub const fn required(self) -> Key {
-        Key { required: true, ..self }
+    pub const fn required(self) -> SectionKey {
+        SectionKey { required: true, ..self }
     }
 
     /// The same key, holding a section.
-    pub const fn section(self, section: &'static str) -> Key {
-        Key { section, ..self }
+    pub const fn section(self, section: &'static str) -> SectionKey {
+        SectionKey { section, ..self }
     }
 
     /// The same key, holding definitions of a section.
-    pub const fn definitions(self, section: &'static str) -> Key {
-        Key { section, definitions: true, ..self }
+    pub const fn definitions(self, section: &'static str) -> SectionKey {
+        SectionKey { section, definitions: true, ..self }
     }
 
     /// The same key, with one of these values.
-    pub const fn one_of(self, values: &'static [&'static str]) -> Key {
-        Key { values, ..self }
+    pub const fn one_of(self, values: &'static [&'static str]) -> SectionKey {
+        SectionKey { values, ..self }
     }
 
     /// The same key, about something of a provider's.
-    pub const fn offer(self, offer: Offer) -> Key {
-        Key { offer, ..self }
+    pub const fn offer(self, offer: Offer) -> SectionKey {
+        SectionKey { offer, ..self }
     }
 
     /// The same key, open to substitutions.
-    pub const fn substitutions(self) -> Key {
-        Key { substitutions: true, ..self }
+    pub const fn substitutions(self) -> SectionKey {
+        SectionKey { substitutions: true, ..self }
     }
 
     /// The same key, brought by a version.
-    pub const fn since(self, since: &'static str) -> Key {
-        Key { since, ..self }
+    pub const fn since(self, since: &'static str) -> SectionKey {
+        SectionKey { since, ..self }
     }
 }
 
 impl Section {
     /// The key of that name.
-    pub fn key(&self, name: &str) -> Option<&Key> {
+    pub fn key(&self, name: &str) -> Option<&SectionKey> {
         self.keys.iter().find(|key| key.name == name)
     }
 }

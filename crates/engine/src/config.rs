@@ -362,8 +362,8 @@ impl Config {
     }
 
     /// What is set for dialects. Unknown ones, and unknown settings, are errors.
-    pub fn dialects(&self, all: &dialects::Dialects) -> Result<dialects::Settings, Error> {
-        let mut settings = dialects::Settings::default();
+    pub fn dialects(&self, all: &dialects::Dialects) -> Result<dialects::DocumentSettings, Error> {
+        let mut settings = dialects::DocumentSettings::default();
         for (dialect, table) in &self.dialects {
             let path = format!("dialects.{dialect}");
             let mut written = Vec::with_capacity(table.len());

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::phases::shell::Shell;
-use crate::phases::{Checked, Documents, Given, Pinned, PinnedDocument, Reading};
+use crate::phases::{Checked, Documents, Given, Pinned, PinnedDocument, ReadingContext};
 use blueprint::{Blueprint, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use source::Location;
@@ -109,7 +109,7 @@ impl Document {
         let world = self.reading_shell();
         let none = Pinned::default();
         let path = self.source.path.as_ref();
-        let reading = Reading {
+        let reading = ReadingContext {
             files: &mut files,
             catalogs: &self.library.catalogs,
             functions: &self.library.functions,

@@ -24,7 +24,7 @@ pub struct Selection {
     /// How providers are called, by namespace, in place of the limits in their catalogues.
     pub limits: IndexMap<Name, Limits>,
     /// Settings of dialects.
-    pub dialects: dialects::Settings,
+    pub dialects: dialects::DocumentSettings,
     /// Hosted packages of the configuration.
     pub plugins: Vec<ConfiguredPackage>,
     /// Lists name catalogues for tests and hosted packages too.
@@ -127,9 +127,11 @@ impl Library {
     }
 
     /// Whether there is a type of a name, for dialects.
-    pub fn types(&self) -> dialects::Types {
+    pub fn types(&self) -> dialects::TypeLookup {
         let catalogs = self.catalogs.clone();
-        dialects::Types(Arc::new(move |name| matches!(catalogs.resource_type(&TypeId::parse(name)), TypeRef::Known(_))))
+        dialects::TypeLookup(Arc::new(move |name| {
+            matches!(catalogs.resource_type(&TypeId::parse(name)), TypeRef::Known(_))
+        }))
     }
 
     /// Reads the catalogues of all types in a state, so that calls about its resources have their limits.

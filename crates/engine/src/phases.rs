@@ -15,7 +15,7 @@ pub use ::plan::resolved::{Resolved, ResolvedElement};
 pub use ::plan::unchanged::unchanged;
 pub use ::plan::{generation, plan_file};
 pub use evaluate::answers::{self, Answers};
-pub use evaluate::children::{Reading, documents};
+pub use evaluate::children::{ReadingContext, documents};
 pub use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, Search};
 pub use evaluate::event::Event;
 pub use evaluate::question::{
@@ -27,9 +27,9 @@ pub use evaluate::world::{Environment, World};
 pub use understand::check::{self, Checked, check};
 pub use understand::compare::Change;
 pub use understand::documents::{DocumentInstance, Documents};
-pub use understand::graph::{Edge, EdgeKind, Graph, Node};
+pub use understand::graph::{Edge, EdgeKind, Graph, GraphNode};
 pub use understand::json_schema::json_schema;
-pub use understand::links::{Links, Pair};
+pub use understand::links::{LinkedPair, Links};
 pub use understand::load::{Loaded, load};
 pub use understand::pinned::{Pinned, PinnedChild, PinnedData};
 

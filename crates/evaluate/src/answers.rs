@@ -52,7 +52,7 @@ pub struct Answers {
     pub unread: IndexMap<Address, Name>,
     /// The plans of providers, by address.
     #[serde(default)]
-    pub opinions: IndexMap<Address, Opinion>,
+    pub opinions: IndexMap<Address, ProviderOpinion>,
     /// The private data of planned deletes, by address, of providers that plan deletes.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub deletes: IndexMap<Address, Value>,
@@ -197,7 +197,7 @@ pub enum PinnedRead {
 
 /// The plan of a provider for a resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Opinion {
+pub struct ProviderOpinion {
     /// What the provider decides.
     #[serde(default, skip_serializing_if = "decides_nothing")]
     pub verdict: Verdict,
@@ -226,14 +226,14 @@ pub struct Opinion {
     pub private: Value,
 }
 
-impl From<Planned> for Opinion {
-    fn from(said: Planned) -> Opinion {
+impl From<Planned> for ProviderOpinion {
+    fn from(said: Planned) -> ProviderOpinion {
         let Planned { verdict, inputs, outputs, inexact, replaces, changes, only_recorded, adopts, private, .. } = said;
-        Opinion { verdict, inputs, outputs, inexact, replaces, changes, only_recorded, adopts, private }
+        ProviderOpinion { verdict, inputs, outputs, inexact, replaces, changes, only_recorded, adopts, private }
     }
 }
 
-impl Opinion {
+impl ProviderOpinion {
     /// Whether any part of it is secret.
     pub fn has_secret(&self) -> bool {
         let values = [self.inputs.as_ref(), self.outputs.as_ref(), Some(&self.private)];

@@ -20,10 +20,10 @@ use crate::answers::PinnedBytes;
 use crate::codes;
 use crate::question::{ProviderInstance, ResourceTarget, SourceError};
 use crate::resolve::scope::bytes_key;
-use crate::resolve::{CallSite, Evaluation, Halt, Need, NoProviderInstance, Slot, site_of};
+use crate::resolve::{Evaluation, ExpressionSite, Halt, Need, NoProviderInstance, Slot, site_of};
 use crate::world::World;
 use understand::compare::{entry_of, has_sensitive, item_of, mark_like};
-use understand::graph::Node;
+use understand::graph::GraphNode;
 use understand::pinned::{PinnedData, PinnedInstance, PinnedSearch};
 
 /// An insertion-ordered set with a fixed hash.
@@ -474,7 +474,7 @@ fn as_declared(answer: Value, namespace: &str, function: &str, functions: &Funct
     });
     let Some(Returns::Type(ty)) = declared.map(|function| &function.returns) else { return Ok(answer) };
     let is_plain = !answer.has_unknown() && !has_function(&answer);
-    match expr::convert(&answer, ty, expr::Source::Literal) {
+    match expr::convert(&answer, ty, expr::ValueOrigin::Literal) {
         Ok(answer) if is_plain => Ok(answer),
         _ if answer.is_null() => Ok(answer),
         _ => Err(AskFailure {
@@ -544,7 +544,7 @@ fn search(
         return Ok(Searched::Settled(Slot::Failed));
     };
     let owner = documents.unit(unit).named(format_args!("datasources.{name}"));
-    let site = CallSite::of(unit, &owner);
+    let site = ExpressionSite::of(unit, &owner);
     let mut filters: Vec<(Name, Name, Value)> = Vec::new();
     let (mut unknown, mut waits_for) = (false, Vec::new());
     for filter in &source.filters {
@@ -574,7 +574,7 @@ fn search(
             annotations.get_or_insert_with(annotation.key.clone(), || default.clone());
         }
     }
-    let instance = match evaluation.provider_of(Node::DataSource(index)) {
+    let instance = match evaluation.provider_of(GraphNode::DataSource(index)) {
         Ok(instance) => instance,
         Err(NoProviderInstance(why)) => {
             found.extend(why.map(|why| *why));
@@ -754,7 +754,7 @@ fn chosen(
         if let Some(value) = path_of(&first.fields, field) {
             let (definition, sensitive) = definition_of(&ty.schema, field);
             let value = mark_like(&value, None, definition).tainted(sensitive);
-            let value = expr::convert(&value, &export.ty.item, expr::Source::Literal).unwrap_or(value);
+            let value = expr::convert(&value, &export.ty.item, expr::ValueOrigin::Literal).unwrap_or(value);
             fields.insert(exported.clone(), value);
         }
     }

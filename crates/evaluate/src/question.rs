@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::wire::Document;
+use blueprint::wire::WireDocument;
 use blueprint::{Address, Name, PROVIDER_TYPE, TypeId, Value};
 use provider::{
     CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
@@ -58,7 +58,7 @@ pub enum Question<'a> {
         /// The name of the transform.
         name: &'a str,
         /// The document.
-        document: Box<Document>,
+        document: Box<WireDocument>,
     },
     /// Passes the recorded resources to their providers ([`provider::Provider::recall`]). The reply is [`Reply::Done`].
     Recall(&'a Snapshot),
@@ -88,9 +88,9 @@ pub enum Reply {
     /// The content of a file or URL.
     Bytes(Result<Arc<[u8]>, SourceError>),
     /// An included document, with its location.
-    Document(Result<source::Document, source::SourceError>),
+    Document(Result<source::FetchedDocument, source::SourceError>),
     /// A transformed document.
-    Transformed(Result<Box<Document>, TransformError>),
+    Transformed(Result<Box<WireDocument>, TransformError>),
     /// Done; there is nothing to say.
     Done,
 }

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use blueprint::wire::Document;
+use blueprint::wire::WireDocument;
 use blueprint::{Blueprint, Name, Resource};
 use diag::{Diagnostics, Span, Spanned};
 use expr::FunctionTable;
@@ -22,7 +22,7 @@ use understand::check::{CheckContext, Checked, Included};
 use understand::documents::Documents;
 
 /// Resources of the document by the place of their name: the name, and whether the type is abstract.
-type Written = HashMap<Span, (Name, bool), foldhash::fast::FixedState>;
+type WrittenResources = HashMap<Span, (Name, bool), foldhash::fast::FixedState>;
 
 /// The document after its transforms, checked again. Returns the document unchanged if it lists no transforms or they
 /// have already run. The result carries its digest, so that a saved plan can detect a different result.
@@ -46,7 +46,7 @@ pub async fn transform(
     for transform in &original.transforms {
         let given: HashMap<Name, Span, foldhash::fast::FixedState> =
             blueprint.resources.iter().map(|(name, resource)| (name.clone(), resource.span)).collect();
-        let document = match world.transform(&transform.item, Document::of(blueprint)).await {
+        let document = match world.transform(&transform.item, WireDocument::of(blueprint)).await {
             Ok(document) => document,
             Err(error) => {
                 found.push(failed(transform, &error, |name| given.get(name).copied()));
@@ -56,7 +56,7 @@ pub async fn transform(
         blueprint = taken_in(document, &original, transform, &written, found)?;
     }
     name_sources(&mut blueprint, &written);
-    let digest = Document::of(blueprint.clone()).to_json().ok().map(|text| crate::answers::digest(text.as_bytes()));
+    let digest = WireDocument::of(blueprint.clone()).to_json().ok().map(|text| crate::answers::digest(text.as_bytes()));
     let mut mistakes = Diagnostics::new();
     blueprint.resolve_types(catalogs.packages());
     let context = CheckContext::new(catalogs, functions, checked.rules);
@@ -92,7 +92,7 @@ pub async fn transform_documents(
     Some(Arc::new(documents.with_meanings(|checked| made.get(&Arc::as_ptr(checked).addr()).cloned(), found)))
 }
 
-fn written(checked: &Checked, catalogs: &Catalogs) -> Written {
+fn written(checked: &Checked, catalogs: &Catalogs) -> WrittenResources {
     let abstract_types = |name: &str| {
         catalogs
             .iter()
@@ -121,10 +121,10 @@ fn failed(
 
 /// The result of a transform, with the elements that only the engine knows. `None` if names collide or are invalid.
 fn taken_in(
-    document: Document,
+    document: WireDocument,
     original: &Blueprint,
     transform: &Spanned<Name>,
-    written: &Written,
+    written: &WrittenResources,
     found: &mut Diagnostics,
 ) -> Option<Blueprint> {
     // A resource without a known place is attributed to the transform as a whole.
@@ -179,7 +179,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Records for each resource the abstract one that it comes from.
-fn name_sources(blueprint: &mut Blueprint, written: &Written) {
+fn name_sources(blueprint: &mut Blueprint, written: &WrittenResources) {
     for resource in blueprint.resources.values_mut() {
         let source = written.get(&resource.span).filter(|(_, is_abstract)| *is_abstract);
         resource.made_from = source.map(|(name, _)| name.clone());

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::wire::Document;
+use blueprint::wire::WireDocument;
 use blueprint::{Name, TypeId, Value};
 use provider::{
     BoxFuture, CheckRequest, Checked, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
@@ -56,7 +56,7 @@ pub trait Environment: Send + Sync {
     }
 
     /// The kinds of sources that an include may name.
-    fn source_kinds(&self) -> Vec<&'static source::Kind> {
+    fn source_kinds(&self) -> Vec<&'static source::SourceKind> {
         Vec::new()
     }
 
@@ -105,7 +105,7 @@ impl dyn World + '_ {
     }
 
     /// An included document, with its location.
-    pub async fn document(&self, request: &source::Request) -> Result<source::Document, source::SourceError> {
+    pub async fn document(&self, request: &source::Request) -> Result<source::FetchedDocument, source::SourceError> {
         match self.ask(Question::Document(request)).await {
             Reply::Document(document) => document,
             _ => Err(source::SourceError::broken(OTHER_KIND)),
@@ -113,7 +113,7 @@ impl dyn World + '_ {
     }
 
     /// Applies a transform to a document.
-    pub async fn transform(&self, name: &str, document: Document) -> Result<Document, TransformError> {
+    pub async fn transform(&self, name: &str, document: WireDocument) -> Result<WireDocument, TransformError> {
         match self.ask(Question::Transform { name, document: Box::new(document) }).await {
             Reply::Transformed(document) => document.map(|document| *document),
             _ => Err(TransformError::whole(OTHER_KIND)),

@@ -7,7 +7,7 @@ use blueprint::{Map, Type, Unknown, Value};
 /// The origin of a value: a literal of the document allows fewer conversions than the result of a substitution
 /// (decisions S44, S46).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueOrigin {
     /// A literal of the document.
     Literal,
     /// The result of a substitution.
@@ -26,8 +26,8 @@ pub enum Mismatch {
 }
 
 /// Converts a value to a type by the table of decision 1.5. Unknown values and secret marks pass through.
-pub fn convert(value: &Value, ty: &Type, source: Source) -> Result<Value, Mismatch> {
-    let as_text = source == Source::Substitution;
+pub fn convert(value: &Value, ty: &Type, source: ValueOrigin) -> Result<Value, Mismatch> {
+    let as_text = source == ValueOrigin::Substitution;
     match (value, ty) {
         (_, Type::Any | Type::Error) => Ok(value.clone()),
         (Value::Secret(inner), _) => convert(inner, ty, source).map(Value::secret),
@@ -76,19 +76,19 @@ pub fn convert(value: &Value, ty: &Type, source: Source) -> Result<Value, Mismat
 }
 
 /// Whether values of type `from` may convert to `to`. False only if no value can, apart from empty lists and maps.
-pub fn convert_type(from: &Type, to: &Type, source: Source) -> bool {
+pub fn convert_type(from: &Type, to: &Type, source: ValueOrigin) -> bool {
     if from.is_open() || to.is_open() {
         return true;
     }
     from.alternatives().iter().any(|from| to.alternatives().iter().any(|to| convert_one(from, to, source)))
 }
 
-fn convert_one(from: &Type, to: &Type, source: Source) -> bool {
+fn convert_one(from: &Type, to: &Type, source: ValueOrigin) -> bool {
     match (from, to) {
         (Type::Any | Type::Error, _) | (_, Type::Any | Type::Error) => true,
         (Type::Union(_), _) | (_, Type::Union(_)) => convert_type(from, to, source),
         (Type::Int, Type::Float) => true,
-        (Type::Int | Type::Float | Type::Bool | Type::Bytes, Type::Text) => source == Source::Substitution,
+        (Type::Int | Type::Float | Type::Bool | Type::Bytes, Type::Text) => source == ValueOrigin::Substitution,
         // An empty list or map fits any item type. A list or map with known items that cannot fit is a mistake.
         (Type::List(from), Type::List(to)) | (Type::Map(from), Type::Map(to)) => convert_type(from, to, source),
         (Type::Object(from), Type::Map(to)) => from.fields.values().all(|from| fits_or_none(from, to, source)),
@@ -103,7 +103,7 @@ fn convert_one(from: &Type, to: &Type, source: Source) -> bool {
 }
 
 /// An entry that may be `none` may be dropped instead (decision A13).
-fn fits_or_none(from: &Type, to: &Type, source: Source) -> bool {
+fn fits_or_none(from: &Type, to: &Type, source: ValueOrigin) -> bool {
     from.alternatives().contains(&Type::Null) || convert_type(from, to, source)
 }
 

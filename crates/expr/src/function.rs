@@ -84,7 +84,7 @@ pub struct Refusal {
     /// The message of the diagnostic.
     pub message: String,
     /// The path to the offending value: first the index of the argument, then steps inside it.
-    pub path: Vec<Step>,
+    pub path: Vec<ValueStep>,
     /// The offending bytes within the source of that value, relative to its start.
     pub inside: Option<std::ops::Range<u32>>,
     /// Advice on what to do.
@@ -95,22 +95,22 @@ pub struct Refusal {
 
 /// A step into a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum ValueStep {
     /// The entry of a map.
     Key(Name),
     /// The item of a list.
     Index(usize),
 }
 
-impl From<&str> for Step {
-    fn from(key: &str) -> Step {
-        Step::Key(key.into())
+impl From<&str> for ValueStep {
+    fn from(key: &str) -> ValueStep {
+        ValueStep::Key(key.into())
     }
 }
 
-impl From<usize> for Step {
-    fn from(at: usize) -> Step {
-        Step::Index(at)
+impl From<usize> for ValueStep {
+    fn from(at: usize) -> ValueStep {
+        ValueStep::Index(at)
     }
 }
 

@@ -17,13 +17,13 @@ mod lexer;
 mod parser;
 mod scope;
 
-pub use convert::{Mismatch, Source, convert, convert_type, parse_as, to_text};
+pub use convert::{Mismatch, ValueOrigin, convert, convert_type, parse_as, to_text};
 pub use evaluate::{
     LimitExceeded, MAX_VALUE_BYTES, Meter, access, evaluate, may_omit, omitted, part_of, size, weight, within,
 };
 pub use function::{
-    Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Signature, Step,
+    Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Signature, ValueStep,
 };
 pub use functions::{core_functions, remembered_value};
 pub use parser::{parse_reference, parse_text, parse_text_scoped};
-pub use scope::{Ask, AskFailure, Read, Scope, Stop, Warnings};
+pub use scope::{Ask, AskFailure, EvaluationStop, ResolvedHead, Scope, Warnings};

@@ -5,7 +5,9 @@
 
 use std::ops::ControlFlow;
 
-use blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, Name, Names, Ref, TextPart, Value};
+use blueprint::{
+    Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, Name, Names, Ref, ReferenceHead, TextPart, Value,
+};
 use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap, opening};
 
 use crate::lexer::{self, Token, TokenKind};
@@ -27,8 +29,8 @@ pub fn parse_text(text: &str, map: &TextMap, span: Span, functions: &FunctionTab
     parse_text_scoped(text, map, span, functions, &[], &mut Names::default(), found)
 }
 
-/// Like [`parse_text`], but the names in `scoped` are heads of their own ([`Head::Scoped`]), as in link kinds (decision
-/// 3.2), and names are interned together with others of the document.
+/// Like [`parse_text`], but the names in `scoped` are heads of their own ([`ReferenceHead::Scoped`]), as in link kinds
+/// (decision 3.2), and names are interned together with others of the document.
 pub fn parse_text_scoped(
     text: &str,
     map: &TextMap,
@@ -78,7 +80,7 @@ pub fn parse_reference(text: &str, map: &TextMap, span: Span, found: &mut Diagno
     let result = parser.path_only();
     match result {
         Ok(reference) => Expr::new(ExprKind::Ref(Box::new(reference)), span),
-        Err(Mistake { diagnostic, .. }) => {
+        Err(SyntaxMistake { diagnostic, .. }) => {
             found.push(*diagnostic);
             Expr::error(span)
         }
@@ -86,7 +88,7 @@ pub fn parse_reference(text: &str, map: &TextMap, span: Span, found: &mut Diagno
 }
 
 /// A syntax error. It ends its substitution.
-struct Mistake {
+struct SyntaxMistake {
     diagnostic: Box<Diagnostic>,
     /// The offset at which the search for the closing `}` begins.
     resume: usize,
@@ -106,7 +108,7 @@ struct Parser<'t, 'f> {
     depth: usize,
 }
 
-type Parsed<T> = Result<T, Mistake>;
+type Parsed<T> = Result<T, SyntaxMistake>;
 
 impl Parser<'_, '_> {
     fn peek(&self) -> Token {
@@ -269,15 +271,15 @@ impl Parser<'_, '_> {
     fn reference(&mut self, token: Token) -> Parsed<Ref> {
         let name = token.of(self.text);
         let head = match name {
-            "elem" => Head::Item,
-            "i" => Head::Position,
-            "variables" => Head::Input(self.head_name("variables")?),
-            "values" => Head::Local(self.head_name("values")?),
-            "resources" => Head::Resource { name: self.head_name("resources")?, bare: false },
-            "datasources" => Head::DataSource(self.head_name("datasources")?),
-            "children" => Head::Child(self.head_name("children")?),
-            scoped if self.scoped.contains(&scoped) => Head::Scoped(self.names.share(name)),
-            _ => Head::Resource { name: self.names.share(name), bare: true },
+            "elem" => ReferenceHead::Item,
+            "i" => ReferenceHead::Position,
+            "variables" => ReferenceHead::Input(self.head_name("variables")?),
+            "values" => ReferenceHead::Local(self.head_name("values")?),
+            "resources" => ReferenceHead::Resource { name: self.head_name("resources")?, bare: false },
+            "datasources" => ReferenceHead::DataSource(self.head_name("datasources")?),
+            "children" => ReferenceHead::Child(self.head_name("children")?),
+            scoped if self.scoped.contains(&scoped) => ReferenceHead::Scoped(self.names.share(name)),
+            _ => ReferenceHead::Resource { name: self.names.share(name), bare: true },
         };
         let head_span = self.span(token.start, self.at);
         Ok(Ref { head, head_span, path: self.accessors()? })
@@ -409,7 +411,7 @@ impl Parser<'_, '_> {
         let arguments = self.arguments(open, &function)?;
         self.depth -= 1;
         let span = self.span(name.start, self.at);
-        let call = Call { function, name_span: self.span_of(name), arguments };
+        let call = CallExpr { function, name_span: self.span_of(name), arguments };
         let call = Expr::new(ExprKind::Call(Box::new(call)), span);
         let path = self.accessors()?;
         if path.is_empty() {
@@ -473,7 +475,7 @@ impl Parser<'_, '_> {
     /// A bare name where a function is expected denotes that function (decision S19).
     fn as_function(&self, value: Expr) -> Expr {
         if let ExprKind::Ref(reference) = &value.kind
-            && let Head::Resource { name, bare: true } = &reference.head
+            && let ReferenceHead::Resource { name, bare: true } = &reference.head
             && reference.path.is_empty()
             && self.functions.is_some_and(|functions| functions.get(name).is_some())
         {
@@ -497,7 +499,7 @@ impl Parser<'_, '_> {
     }
 
     /// The error for a token inside brackets: it does not fit, or the substitution ends before the closing bracket.
-    fn in_brackets(&self, open: Token, token: Token, expected: &str) -> Mistake {
+    fn in_brackets(&self, open: Token, token: Token, expected: &str) -> SyntaxMistake {
         if matches!(token.kind, TokenKind::Close | TokenKind::End) {
             return self.unclosed(open, token, "]");
         }
@@ -514,7 +516,7 @@ impl Parser<'_, '_> {
         mistake
     }
 
-    fn unclosed(&self, open: Token, token: Token, closer: &str) -> Mistake {
+    fn unclosed(&self, open: Token, token: Token, closer: &str) -> SyntaxMistake {
         let opener = open.of(self.text);
         let mut diagnostic =
             codes::UNEXPECTED_TOKEN.new(format!("`{opener}` is not closed")).label(self.span_of(open), "opens here");
@@ -522,11 +524,11 @@ impl Parser<'_, '_> {
             diagnostic = diagnostic.label(self.span_of(token), format!("`{closer}` is needed before this"));
         }
         let diagnostic = diagnostic.help(format!("add `{closer}`"));
-        Mistake { diagnostic: Box::new(diagnostic), resume: token.start, final_word: false }
+        SyntaxMistake { diagnostic: Box::new(diagnostic), resume: token.start, final_word: false }
     }
 
     /// The error for a token that does not fit or is malformed.
-    fn unexpected(&self, token: Token, expected: &str) -> Mistake {
+    fn unexpected(&self, token: Token, expected: &str) -> SyntaxMistake {
         let span = self.span_of(token);
         let (diagnostic, resume, final_word) = match token.kind {
             TokenKind::OpenText => (
@@ -571,7 +573,7 @@ impl Parser<'_, '_> {
                 (diagnostic, resume, false)
             }
         };
-        Mistake { diagnostic: Box::new(diagnostic), resume, final_word }
+        SyntaxMistake { diagnostic: Box::new(diagnostic), resume, final_word }
     }
 
     /// Advice for operators, and for `${` of another language such as a shell.

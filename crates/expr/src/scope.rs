@@ -9,7 +9,7 @@ use crate::Meter;
 
 /// The reason why there is no value.
 #[derive(Debug)]
-pub enum Stop {
+pub enum EvaluationStop {
     /// The expression failed with this diagnostic.
     Failed(Box<Diagnostic>),
     /// The expression reads an absent element. The diagnostic is reported if no call guards the read (decision S31).
@@ -21,9 +21,9 @@ pub enum Stop {
     Reported,
 }
 
-impl From<Diagnostic> for Stop {
-    fn from(diagnostic: Diagnostic) -> Stop {
-        Stop::Failed(Box::new(diagnostic))
+impl From<Diagnostic> for EvaluationStop {
+    fn from(diagnostic: Diagnostic) -> EvaluationStop {
+        EvaluationStop::Failed(Box::new(diagnostic))
     }
 }
 
@@ -81,7 +81,7 @@ pub struct AskFailure {
 
 /// The value of a reference's head and of as much of its path as the scope has resolved.
 #[derive(Clone, Debug)]
-pub struct Read {
+pub struct ResolvedHead {
     /// The value.
     pub value: Value,
     /// The number of accessors that the scope has resolved. The evaluator resolves the rest.
@@ -90,14 +90,15 @@ pub struct Read {
 
 /// Resolves names during an evaluation.
 pub trait Scope {
-    /// The value of a reference's head. `Stop::Absent` if it is absent.
-    fn read(&mut self, reference: &Ref) -> Result<Read, Stop>;
+    /// The value of a reference's head. `EvaluationStop::Absent` if it is absent.
+    fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop>;
 
-    /// The answer to a question; `None` if it is not known yet, which stops the evaluation with [`Stop::Ask`].
+    /// The answer to a question; `None` if it is not known yet, which stops the evaluation with
+    /// [`EvaluationStop::Ask`].
     fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>>;
 
     /// `link(a, b)`: the value that the link exposes. The arguments are names in the format of addresses.
-    fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop>;
+    fn link(&mut self, a: &str, b: &str) -> Result<Value, EvaluationStop>;
 
     /// The meter of the document's values; `None` if only single values are limited.
     fn meter(&mut self) -> Option<&mut Meter> {

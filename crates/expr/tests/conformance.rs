@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use blueprint::{Head, Ref, Value};
+use blueprint::{Ref, ReferenceHead, Value};
 use diag::{Diagnostics, FileId, Severity, Span, TextMap};
-use expr::{Ask, AskFailure, Read, Scope, Stop};
+use expr::{Ask, AskFailure, EvaluationStop, ResolvedHead, Scope};
 use serde_json::Value as Json;
 
 /// The clock of every case: 2023-01-02T15:04:05Z.
@@ -34,14 +34,16 @@ struct Given {
 }
 
 impl Scope for Given {
-    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+    fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         match &reference.head {
-            Head::Input(name) => match self.inputs.get(name.as_ref()) {
-                Some(value) => Ok(Read { value: value.clone(), used: 0 }),
-                None => Err(Stop::Reported),
+            ReferenceHead::Input(name) => match self.inputs.get(name.as_ref()) {
+                Some(value) => Ok(ResolvedHead { value: value.clone(), used: 0 }),
+                None => Err(EvaluationStop::Reported),
             },
-            Head::Resource { .. } => Ok(Read { value: Value::unknown(Some(blueprint::Type::Text), None), used: 2 }),
-            _ => Err(Stop::Reported),
+            ReferenceHead::Resource { .. } => {
+                Ok(ResolvedHead { value: Value::unknown(Some(blueprint::Type::Text), None), used: 2 })
+            }
+            _ => Err(EvaluationStop::Reported),
         }
     }
 
@@ -63,7 +65,7 @@ impl Scope for Given {
         })
     }
 
-    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, EvaluationStop> {
         Ok(Value::map([("path", Value::from("/x"))]))
     }
 }
@@ -111,12 +113,12 @@ fn run(expression: &str, scope: &mut dyn Scope) -> (Result<Value, String>, Vec<&
     let mut found = Diagnostics::new();
     let tree = expr::parse_text(&text, &map, Span::new(file, 0, text.len() as u32), table, &mut found);
     let mut result = expr::evaluate(&tree, table, scope, &mut found).map_err(|stop| match stop {
-        Stop::Failed(diagnostic) | Stop::Absent(diagnostic) => {
+        EvaluationStop::Failed(diagnostic) | EvaluationStop::Absent(diagnostic) => {
             assert!(diagnostic.span().is_some(), "{expression}: the error has no place");
             diagnostic.code.name.to_string()
         }
-        Stop::Ask(asks) => format!("asks {asks:?}"),
-        Stop::Reported => "reported".into(),
+        EvaluationStop::Ask(asks) => format!("asks {asks:?}"),
+        EvaluationStop::Reported => "reported".into(),
     });
     if let Some(error) = found.iter().find(|diagnostic| diagnostic.is_error()) {
         result = Err(error.code.name.into());

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use blueprint::{Type, Value};
-use expr::{Mismatch, Source, convert, convert_type, parse_as, to_text};
+use expr::{Mismatch, ValueOrigin, convert, convert_type, parse_as, to_text};
 
-use Source::{Literal, Substitution};
+use ValueOrigin::{Literal, Substitution};
 
 fn bytes(bytes: &[u8]) -> Value {
     Value::Bytes(bytes.into())

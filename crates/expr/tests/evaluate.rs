@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
-use blueprint::{Expr, ExprKind, Head, Ref, Type, Value};
+use blueprint::{Expr, ExprKind, Ref, ReferenceHead, Type, Value};
 use diag::{Diagnostics, FileId, Span, Spanned, TextMap};
-use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+use expr::{Ask, AskFailure, EvaluationStop, FunctionTable, ResolvedHead, Scope};
 
 /// Variables by name. The resource `absent` is absent, others are unknown. Records questions and answers none.
 #[derive(Default)]
@@ -17,20 +17,21 @@ struct World {
 }
 
 impl Scope for World {
-    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+    fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         match &reference.head {
-            Head::Input(name) => {
-                Ok(Read { value: self.inputs.get(name.as_ref()).cloned().ok_or(Stop::Reported)?, used: 0 })
-            }
-            Head::Resource { name, .. } if name.as_ref() == "absent" => {
+            ReferenceHead::Input(name) => Ok(ResolvedHead {
+                value: self.inputs.get(name.as_ref()).cloned().ok_or(EvaluationStop::Reported)?,
+                used: 0,
+            }),
+            ReferenceHead::Resource { name, .. } if name.as_ref() == "absent" => {
                 let diagnostic = expr::codes::ABSENT_ELEMENT.new("absent").label(reference.head_span, "");
-                Err(Stop::Absent(Box::new(diagnostic)))
+                Err(EvaluationStop::Absent(Box::new(diagnostic)))
             }
-            Head::Resource { .. } => Ok(Read {
+            ReferenceHead::Resource { .. } => Ok(ResolvedHead {
                 value: Value::unknown(unknown_type(reference), Some(blueprint::Address::root("r"))),
                 used: reference.path.len(),
             }),
-            _ => Err(Stop::Reported),
+            _ => Err(EvaluationStop::Reported),
         }
     }
 
@@ -43,7 +44,7 @@ impl Scope for World {
         }
     }
 
-    fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop> {
+    fn link(&mut self, a: &str, b: &str) -> Result<Value, EvaluationStop> {
         Ok(Value::from(format!("{a}::{b}")))
     }
 }
@@ -78,7 +79,7 @@ fn world() -> World {
     World { inputs: inputs.into(), asked: Vec::new(), answers: false }
 }
 
-fn run(text: &str) -> Result<Value, Stop> {
+fn run(text: &str) -> Result<Value, EvaluationStop> {
     expr::evaluate(&parse(text), expr::core_functions(), &mut world(), &mut Diagnostics::new())
 }
 
@@ -91,8 +92,10 @@ fn value(text: &str) -> Value {
 #[track_caller]
 fn failure(text: &str) -> String {
     match run(text) {
-        Err(Stop::Failed(one)) => format!("{} {}..{}", one.code.name, one.span().start, one.span().end),
-        Err(Stop::Absent(one)) => format!("absent: {} {}..{}", one.code.name, one.span().start, one.span().end),
+        Err(EvaluationStop::Failed(one)) => format!("{} {}..{}", one.code.name, one.span().start, one.span().end),
+        Err(EvaluationStop::Absent(one)) => {
+            format!("absent: {} {}..{}", one.code.name, one.span().start, one.span().end)
+        }
         other => panic!("{text}: {other:?}"),
     }
 }
@@ -175,7 +178,7 @@ fn a_failure_does_not_quote_a_secret() {
         "${map(list(object()), getattr(variables.pw))}",
         "${jsondecode(variables.pw)}",
     ] {
-        let Err(Stop::Failed(diagnostic)) = run(text) else { panic!("{text} did not fail") };
+        let Err(EvaluationStop::Failed(diagnostic)) = run(text) else { panic!("{text} did not fail") };
         assert!(!format!("{diagnostic:?}").contains("hidden"), "{text}");
     }
 }
@@ -212,7 +215,7 @@ fn failures_stand_at_the_part_at_fault() {
     ] {
         assert_eq!(failure(text), expected, "{text}");
     }
-    let Err(Stop::Failed(one)) = run("${map(jsondecode(\"[{\\\"a\\\":1},{}]\"), getattr(\"a\"))}") else {
+    let Err(EvaluationStop::Failed(one)) = run("${map(jsondecode(\"[{\\\"a\\\":1},{}]\"), getattr(\"a\"))}") else {
         panic!("no failure")
     };
     assert!(one.message.ends_with("(item 1)"), "{}", one.message);
@@ -247,14 +250,14 @@ fn one_run_reports_every_failure_and_asks_every_question() {
         document(vec![("a", parse("${trim(variables.n)}")), ("b", parse("${len(variables.n)}")), ("c", parse("x"))]);
     let mut found = Diagnostics::new();
     let result = expr::evaluate(&expr, expr::core_functions(), &mut world(), &mut found);
-    assert!(matches!(result, Err(Stop::Failed(_))));
+    assert!(matches!(result, Err(EvaluationStop::Failed(_))));
     assert_eq!(found.len(), 1);
 
     let expr =
         document(vec![("a", parse("${trim(variables.n)}")), ("b", parse("${cwd()}")), ("c", parse("${file(\"f\")}"))]);
     let (mut found, mut world) = (Diagnostics::new(), world());
     let result = expr::evaluate(&expr, expr::core_functions(), &mut world, &mut found);
-    assert!(matches!(result, Err(Stop::Ask(asks)) if asks[0] == Ask::WorkingDirectory && asks.len() == 2));
+    assert!(matches!(result, Err(EvaluationStop::Ask(asks)) if asks[0] == Ask::WorkingDirectory && asks.len() == 2));
     assert!(found.is_empty());
     assert_eq!(world.asked.len(), 2);
 }
@@ -336,8 +339,8 @@ fn links_are_named_as_addresses_print() {
 struct Doubling;
 
 impl Scope for Doubling {
-    fn read(&mut self, _: &Ref) -> Result<Read, Stop> {
-        Err(Stop::Reported)
+    fn read(&mut self, _: &Ref) -> Result<ResolvedHead, EvaluationStop> {
+        Err(EvaluationStop::Reported)
     }
 
     fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
@@ -345,8 +348,8 @@ impl Scope for Doubling {
         Some(Ok(Value::list([arguments[0].clone(), arguments[0].clone()])))
     }
 
-    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
-        Err(Stop::Reported)
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, EvaluationStop> {
+        Err(EvaluationStop::Reported)
     }
 }
 
@@ -366,7 +369,7 @@ fn results_are_bounded() {
     table.insert(nest).unwrap();
     let expr = parse_with(&table, &format!("${{{pairs}}}"));
     let result = expr::evaluate(&expr, &table, &mut Doubling, &mut Diagnostics::new());
-    assert!(matches!(result, Err(Stop::Failed(one)) if one.code.name == "argument-range"));
+    assert!(matches!(result, Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range"));
 }
 
 #[test]
@@ -409,7 +412,7 @@ fn a_text_is_bounded_however_large_its_parts_are() {
     let mut evaluate = |text| expr::evaluate(&parse(text), functions, &mut world, &mut Diagnostics::new());
     assert_eq!(evaluate("x${variables.big}").unwrap().as_text().map(str::len), Some((6 << 20) + 1));
     let result = evaluate("x${variables.big}${variables.big}");
-    assert!(matches!(result, Err(Stop::Failed(one)) if one.code.name == "argument-range"));
+    assert!(matches!(result, Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range"));
 }
 
 #[test]
@@ -420,7 +423,7 @@ fn what_a_function_makes_of_a_text_is_bounded_to_the_byte() {
         let expr = parse(&format!("${{{}}}", call.replace("big", "variables.big")));
         match expr::evaluate(&expr, expr::core_functions(), &mut world, &mut Diagnostics::new()) {
             Ok(value) => value.as_text().map(str::len),
-            Err(Stop::Failed(one)) if one.code.name == "argument-range" => None,
+            Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range" => None,
             other => panic!("{other:?}"),
         }
     };
@@ -446,5 +449,5 @@ fn the_deepest_expression_fits_the_stack_of_a_thread() {
     assert!(done);
     let deep = (0..2000).fold(parse("x"), |inner, _| Expr::new(ExprKind::List(vec![inner]), Span::NONE));
     let result = expr::evaluate(&deep, expr::core_functions(), &mut world(), &mut Diagnostics::new());
-    assert!(matches!(result, Err(Stop::Failed(one)) if one.code.name == "argument-range"));
+    assert!(matches!(result, Err(EvaluationStop::Failed(one)) if one.code.name == "argument-range"));
 }

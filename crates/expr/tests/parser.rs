@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use blueprint::{AccessorKind, Expr, ExprKind, Head, Names, TextPart, Value};
+use blueprint::{AccessorKind, Expr, ExprKind, Names, ReferenceHead, TextPart, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
 
 fn parse(text: &str) -> (Expr, Diagnostics) {
@@ -101,16 +101,16 @@ fn heads_and_paths() {
         ExprKind::Ref(reference) => *reference,
         other => panic!("{text}: {other:?}"),
     };
-    let bare = |name: &str| Head::Resource { name: name.into(), bare: true };
+    let bare = |name: &str| ReferenceHead::Resource { name: name.into(), bare: true };
     for (text, head, head_end, path) in [
-        ("${variables.x}", Head::Input("x".into()), 13, 0),
-        ("${ variables [ \"w.x\" ] }", Head::Input("w.x".into()), 22, 0),
-        ("${values.c.i}", Head::Local("c".into()), 10, 1),
-        ("${resources[\"x\"].spec}", Head::Resource { name: "x".into(), bare: false }, 16, 1),
-        ("${datasources.d[\"a.b\"]}", Head::DataSource("d".into()), 15, 1),
-        ("${children.c.x[]}", Head::Child("c".into()), 12, 2),
-        ("${elem.a[3]}", Head::Item, 6, 2),
-        ("${i}", Head::Position, 3, 0),
+        ("${variables.x}", ReferenceHead::Input("x".into()), 13, 0),
+        ("${ variables [ \"w.x\" ] }", ReferenceHead::Input("w.x".into()), 22, 0),
+        ("${values.c.i}", ReferenceHead::Local("c".into()), 10, 1),
+        ("${resources[\"x\"].spec}", ReferenceHead::Resource { name: "x".into(), bare: false }, 16, 1),
+        ("${datasources.d[\"a.b\"]}", ReferenceHead::DataSource("d".into()), 15, 1),
+        ("${children.c.x[]}", ReferenceHead::Child("c".into()), 12, 2),
+        ("${elem.a[3]}", ReferenceHead::Item, 6, 2),
+        ("${i}", ReferenceHead::Position, 3, 0),
         ("${b[1].spec.x}", bare("b"), 3, 3),
         ("${true-north}", bare("true-north"), 12, 0),
         ("${nonesuch}", bare("nonesuch"), 10, 0),
@@ -251,7 +251,7 @@ fn names_of_link_kinds_are_heads_of_their_own() {
     );
     let mut names = Vec::new();
     expr.references(&mut |reference| {
-        if let Head::Scoped(name) = &reference.head {
+        if let ReferenceHead::Scoped(name) = &reference.head {
             names.push(name.to_string());
         }
     });

@@ -2,27 +2,27 @@
 
 use blueprint::{Ref, TextPart, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
-use expr::{Ask, AskFailure, Read, Scope, Stop};
+use expr::{Ask, AskFailure, EvaluationStop, ResolvedHead, Scope};
 use proptest::prelude::*;
 
 struct Anything;
 
 impl Scope for Anything {
-    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+    fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let value = match reference.path.len() % 4 {
             0 => Value::from("text"),
             1 => Value::unknown(None, None),
             2 => Value::map([("a", Value::list([Value::Int(1), Value::from("b").secret()]))]),
             _ => Value::Null,
         };
-        Ok(Read { value, used: 0 })
+        Ok(ResolvedHead { value, used: 0 })
     }
 
     fn answer(&mut self, _: &Ask) -> Option<Result<Value, AskFailure>> {
         Some(Ok("answer".into()))
     }
 
-    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, EvaluationStop> {
         Ok(Value::Null)
     }
 }

@@ -8,9 +8,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use blueprint::{Expr, ExprKind, Head, Ref, Value};
+use blueprint::{Expr, ExprKind, Ref, ReferenceHead, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Span, TextMap};
-use expr::{Ask, AskFailure, FunctionTable, Purity, Read, Scope, Stop};
+use expr::{Ask, AskFailure, EvaluationStop, FunctionTable, Purity, ResolvedHead, Scope};
 use proptest::prelude::*;
 
 /// Functions without an example that shows a secret in the result, each with the reason.
@@ -31,13 +31,14 @@ struct World<'v> {
 }
 
 impl Scope for World<'_> {
-    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+    fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         match (&reference.head, self.secret) {
-            (Head::Input(_), Some(value)) => Ok(Read { value: value.clone(), used: 0 }),
-            (Head::Resource { .. }, _) => {
-                Ok(Read { value: Value::unknown(Some(blueprint::Type::Text), None), used: reference.path.len() })
-            }
-            _ => Err(Stop::Reported),
+            (ReferenceHead::Input(_), Some(value)) => Ok(ResolvedHead { value: value.clone(), used: 0 }),
+            (ReferenceHead::Resource { .. }, _) => Ok(ResolvedHead {
+                value: Value::unknown(Some(blueprint::Type::Text), None),
+                used: reference.path.len(),
+            }),
+            _ => Err(EvaluationStop::Reported),
         }
     }
 
@@ -61,7 +62,7 @@ impl Scope for World<'_> {
         })
     }
 
-    fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop> {
+    fn link(&mut self, a: &str, b: &str) -> Result<Value, EvaluationStop> {
         Ok(Value::from(format!("{a}::{b}")))
     }
 }
@@ -90,11 +91,11 @@ fn evaluated(expr: &Expr, table: &FunctionTable, secret: Option<&Value>, gives: 
     let mut said: Vec<Diagnostic> = found.iter().cloned().collect();
     let value = match result {
         Ok(value) => Some(value),
-        Err(Stop::Failed(one) | Stop::Absent(one)) => {
+        Err(EvaluationStop::Failed(one) | EvaluationStop::Absent(one)) => {
             said.push(*one);
             None
         }
-        Err(Stop::Ask(_) | Stop::Reported) => None,
+        Err(EvaluationStop::Ask(_) | EvaluationStop::Reported) => None,
     };
     let places = |one: &Diagnostic| one.labels.iter().map(|label| label.span.range()).collect::<Vec<_>>();
     let labels = |one: &Diagnostic| one.labels.iter().map(|label| label.text.clone()).collect::<Vec<_>>();

@@ -12,7 +12,7 @@ use http::Uri;
 use http::uri::PathAndQuery;
 use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use plugins::{Address, Endpoint, Exit, Plugin};
+use plugins::{Endpoint, ListenAddress, Plugin, ProcessExit};
 use prost::{DecodeError, Message};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -20,9 +20,9 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tonic::Request;
 use tonic::client::Grpc;
 
-use crate::Status;
+use crate::GrpcStatus;
 use crate::codec::Messages;
-use crate::transport::Call;
+use crate::transport::CallService;
 
 /// Pause between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(10);
@@ -37,17 +37,17 @@ const FRAME: u32 = 256 << 10;
 
 /// The limits of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct ConnectionOptions {
     /// The largest message in bytes, in each direction.
     pub message_bytes: usize,
     /// How long a connection is tried.
     pub within: Duration,
 }
 
-impl Default for Options {
+impl Default for ConnectionOptions {
     /// 256 MiB and 10 s.
-    fn default() -> Options {
-        Options { message_bytes: 256 << 20, within: Duration::from_secs(10) }
+    fn default() -> ConnectionOptions {
+        ConnectionOptions { message_bytes: 256 << 20, within: Duration::from_secs(10) }
     }
 }
 
@@ -59,7 +59,7 @@ pub enum ConnectError {
     Tls,
     /// The plugin listens outside this machine.
     #[error("the plugin listens at {0}, which is not on this machine")]
-    Elsewhere(Address),
+    Elsewhere(ListenAddress),
     /// This system has no such sockets.
     #[error("Unix sockets are not supported on this operating system")]
     Unsupported,
@@ -67,7 +67,7 @@ pub enum ConnectError {
     #[error("no connection to the plugin at {address} within {} s", within.as_secs())]
     Refused {
         /// Where.
-        address: Address,
+        address: ListenAddress,
         /// How long it was tried.
         within: Duration,
         /// The last failure.
@@ -77,13 +77,13 @@ pub enum ConnectError {
     #[error("the plugin at {address} does not speak gRPC")]
     Speech {
         /// Where.
-        address: Address,
+        address: ListenAddress,
         /// What went wrong.
         source: hyper::Error,
     },
     /// Its process ended.
     #[error("the plugin {} while it was connected", .0.ending)]
-    Exited(Exit),
+    Exited(ProcessExit),
 }
 
 /// Why a call has no result.
@@ -91,7 +91,7 @@ pub enum ConnectError {
 pub enum CallError {
     /// The plugin answered with an error.
     #[error(transparent)]
-    Status(Status),
+    Status(GrpcStatus),
     /// The plugin did not get the call: the connection had ended, or the message is too large.
     #[error("the plugin was not asked: {0}")]
     NotSent(Loss),
@@ -106,7 +106,7 @@ pub struct Loss {
     /// What is known, as a phrase.
     pub why: String,
     /// How the process ended, if it did and the connection watches it.
-    pub exit: Option<Exit>,
+    pub exit: Option<ProcessExit>,
 }
 
 impl fmt::Display for Loss {
@@ -135,23 +135,23 @@ impl Connection {
     ///
     /// # Errors
     /// Why there is no connection.
-    pub async fn connect(endpoint: &Endpoint, options: &Options) -> Result<Connection, ConnectError> {
+    pub async fn connect(endpoint: &Endpoint, options: &ConnectionOptions) -> Result<Connection, ConnectError> {
         if endpoint.tls {
             return Err(ConnectError::Tls);
         }
         match &endpoint.address {
             #[cfg(unix)]
-            Address::Unix(path) => {
+            ListenAddress::Unix(path) => {
                 let open = || tokio::net::UnixStream::connect(path);
                 let stream = persist(&endpoint.address, options.within, open).await?;
                 Connection::over(TokioIo::new(stream), endpoint, options).await
             }
             #[cfg(not(unix))]
-            Address::Unix(_) => Err(ConnectError::Unsupported),
-            Address::Tcp(address) if !address.ip().is_loopback() => {
+            ListenAddress::Unix(_) => Err(ConnectError::Unsupported),
+            ListenAddress::Tcp(address) if !address.ip().is_loopback() => {
                 Err(ConnectError::Elsewhere(endpoint.address.clone()))
             }
-            Address::Tcp(address) => {
+            ListenAddress::Tcp(address) => {
                 let open = || TcpStream::connect(address);
                 let stream = persist(&endpoint.address, options.within, open).await?;
                 // Without it small messages wait for a confirmation. The connection works either way.
@@ -166,7 +166,7 @@ impl Connection {
     ///
     /// # Errors
     /// Why there is no connection.
-    pub async fn to(plugin: &Plugin, options: &Options) -> Result<Connection, ConnectError> {
+    pub async fn to(plugin: &Plugin, options: &ConnectionOptions) -> Result<Connection, ConnectError> {
         let connection = tokio::select! {
             connection = Connection::connect(plugin.endpoint(), options) => connection?,
             exit = plugin.exited() => return Err(ConnectError::Exited(exit)),
@@ -174,7 +174,7 @@ impl Connection {
         Ok(Connection { plugin: Some(plugin.clone()), ..connection })
     }
 
-    async fn over<S>(stream: S, endpoint: &Endpoint, options: &Options) -> Result<Connection, ConnectError>
+    async fn over<S>(stream: S, endpoint: &Endpoint, options: &ConnectionOptions) -> Result<Connection, ConnectError>
     where
         S: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
     {
@@ -258,13 +258,13 @@ impl Connection {
     }
 
     /// A call that is ready to be sent, and the flag that is set when an error of the plugin arrives.
-    async fn call<Q: Message>(&self, request: &Q) -> Result<(Grpc<Call>, Arc<AtomicBool>), CallError> {
+    async fn call<Q: Message>(&self, request: &Q) -> Result<(Grpc<CallService>, Arc<AtomicBool>), CallError> {
         let size = request.encoded_len();
         if size > self.message_bytes {
             let why = format!("the message has {size} bytes, more than {}", self.message_bytes);
             return Err(CallError::NotSent(Loss { why, exit: None }));
         }
-        let (call, answered) = Call::new(self.sender.clone());
+        let (call, answered) = CallService::new(self.sender.clone());
         let mut grpc =
             Grpc::with_origin(call, Uri::from_static("http://localhost")).max_decoding_message_size(self.message_bytes);
         if grpc.ready().await.is_err() {
@@ -276,7 +276,7 @@ impl Connection {
     /// Why a call that was sent has no answer.
     async fn failure(&self, status: &tonic::Status, answered: &AtomicBool) -> CallError {
         if answered.load(Ordering::Acquire) {
-            return CallError::Status(Status::of(status));
+            return CallError::Status(GrpcStatus::of(status));
         }
         let (why, connection_failed) = (status.message().to_owned(), status.source().is_some());
         if connection_failed {
@@ -312,7 +312,7 @@ fn readable<R>(message: Result<R, DecodeError>) -> Result<R, CallError> {
 }
 
 /// Opens a stream, again and again until it works or the time is over.
-async fn persist<S, F>(address: &Address, within: Duration, open: impl Fn() -> F) -> Result<S, ConnectError>
+async fn persist<S, F>(address: &ListenAddress, within: Duration, open: impl Fn() -> F) -> Result<S, ConnectError>
 where
     F: Future<Output = io::Result<S>>,
 {

@@ -14,6 +14,6 @@ mod connection;
 mod status;
 mod transport;
 
-pub use connection::{CallError, ConnectError, Connection, Loss, Options};
+pub use connection::{CallError, ConnectError, Connection, ConnectionOptions, Loss};
 pub use prost;
-pub use status::{Any, Code, Status};
+pub use status::{Any, GrpcCode, GrpcStatus};

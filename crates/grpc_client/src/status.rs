@@ -7,7 +7,7 @@ use prost::{DecodeError, Message};
 /// The code of a status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names of gRPC's own table")]
-pub enum Code {
+pub enum GrpcCode {
     Ok,
     Cancelled,
     Unknown,
@@ -27,26 +27,26 @@ pub enum Code {
     Unauthenticated,
 }
 
-impl From<tonic::Code> for Code {
-    fn from(code: tonic::Code) -> Code {
+impl From<tonic::Code> for GrpcCode {
+    fn from(code: tonic::Code) -> GrpcCode {
         match code {
-            tonic::Code::Ok => Code::Ok,
-            tonic::Code::Cancelled => Code::Cancelled,
-            tonic::Code::Unknown => Code::Unknown,
-            tonic::Code::InvalidArgument => Code::InvalidArgument,
-            tonic::Code::DeadlineExceeded => Code::DeadlineExceeded,
-            tonic::Code::NotFound => Code::NotFound,
-            tonic::Code::AlreadyExists => Code::AlreadyExists,
-            tonic::Code::PermissionDenied => Code::PermissionDenied,
-            tonic::Code::ResourceExhausted => Code::ResourceExhausted,
-            tonic::Code::FailedPrecondition => Code::FailedPrecondition,
-            tonic::Code::Aborted => Code::Aborted,
-            tonic::Code::OutOfRange => Code::OutOfRange,
-            tonic::Code::Unimplemented => Code::Unimplemented,
-            tonic::Code::Internal => Code::Internal,
-            tonic::Code::Unavailable => Code::Unavailable,
-            tonic::Code::DataLoss => Code::DataLoss,
-            tonic::Code::Unauthenticated => Code::Unauthenticated,
+            tonic::Code::Ok => GrpcCode::Ok,
+            tonic::Code::Cancelled => GrpcCode::Cancelled,
+            tonic::Code::Unknown => GrpcCode::Unknown,
+            tonic::Code::InvalidArgument => GrpcCode::InvalidArgument,
+            tonic::Code::DeadlineExceeded => GrpcCode::DeadlineExceeded,
+            tonic::Code::NotFound => GrpcCode::NotFound,
+            tonic::Code::AlreadyExists => GrpcCode::AlreadyExists,
+            tonic::Code::PermissionDenied => GrpcCode::PermissionDenied,
+            tonic::Code::ResourceExhausted => GrpcCode::ResourceExhausted,
+            tonic::Code::FailedPrecondition => GrpcCode::FailedPrecondition,
+            tonic::Code::Aborted => GrpcCode::Aborted,
+            tonic::Code::OutOfRange => GrpcCode::OutOfRange,
+            tonic::Code::Unimplemented => GrpcCode::Unimplemented,
+            tonic::Code::Internal => GrpcCode::Internal,
+            tonic::Code::Unavailable => GrpcCode::Unavailable,
+            tonic::Code::DataLoss => GrpcCode::DataLoss,
+            tonic::Code::Unauthenticated => GrpcCode::Unauthenticated,
         }
     }
 }
@@ -54,25 +54,25 @@ impl From<tonic::Code> for Code {
 /// The error that a plugin answered. Its message and details come from the plugin: they may repeat secrets.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct Status {
+pub struct GrpcStatus {
     /// The code.
-    pub code: Code,
+    pub code: GrpcCode,
     /// The message for people.
     pub message: String,
-    /// An encoded message `google.rpc.Status`. Empty if there is none. [`Status::details`] decodes it.
+    /// An encoded message `google.rpc.GrpcStatus`. Empty if there is none. [`GrpcStatus::details`] decodes it.
     pub raw_details: Vec<u8>,
 }
 
 /// Without the details, which have no readable form.
-impl fmt::Debug for Status {
+impl fmt::Debug for GrpcStatus {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(to, "{:?}: {} ({} bytes of details)", self.code, self.message, self.raw_details.len())
     }
 }
 
-impl Status {
-    pub(crate) fn of(status: &tonic::Status) -> Status {
-        Status {
+impl GrpcStatus {
+    pub(crate) fn of(status: &tonic::Status) -> GrpcStatus {
+        GrpcStatus {
             code: status.code().into(),
             message: status.message().to_owned(),
             raw_details: status.details().to_vec(),
@@ -82,7 +82,7 @@ impl Status {
     /// The details: messages of types that their names say. An empty list if there are none.
     ///
     /// # Errors
-    /// The bytes are no `google.rpc.Status`.
+    /// The bytes are no `google.rpc.GrpcStatus`.
     pub fn details(&self) -> Result<Vec<Any>, DecodeError> {
         Ok(RichStatus::decode(self.raw_details.as_slice())?.details)
     }
@@ -96,7 +96,7 @@ impl Status {
     }
 }
 
-/// The message `google.rpc.Status`.
+/// The message `google.rpc.GrpcStatus`.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RichStatus {
     #[prost(int32, tag = "1")]
@@ -129,8 +129,8 @@ impl Any {
 mod tests {
     use super::*;
 
-    fn status(raw_details: Vec<u8>) -> Status {
-        Status { code: Code::Unknown, message: "m".into(), raw_details }
+    fn status(raw_details: Vec<u8>) -> GrpcStatus {
+        GrpcStatus { code: GrpcCode::Unknown, message: "m".into(), raw_details }
     }
 
     #[test]

@@ -11,24 +11,24 @@ use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http2::SendRequest;
 use tonic::client::GrpcService;
 
-type CallFuture = Pin<Box<dyn Future<Output = Result<Response<Observed>, hyper::Error>> + Send>>;
+type CallFuture = Pin<Box<dyn Future<Output = Result<Response<ObservedBody>, hyper::Error>> + Send>>;
 
 /// The service of one call.
-pub(crate) struct Call {
+pub(crate) struct CallService {
     sender: SendRequest<tonic::body::Body>,
     answered: Arc<AtomicBool>,
 }
 
-impl Call {
+impl CallService {
     /// A call, and a flag that is set when an error of the plugin arrives.
-    pub(crate) fn new(sender: SendRequest<tonic::body::Body>) -> (Call, Arc<AtomicBool>) {
+    pub(crate) fn new(sender: SendRequest<tonic::body::Body>) -> (CallService, Arc<AtomicBool>) {
         let answered = Arc::new(AtomicBool::new(false));
-        (Call { sender, answered: Arc::clone(&answered) }, answered)
+        (CallService { sender, answered: Arc::clone(&answered) }, answered)
     }
 }
 
-impl GrpcService<tonic::body::Body> for Call {
-    type ResponseBody = Observed;
+impl GrpcService<tonic::body::Body> for CallService {
+    type ResponseBody = ObservedBody;
     type Error = hyper::Error;
     type Future = CallFuture;
 
@@ -41,7 +41,7 @@ impl GrpcService<tonic::body::Body> for Call {
         Box::pin(async move {
             let response = response.await?;
             note(response.headers(), &answered);
-            Ok(response.map(|body| Observed { body, answered }))
+            Ok(response.map(|body| ObservedBody { body, answered }))
         })
     }
 }
@@ -54,12 +54,12 @@ fn note(headers: &HeaderMap, answered: &AtomicBool) {
 }
 
 /// The body of an answer. It notes the status at its end.
-pub(crate) struct Observed {
+pub(crate) struct ObservedBody {
     body: Incoming,
     answered: Arc<AtomicBool>,
 }
 
-impl Body for Observed {
+impl Body for ObservedBody {
     type Data = Bytes;
     type Error = hyper::Error;
 

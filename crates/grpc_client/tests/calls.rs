@@ -11,8 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use grpc_client::{Any, CallError, Code, ConnectError, Connection, Options};
-use plugins::{Address, Ending, Endpoint, Inherit, Launch, Limits, Logs, Plugin, Protocol, Recognised};
+use grpc_client::{Any, CallError, ConnectError, Connection, ConnectionOptions, GrpcCode};
+use plugins::{
+    Endpoint, Inherit, Launch, ListenAddress, Logs, Plugin, ProcessEnding, ProcessLimits, Protocol, Recognised,
+};
 use server::Server;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, UnixListener};
@@ -30,11 +32,11 @@ fn serve(listener: UnixListener, server: Server) -> AbortHandle {
 }
 
 fn at(socket: &Path) -> Endpoint {
-    Endpoint::new(Address::Unix(socket.into()))
+    Endpoint::new(ListenAddress::Unix(socket.into()))
 }
 
-fn options(message_bytes: usize) -> Options {
-    Options { message_bytes, ..Options::default() }
+fn options(message_bytes: usize) -> ConnectionOptions {
+    ConnectionOptions { message_bytes, ..ConnectionOptions::default() }
 }
 
 /// A connection to a server, and what keeps both.
@@ -90,16 +92,16 @@ async fn many_calls_share_a_connection() {
 #[tokio::test]
 async fn calls_go_over_ports_of_this_machine_only() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = Endpoint::new(Address::Tcp(listener.local_addr().unwrap()));
+    let endpoint = Endpoint::new(ListenAddress::Tcp(listener.local_addr().unwrap()));
     tokio::spawn(async move { Server::default().serve(listener.accept().await.unwrap().0).await });
-    let connection = Connection::connect(&endpoint, &Options::default()).await.unwrap();
+    let connection = Connection::connect(&endpoint, &ConnectionOptions::default()).await.unwrap();
     assert_eq!(ask(&connection, "/test.Test/Echo").await.unwrap(), message("x"));
 
-    let elsewhere = Endpoint::new(Address::Tcp(([10, 0, 0, 1], 80).into()));
-    let error = Connection::connect(&elsewhere, &Options::default()).await.err().unwrap();
+    let elsewhere = Endpoint::new(ListenAddress::Tcp(([10, 0, 0, 1], 80).into()));
+    let error = Connection::connect(&elsewhere, &ConnectionOptions::default()).await.err().unwrap();
     assert_eq!(error.to_string(), "the plugin listens at 10.0.0.1:80, which is not on this machine");
     let encrypted = Endpoint { tls: true, ..endpoint };
-    let error = Connection::connect(&encrypted, &Options::default()).await.err().unwrap();
+    let error = Connection::connect(&encrypted, &ConnectionOptions::default()).await.err().unwrap();
     assert!(matches!(error, ConnectError::Tls), "{error}");
 }
 
@@ -108,7 +110,7 @@ async fn connect_waits_for_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("s");
     let endpoint = at(&socket);
-    let options = Options::default();
+    let options = ConnectionOptions::default();
     let connecting = Connection::connect(&endpoint, &options);
     // The first attempt is made before the server listens.
     let listening = async { serve(UnixListener::bind(&socket).unwrap(), Server::default()) };
@@ -119,7 +121,7 @@ async fn connect_waits_for_the_server() {
 #[tokio::test]
 async fn connect_ends_at_its_limit() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { within: Duration::from_millis(50), ..Options::default() };
+    let options = ConnectionOptions { within: Duration::from_millis(50), ..ConnectionOptions::default() };
     let error = Connection::connect(&at(&folder.path().join("s")), &options).await.err().unwrap();
     assert!(matches!(&error, ConnectError::Refused { source, .. } if source.kind() == std::io::ErrorKind::NotFound));
 }
@@ -128,11 +130,11 @@ async fn connect_ends_at_its_limit() {
 async fn an_answered_error_has_code_message_and_long_details() {
     let (connection, ..) = connected(1 << 20).await;
     let Err(CallError::Status(status)) = ask(&connection, "/test.Test/Fail").await else { panic!() };
-    assert_eq!((status.code, status.message.as_str()), (Code::NotFound, "not here"));
+    assert_eq!((status.code, status.message.as_str()), (GrpcCode::NotFound, "not here"));
     let details = status.details().unwrap();
     assert_eq!((details[0].type_name(), details[0].value.len()), ("a.B", 300_000));
     let Err(CallError::Status(status)) = ask(&connection, "/test.Test/Other").await else { panic!() };
-    assert_eq!((status.code, status.message.as_str()), (Code::Unimplemented, "unknown method"));
+    assert_eq!((status.code, status.message.as_str()), (GrpcCode::Unimplemented, "unknown method"));
     assert!(status.details().unwrap().is_empty());
 }
 
@@ -195,7 +197,7 @@ async fn a_server_that_speaks_something_else_answers_nothing() {
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").await.unwrap();
         std::future::pending::<()>().await;
     });
-    match Connection::connect(&at(&socket), &Options::default()).await {
+    match Connection::connect(&at(&socket), &ConnectionOptions::default()).await {
         Ok(connection) => {
             let error = ask(&connection, "/test.Test/Echo").await.unwrap_err();
             assert!(matches!(error, CallError::Lost(_) | CallError::NotSent(_)), "{error:?}");
@@ -225,7 +227,7 @@ async fn plugin(folder: &Path, script: &str) -> Plugin {
         folder: folder.into(),
         environment: Vec::new(),
         inherit: Inherit::All,
-        limits: Limits::default(),
+        limits: ProcessLimits::default(),
     };
     plugins::start(launch, Arc::new(Elsewhere(folder.join("s"))), Logs::default()).await.unwrap()
 }
@@ -234,9 +236,9 @@ async fn plugin(folder: &Path, script: &str) -> Plugin {
 async fn connect_ends_with_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let plugin = plugin(folder.path(), "echo ready; exit 3").await;
-    let options = Options { within: Duration::from_secs(3600), ..Options::default() };
+    let options = ConnectionOptions { within: Duration::from_secs(3600), ..ConnectionOptions::default() };
     let error = Connection::to(&plugin, &options).await.err().unwrap();
-    assert!(matches!(&error, ConnectError::Exited(exit) if exit.ending == Ending::Code(3)), "{error}");
+    assert!(matches!(&error, ConnectError::Exited(exit) if exit.ending == ProcessEnding::Code(3)), "{error}");
 }
 
 #[tokio::test]
@@ -246,7 +248,7 @@ async fn a_call_ends_with_the_process_and_says_how() {
     let task = serve(UnixListener::bind(folder.path().join("s")).unwrap(), server.clone());
     let script = "echo ready; while ! [ -e go ]; do sleep 0.01; done; echo 'panic: boom' >&2; exit 7";
     let plugin = plugin(folder.path(), script).await;
-    let connection = Connection::to(&plugin, &Options::default()).await.unwrap();
+    let connection = Connection::to(&plugin, &ConnectionOptions::default()).await.unwrap();
     let answered = Arc::new(AtomicBool::new(false));
     let (other, done) = (connection.clone(), Arc::clone(&answered));
     let call = tokio::spawn(async move {
@@ -265,7 +267,7 @@ async fn a_call_ends_with_the_process_and_says_how() {
     let CallError::Lost(loss) = error else { panic!("{error}") };
     assert_eq!(loss.exit.unwrap().output, "panic: boom");
     let CallError::NotSent(loss) = ask(&connection, "/test.Test/Echo").await.unwrap_err() else { panic!() };
-    assert_eq!(loss.exit.unwrap().ending, Ending::Code(7));
+    assert_eq!(loss.exit.unwrap().ending, ProcessEnding::Code(7));
 }
 
 #[tokio::test]
@@ -273,7 +275,7 @@ async fn a_call_ends_with_the_process_although_its_socket_stays_open() {
     let folder = tempfile::tempdir().unwrap();
     let _server = serve(UnixListener::bind(folder.path().join("s")).unwrap(), Server::default());
     let plugin = plugin(folder.path(), "echo ready; exec sleep 600").await;
-    let connection = Connection::to(&plugin, &Options::default()).await.unwrap();
+    let connection = Connection::to(&plugin, &ConnectionOptions::default()).await.unwrap();
     let (call, ()) = tokio::join!(ask(&connection, "/test.Test/Hang"), plugin.kill());
     assert_eq!(call.unwrap_err().to_string(), "the plugin gave no answer: it was ended by signal 9");
 }

@@ -5,7 +5,7 @@
 
 use blueprint::{IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
-use evaluate::resolve::{CallSite, Evaluation, Halt, Need, Slot};
+use evaluate::resolve::{Evaluation, ExpressionSite, Halt, Need, Slot};
 use state::{ChildRecord, DataRecord, Declared, Snapshot};
 use understand::check::Checked;
 use understand::compare::same;
@@ -47,7 +47,7 @@ pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
         }
         if let Some(expr) = unit.blueprint().metadata.as_ref().filter(|_| number > 0)
             && let Err(Halt::Need(need)) =
-                evaluation.value(CallSite::of(number, &unit.named("metadata")), expr, &mut ignored)
+                evaluation.value(ExpressionSite::of(number, &unit.named("metadata")), expr, &mut ignored)
         {
             add(need);
         }
@@ -82,7 +82,7 @@ fn source_metadata(
         return Ok(Value::Null);
     };
     let owner = documents.unit(unit).named(format_args!("datasources.{name}"));
-    evaluation.metadata_of(CallSite::of(unit, &owner), &source.metadata, found)
+    evaluation.metadata_of(ExpressionSite::of(unit, &owner), &source.metadata, found)
 }
 
 /// Returns what the state stores of children and data sources, as far as it is known. An element that reads something
@@ -153,7 +153,7 @@ fn child(
     child.metadata = match &unit.blueprint().metadata {
         Some(_) if untouched.keeps_metadata(number) => former.map(|former| former.metadata.clone()).unwrap_or_default(),
         Some(expr) => evaluation
-            .present(CallSite::of(number, &unit.named("metadata")), expr, found)
+            .present(ExpressionSite::of(number, &unit.named("metadata")), expr, found)
             .unwrap_or_else(|_| Value::Map(Map::default().into())),
         None => Value::Null,
     };

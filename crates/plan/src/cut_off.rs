@@ -7,12 +7,12 @@ use std::sync::Arc;
 use blueprint::{Name, Value};
 use evaluate::answers::PinnedRead;
 use provider::{Catalogs, TypeRef};
-use state::{Intent, Open, Record, RecordOrigin, Status, StatusOp, StatusWord};
+use state::{Intent, OpenIntent, Record, RecordOrigin, Status, StatusOp, StatusWord};
 use understand::compare::{mark_fields, mark_like, same};
 
 /// The record of a resource after a call that was cut off.
 pub(crate) fn after_cut_off(
-    open: &Open,
+    open: &OpenIntent,
     before: Option<&Arc<Record>>,
     seen: Option<&PinnedRead>,
     catalogs: &Catalogs,
@@ -123,7 +123,7 @@ pub(crate) fn after_not_made(
                 expired: None,
                 inputs: None,
             };
-            let open = Open { intent: intent.clone() };
+            let open = OpenIntent { intent: intent.clone() };
             let made = after_cut_off(&open, None, Some(&nothing), catalogs)?;
             Record {
                 status: Status::new(StatusOp::Create, StatusWord::Interrupted),

@@ -2,7 +2,7 @@
 
 use blueprint::{IndexMap, Map, Name, Value};
 use diag::Diagnostics;
-use evaluate::resolve::{CallSite, Evaluation, Halt, Need};
+use evaluate::resolve::{Evaluation, ExpressionSite, Halt, Need};
 use state::Snapshot;
 use understand::compare::same;
 
@@ -24,7 +24,7 @@ pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
         }
     }
     if let Some(expr) = &blueprint.metadata
-        && let Err(Halt::Need(need)) = evaluation.value(CallSite::of(0, "metadata"), expr, &mut ignored)
+        && let Err(Halt::Need(need)) = evaluation.value(ExpressionSite::of(0, "metadata"), expr, &mut ignored)
         && !needs.contains(&need)
     {
         needs.push(need);
@@ -135,9 +135,9 @@ pub(crate) fn unchanged(snapshot: &Snapshot) -> Vec<ExportChange> {
 pub fn metadata(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Value {
     let documents = evaluation.documents.clone();
     match &documents.root().blueprint().metadata {
-        Some(expr) => {
-            evaluation.present(CallSite::of(0, "metadata"), expr, found).unwrap_or(Value::Map(Map::default().into()))
-        }
+        Some(expr) => evaluation
+            .present(ExpressionSite::of(0, "metadata"), expr, found)
+            .unwrap_or(Value::Map(Map::default().into())),
         None => Value::Null,
     }
 }

@@ -6,7 +6,7 @@ use evaluate::answers::Answers;
 use evaluate::resolve::{Evaluation, Slot};
 use state::Memoised;
 use understand::check::Checked;
-use understand::documents::Kind;
+use understand::documents::NumberedKind;
 
 /// Under what an input is remembered, before its name.
 const INPUT: &str = "input|";
@@ -58,7 +58,7 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
             continue;
         }
         for (position, (name, input)) in unit.blueprint().inputs.iter().enumerate() {
-            let number = unit.number(Kind::Input, position);
+            let number = unit.number(NumberedKind::Input, position);
             let Slot::Value(value) = &evaluation.passed_inputs[number as usize] else { continue };
             if rules.children.is_passed_undeclared(name) {
                 continue;

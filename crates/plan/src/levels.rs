@@ -1,11 +1,11 @@
 //! In which order elements are decided about, and which intermediate values anybody reads.
 
-use blueprint::{Head, Ref};
+use blueprint::{Ref, ReferenceHead};
 use understand::documents::Documents;
-use understand::graph::{Graph, Node};
+use understand::graph::{Graph, GraphNode};
 
 /// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
-pub(crate) fn levels(graph: &Graph) -> Vec<Vec<Node>> {
+pub(crate) fn levels(graph: &Graph) -> Vec<Vec<GraphNode>> {
     // By position; the nodes of a cycle have no level.
     let mut level_of: Vec<Option<u32>> = vec![None; graph.nodes().len()];
     let mut sizes: Vec<usize> = Vec::new();
@@ -16,7 +16,7 @@ pub(crate) fn levels(graph: &Graph) -> Vec<Vec<Node>> {
         sizes.resize(sizes.len().max(level as usize + 1), 0);
         sizes[level as usize] += 1;
     }
-    let mut levels: Vec<Vec<Node>> = sizes.into_iter().map(Vec::with_capacity).collect();
+    let mut levels: Vec<Vec<GraphNode>> = sizes.into_iter().map(Vec::with_capacity).collect();
     for node in graph.order() {
         if let Some(level) = level_of[graph.position(node)] {
             levels[level as usize].push(node);
@@ -36,35 +36,35 @@ pub fn live_locals(documents: &Documents) -> Vec<bool> {
         return live;
     }
     let mut seen = vec![false; graph.nodes().len()];
-    let mut stack: Vec<Node> = graph
+    let mut stack: Vec<GraphNode> = graph
         .nodes()
         .iter()
         .copied()
-        .filter(|node| matches!(node, Node::Resource(_) | Node::Child(_) | Node::Input(_)))
+        .filter(|node| matches!(node, GraphNode::Resource(_) | GraphNode::Child(_) | GraphNode::Input(_)))
         .collect();
     // What children show and say of themselves counts too, whether or not anybody reads it.
     for unit in &documents.units()[1..] {
         let blueprint = unit.blueprint();
         for expr in blueprint.exports.values().map(|export| &export.field).chain(&blueprint.metadata) {
             expr.references(&mut |reference| match &reference.head {
-                Head::Local(name) => {
-                    stack.extend(blueprint.locals.get_index_of(name).map(|at| Node::Local(unit.local(at))));
+                ReferenceHead::Local(name) => {
+                    stack.extend(blueprint.locals.get_index_of(name).map(|at| GraphNode::Local(unit.local(at))));
                 }
-                Head::DataSource(name) => {
+                ReferenceHead::DataSource(name) => {
                     let at = blueprint.data_sources.get_index_of(name);
-                    stack.extend(at.map(|at| Node::DataSource(unit.data_source(at))));
+                    stack.extend(at.map(|at| GraphNode::DataSource(unit.data_source(at))));
                 }
                 _ => {}
             });
         }
     }
     let mut read = |reference: &Ref| match &reference.head {
-        Head::Local(name) => {
-            stack.extend(blueprint.locals.get_index_of(name).map(|index| Node::Local(root.local(index))));
+        ReferenceHead::Local(name) => {
+            stack.extend(blueprint.locals.get_index_of(name).map(|index| GraphNode::Local(root.local(index))));
         }
-        Head::DataSource(name) => {
+        ReferenceHead::DataSource(name) => {
             stack.extend(
-                blueprint.data_sources.get_index_of(name).map(|index| Node::DataSource(root.data_source(index))),
+                blueprint.data_sources.get_index_of(name).map(|index| GraphNode::DataSource(root.data_source(index))),
             );
         }
         _ => {}
@@ -79,7 +79,7 @@ pub fn live_locals(documents: &Documents) -> Vec<bool> {
         if std::mem::replace(&mut seen[graph.position(node)], true) {
             continue;
         }
-        if let Node::Local(index) = node {
+        if let GraphNode::Local(index) = node {
             live[index as usize] = true;
         }
         stack.extend(graph.edges(node).iter().map(|edge| edge.to));

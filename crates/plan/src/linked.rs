@@ -6,7 +6,7 @@ use blueprint::{Address, Name};
 use evaluate::resolve::links::LinkAt;
 use understand::compare::Change;
 use understand::links::overlay::Overlay;
-use understand::links::wiring::Target;
+use understand::links::wiring::LinkTarget;
 
 /// What of a link a decision is about.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub struct LinkWrite {
     /// The link.
     pub link: Address,
     /// Which of the declared ones it is, and into which of its targets it writes; none where it only takes out.
-    pub into: Option<(LinkAt, Target)>,
+    pub into: Option<(LinkAt, LinkTarget)>,
     /// `a`, `b` or the neighbour's name.
     pub name: Name,
     /// Into what.

@@ -9,7 +9,7 @@ use diag::Diagnostics;
 use evaluate::answers::Answers;
 use evaluate::evaluation_question;
 use evaluate::resolve::inputs::Given;
-use evaluate::resolve::{CallSite, Evaluation, Halt};
+use evaluate::resolve::{Evaluation, ExpressionSite, Halt};
 use evaluate::retry::RetryingWorld;
 use evaluate::world::World;
 use expr::FunctionTable;
@@ -37,7 +37,7 @@ impl Staged {
         // Each round answers a question, and an expression holds finitely many.
         for _ in 0..1000 {
             let mut mistakes = Diagnostics::new();
-            match evaluation.present(CallSite::of(0, "eval"), expr, &mut mistakes) {
+            match evaluation.present(ExpressionSite::of(0, "eval"), expr, &mut mistakes) {
                 Ok(value) => {
                     found.append(mistakes);
                     return Some(value);

@@ -5,15 +5,15 @@
 //!
 //! Not here: evaluation (`evaluate`), decisions about steps (`drafting`).
 
-use blueprint::{Address, Blueprint, Child, Expr, Head, Name, Resource, TypeId, Value};
+use blueprint::{Address, Blueprint, Child, Expr, Name, ReferenceHead, Resource, TypeId, Value};
 use diag::Diagnostics;
 use dialects::{ExpressionPart, SpecAt};
-use evaluate::resolve::{CallSite, Evaluation, Members, Slot};
+use evaluate::resolve::{Evaluation, ExpressionSite, Members, Slot};
 use provider::{Catalogs, TypeRef};
 use understand::check::conform::{conform_resource, conform_schema};
 use understand::documents::whole::read_by;
-use understand::documents::{Documents, Kind};
-use understand::graph::{EdgeKind, Node};
+use understand::documents::{Documents, NumberedKind};
+use understand::graph::{EdgeKind, GraphNode};
 
 use crate::plan::Staged;
 
@@ -81,7 +81,7 @@ fn add_reads_of_children(blueprint: &Blueprint, elements: &mut [ResolvedElement]
             let expressions = std::iter::once(&resource.spec).chain(&resource.metadata.custom);
             expressions.for_each(|expr| {
                 expr.references(&mut |reference| {
-                    if let Head::Child(name) = &reference.head {
+                    if let ReferenceHead::Child(name) = &reference.head {
                         read.push(name.clone());
                     }
                 });
@@ -100,15 +100,15 @@ fn passed_in(
     evaluation: &Evaluation,
     child: Option<u32>,
     written: &[(Name, Value)],
-) -> (Vec<(Name, Value)>, Vec<Node>) {
+) -> (Vec<(Name, Value)>, Vec<GraphNode>) {
     let documents = &evaluation.documents;
     let (mut given, mut nodes) = (Vec::new(), Vec::new());
     if let Some(unit) = child {
         let unit = documents.unit(unit);
         let child_rules = unit.checked.rules.inputs;
         for (position, (input, declared)) in unit.blueprint().inputs.iter().enumerate() {
-            let number = unit.number(Kind::Input, position);
-            nodes.push(Node::Input(number));
+            let number = unit.number(NumberedKind::Input, position);
+            nodes.push(GraphNode::Input(number));
             let passed = written.iter().any(|(given, _)| given == input);
             if let Slot::Value(value) | Slot::Partial(value) = &evaluation.passed_inputs[number as usize]
                 && passed
@@ -140,7 +140,7 @@ fn resource_element(
         Members::Absent => (false, Value::Null, Value::Null),
         _ => (true, Value::Null, Value::Null),
     };
-    let site = CallSite::of(0, &address);
+    let site = ExpressionSite::of(0, &address);
     let given = rules.specs.shown(&resource.type_name.item, &given);
     let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
     let (mut given, mut metadata) = (given, metadata);
@@ -167,7 +167,7 @@ fn resource_element(
         metadata,
         deletion_policy: deletion_policy(evaluation, resource.removal.as_deref()),
         update_policy: presented(evaluation, resource.update_policy.as_deref()),
-        needs: direct_needs(&documents, vec![Node::Resource(number)], name),
+        needs: direct_needs(&documents, vec![GraphNode::Resource(number)], name),
         depends_on: without_spans(&resource.depends_on),
     }
 }
@@ -183,7 +183,7 @@ fn child_element(
     let root = documents.root();
     let rules = root.checked.rules;
     let spec = child.expansion.as_ref().map(|expansion| {
-        let value = evaluation.present(CallSite::of(0, name), &expansion.spec, &mut Diagnostics::new()).ok();
+        let value = evaluation.present(ExpressionSite::of(0, name), &expansion.spec, &mut Diagnostics::new()).ok();
         let ty = catalogs.resource_type(&TypeId::from(&expansion.kind.item));
         let given = match (&value, ty) {
             (Some(value), TypeRef::Known(ty)) => {
@@ -200,7 +200,7 @@ fn child_element(
     let mut written = Vec::new();
     // An input that every child receives, also without a declaration, is not a property.
     for (input, expr) in child.inputs.iter().filter(|(input, _)| !rules.children.is_passed_undeclared(&input.item)) {
-        if let Ok(Some(value)) = evaluation.entry(CallSite::of(0, name), expr, &mut Diagnostics::new()) {
+        if let Ok(Some(value)) = evaluation.entry(ExpressionSite::of(0, name), expr, &mut Diagnostics::new()) {
             written.push((input.item.clone(), value));
         }
     }
@@ -236,7 +236,7 @@ fn child_element(
 
 /// Evaluates an expression of the root document outside a spec, such as a policy. Null if there is none or it fails.
 fn presented(evaluation: &mut Evaluation, expr: Option<&Expr>) -> Value {
-    let value = expr.map(|expr| evaluation.present(CallSite::of(0, ""), expr, &mut Diagnostics::new()));
+    let value = expr.map(|expr| evaluation.present(ExpressionSite::of(0, ""), expr, &mut Diagnostics::new()));
     value.and_then(Result::ok).unwrap_or_default()
 }
 
@@ -252,14 +252,14 @@ fn deletion_policy(evaluation: &mut Evaluation, expr: Option<&Expr>) -> Name {
 /// Returns the names of the elements of the root document on which nodes depend directly, sorted, without `own`. A
 /// dependency on an element inside a child counts as a dependency on that child of the root. References in conditions
 /// do not count.
-fn direct_needs(documents: &Documents, nodes: Vec<Node>, own: &Name) -> Vec<Name> {
-    let name_of = |node: Node| -> Option<Name> {
+fn direct_needs(documents: &Documents, nodes: Vec<GraphNode>, own: &Name) -> Vec<Name> {
+    let name_of = |node: GraphNode| -> Option<Name> {
         let unit = documents.unit_of(node);
         if let Some(above) = documents.unit(unit).path.first() {
             return Some(above.clone());
         }
         match node {
-            Node::Resource(number) => documents.resource(number).map(|(_, name, _)| name.clone()),
+            GraphNode::Resource(number) => documents.resource(number).map(|(_, name, _)| name.clone()),
             _ => None,
         }
     };

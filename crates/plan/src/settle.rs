@@ -8,7 +8,7 @@ use blueprint::{Address, Field, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use evaluate::answers::{Answers, PinnedRead};
 use provider::{Catalogs, TypeRef};
-use state::{Intent, Open, Record, Snapshot, Status, StatusOp, StatusWord};
+use state::{Intent, OpenIntent, Record, Snapshot, Status, StatusOp, StatusWord};
 
 use crate::codes;
 use crate::cut_off::{after_cut_off, after_not_made, filled};
@@ -231,13 +231,13 @@ fn verdict<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, 
 }
 
 /// Whether the resource that a person named as created or updated was read and does not exist.
-fn not_there(open: &Open, seen: Option<&PinnedRead>) -> bool {
+fn not_there(open: &OpenIntent, seen: Option<&PinnedRead>) -> bool {
     open.intent.op != StatusOp::Delete && matches!(seen, Some(PinnedRead::Absent))
 }
 
 /// The record of a resource if its cut-off call counts as done; `None` if its id is not known.
 fn adopted(
-    open: &Open,
+    open: &OpenIntent,
     before: Option<&Arc<Record>>,
     seen: Option<&PinnedRead>,
     id: Option<&Name>,
@@ -352,7 +352,7 @@ fn adopt_uncertain<'o>(
             provider: None,
         };
         let before = Arc::new(Record { attempt: None, ..Record::clone(record) });
-        if let Some(taken) = after_cut_off(&Open { intent }, Some(&before), Some(seen), catalogs) {
+        if let Some(taken) = after_cut_off(&OpenIntent { intent }, Some(&before), Some(seen), catalogs) {
             *record = taken.clone();
             settled.push(Settled { address: address.clone(), record: Some(taken) });
         }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Value};
 use diag::Diagnostics;
 use dialects::DialectRules;
-use evaluate::answers::{Answers, Opinion, PinnedPreflight, groups_differ};
+use evaluate::answers::{Answers, PinnedPreflight, ProviderOpinion, groups_differ};
 use evaluate::evaluation_question;
 use evaluate::question::RecordedInstances;
 use evaluate::resolve::Evaluation;
@@ -535,7 +535,7 @@ impl<'a> Staging<'a> {
             || answers.data_sources.values().any(PinnedData::has_secret)
             || answers.preflights.values().any(PinnedPreflight::has_secret)
             || answers.calls.values().any(Value::has_secret)
-            || answers.opinions.values().any(Opinion::has_secret)
+            || answers.opinions.values().any(ProviderOpinion::has_secret)
             || answers.deletes.values().any(Value::has_secret)
             || self.evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret))
     }

@@ -4,7 +4,7 @@
 
 use blueprint::{Address, Name};
 use understand::documents::Documents;
-use understand::graph::Node;
+use understand::graph::GraphNode;
 
 use crate::model::HashSet;
 
@@ -19,15 +19,15 @@ impl TargetSet<'_> {
         if targets.is_empty() {
             return TargetSet { documents, resources: None };
         }
-        let mut seen: HashSet<Node> = HashSet::default();
-        let mut stack: Vec<Node> = Vec::new();
+        let mut seen: HashSet<GraphNode> = HashSet::default();
+        let mut stack: Vec<GraphNode> = Vec::new();
         for target in targets {
-            stack.extend(documents.declared(target).map(Node::Resource));
+            stack.extend(documents.declared(target).map(GraphNode::Resource));
             // A child stands for everything in it.
             let inside: Vec<Name> = target.path.iter().chain([&target.name]).cloned().collect();
             for unit in documents.units().iter().filter(|unit| unit.path.starts_with(&inside)) {
                 let count = unit.blueprint().resources.len();
-                stack.extend((0..count).map(|at| Node::Resource(unit.resource(at))));
+                stack.extend((0..count).map(|at| GraphNode::Resource(unit.resource(at))));
             }
         }
         let mut resources = HashSet::default();
@@ -35,7 +35,7 @@ impl TargetSet<'_> {
             if !seen.insert(node) {
                 continue;
             }
-            if let Node::Resource(number) = node {
+            if let GraphNode::Resource(number) = node {
                 resources.insert(number);
             }
             stack.extend(documents.graph().edges(node).iter().map(|edge| edge.to));

@@ -3,12 +3,12 @@
 //! The plan is first drafted for the whole document, so that each target is evaluated with the planned values of its
 //! dependencies. Then the decisions outside the targets are removed from the draft.
 
-use blueprint::{AccessorKind, Address, Expr, Head, IndexMap, Name};
+use blueprint::{AccessorKind, Address, Expr, IndexMap, Name, ReferenceHead};
 use diag::Diagnostics;
 use evaluate::resolve::Evaluation;
 use state::Snapshot;
-use understand::documents::{Documents, Kind, group_key};
-use understand::graph::Node;
+use understand::documents::{Documents, NumberedKind, group_key};
+use understand::graph::GraphNode;
 
 use crate::addresses::Named;
 use crate::codes;
@@ -185,21 +185,21 @@ pub(crate) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untou
     };
     for node in documents.graph().order() {
         match node {
-            Node::Local(number) => {
+            GraphNode::Local(number) => {
                 if let Some((unit, _, local)) = documents.local(number)
                     && stale.is_read_by(unit, &local.value)
                 {
                     stale.locals.insert(number);
                 }
             }
-            Node::DataSource(number) => {
+            GraphNode::DataSource(number) => {
                 if let Some((unit, _, source)) = documents.data_source(number)
                     && source.filters.iter().any(|filter| stale.is_read_by(unit, &filter.search))
                 {
                     stale.data.insert(number);
                 }
             }
-            Node::Input(number) => {
+            GraphNode::Input(number) => {
                 if let Some(passed) = documents.passed_input(number)
                     && passed.given.is_some_and(|given| stale.is_read_by(passed.above, given))
                 {
@@ -238,14 +238,14 @@ impl Stale<'_> {
         let mut reads = false;
         expr.references(&mut |reference| {
             reads |= match &reference.head {
-                Head::Local(name) => {
+                ReferenceHead::Local(name) => {
                     blueprint.locals.get_index_of(name).is_some_and(|at| self.locals.contains(&unit.local(at)))
                 }
-                Head::DataSource(name) => blueprint
+                ReferenceHead::DataSource(name) => blueprint
                     .data_sources
                     .get_index_of(name)
                     .is_some_and(|at| self.data.contains(&unit.data_source(at))),
-                Head::Resource { name, .. } => blueprint.resources.get_index_of(name).is_some_and(|at| {
+                ReferenceHead::Resource { name, .. } => blueprint.resources.get_index_of(name).is_some_and(|at| {
                     let position = reference.path.first().and_then(|accessor| match accessor.kind {
                         AccessorKind::Index(position) => u32::try_from(position).ok(),
                         _ => None,
@@ -253,12 +253,12 @@ impl Stale<'_> {
                     let number = unit.resource(at);
                     [None, position].iter().any(|at| self.would_change.contains(&(number, *at)))
                 }),
-                Head::Input(name) if number > 0 => blueprint
+                ReferenceHead::Input(name) if number > 0 => blueprint
                     .inputs
                     .get_index_of(name)
-                    .is_some_and(|at| self.passed.contains(&unit.number(Kind::Input, at))),
+                    .is_some_and(|at| self.passed.contains(&unit.number(NumberedKind::Input, at))),
                 // The recursion into the child's export ends, because the nesting of documents is limited.
-                Head::Child(name) => {
+                ReferenceHead::Child(name) => {
                     let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
                     let export = match reference.path.first().map(|accessor| &accessor.kind) {
                         Some(AccessorKind::Name(export)) => Some(export),

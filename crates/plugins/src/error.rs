@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
+pub enum ProcessEnding {
     /// It exited with this code.
     Code(i32),
     /// A signal ended it.
@@ -16,21 +16,21 @@ pub enum Ending {
     Unknown,
 }
 
-impl fmt::Display for Ending {
+impl fmt::Display for ProcessEnding {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Ending::Code(code) => write!(to, "exited with code {code}"),
-            Ending::Signal(signal) => write!(to, "was ended by signal {signal}"),
-            Ending::Unknown => to.write_str("ended"),
+            ProcessEnding::Code(code) => write!(to, "exited with code {code}"),
+            ProcessEnding::Signal(signal) => write!(to, "was ended by signal {signal}"),
+            ProcessEnding::Unknown => to.write_str("ended"),
         }
     }
 }
 
 /// The end of a plugin process. It is the same for everyone who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exit {
+pub struct ProcessExit {
     /// How it ended.
-    pub ending: Ending,
+    pub ending: ProcessEnding,
     /// Whether this process asked it to end.
     pub requested: bool,
     /// What it wrote last, at most 64 KiB, scrubbed. Empty if it wrote nothing.
@@ -85,7 +85,7 @@ pub enum PluginError {
         /// The file.
         program: PathBuf,
         /// How, and what it wrote.
-        exit: Exit,
+        exit: ProcessExit,
     },
     /// It was not ready in time, or closed its standard output. The process is ended.
     #[error("{name} did not say within {} s where it listens", limit.as_secs())]

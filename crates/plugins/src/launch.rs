@@ -21,7 +21,7 @@ pub struct Launch {
     /// Which variables of this process it gets.
     pub inherit: Inherit,
     /// Its limits.
-    pub limits: Limits,
+    pub limits: ProcessLimits,
 }
 
 /// Without the values of variables, which can be secrets.
@@ -53,7 +53,7 @@ pub enum Inherit {
 
 /// The limits of one plugin process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProcessLimits {
     /// The private writable memory that each of its processes may use, in bytes. The kernel enforces it on Linux;
     /// elsewhere there is no limit. It holds from the moment after the start.
     pub memory: Option<u64>,
@@ -63,9 +63,9 @@ pub struct Limits {
     pub grace: Duration,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { memory: None, start: Duration::from_secs(60), grace: Duration::from_secs(5) }
+impl Default for ProcessLimits {
+    fn default() -> ProcessLimits {
+        ProcessLimits { memory: None, start: Duration::from_secs(60), grace: Duration::from_secs(5) }
     }
 }
 

@@ -20,10 +20,10 @@ mod process;
 mod protocol;
 mod start;
 
-pub use error::{Ending, Exit, PluginError};
-pub use launch::{Inherit, Launch, Limits};
-pub use log::{Logs, Scrub, Sink};
+pub use error::{PluginError, ProcessEnding, ProcessExit};
+pub use launch::{Inherit, Launch, ProcessLimits};
+pub use log::{LogScrub, Logs, Sink};
 pub use plugin::{Plugin, attach};
-pub use pool::{Key, Lease, Pool, PoolLimits, Start};
-pub use protocol::{Address, AfterStop, BoxFuture, Endpoint, Level, LogLine, Protocol, Recognised, StopSignal};
+pub use pool::{PluginLease, Pool, PoolKey, PoolLimits, Start};
+pub use protocol::{AfterStop, BoxFuture, Endpoint, Level, ListenAddress, LogLine, Protocol, Recognised, StopSignal};
 pub use start::start;

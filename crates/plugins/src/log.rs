@@ -8,7 +8,7 @@ use crate::LogLine;
 /// Gets the name of a plugin and one of its lines.
 pub type Sink = Arc<dyn Fn(&str, &LogLine) + Send + Sync>;
 /// Replaces secrets in a text.
-pub type Scrub = Arc<dyn Fn(&str) -> String + Send + Sync>;
+pub type LogScrub = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
 /// Where log lines go, and how secrets are removed from them. The default drops the lines and removes nothing.
 #[derive(Clone)]
@@ -16,7 +16,7 @@ pub struct Logs {
     /// Gets each line, scrubbed, in the order of its stream. It must not block.
     pub sink: Sink,
     /// Gets single lines, and the last lines together when they are reported.
-    pub scrub: Scrub,
+    pub scrub: LogScrub,
 }
 
 impl Default for Logs {
@@ -30,12 +30,12 @@ const KEPT: usize = 64 * 1024;
 
 /// The last lines of a plugin.
 #[derive(Debug, Default)]
-pub(crate) struct Tail {
+pub(crate) struct LogTail {
     lines: VecDeque<String>,
     bytes: usize,
 }
 
-impl Tail {
+impl LogTail {
     pub(crate) fn push(&mut self, line: String) {
         self.bytes += line.len() + 1;
         self.lines.push_back(line);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::watch;
 
-use crate::{Endpoint, Exit};
+use crate::{Endpoint, ProcessExit};
 
 /// What the task that owns a process is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,16 +22,16 @@ pub(crate) enum Order {
 /// dropped, the process is stopped.
 #[derive(Debug, Clone)]
 pub struct Plugin {
-    shared: Arc<Shared>,
+    shared: Arc<SharedPlugin>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedPlugin {
     id: u64,
     name: String,
     endpoint: Endpoint,
     /// Filled once, by the task that owns the process.
-    exit: watch::Receiver<Option<Exit>>,
+    exit: watch::Receiver<Option<ProcessExit>>,
     /// Absent for an attached process.
     orders: Option<watch::Sender<Order>>,
     process: Option<u32>,
@@ -43,12 +43,12 @@ impl Plugin {
     pub(crate) fn new(
         name: String,
         endpoint: Endpoint,
-        exit: watch::Receiver<Option<Exit>>,
+        exit: watch::Receiver<Option<ProcessExit>>,
         orders: Option<watch::Sender<Order>>,
         process: Option<u32>,
     ) -> Plugin {
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        Plugin { shared: Arc::new(Shared { id, name, endpoint, exit, orders, process }) }
+        Plugin { shared: Arc::new(SharedPlugin { id, name, endpoint, exit, orders, process }) }
     }
 
     /// A number that no other process of this run has. A restarted plugin has another one, so it has to be configured
@@ -78,13 +78,13 @@ impl Plugin {
     }
 
     /// How it ended, if it has.
-    pub fn exit(&self) -> Option<Exit> {
+    pub fn exit(&self) -> Option<ProcessExit> {
         self.shared.exit.borrow().clone()
     }
 
     /// Waits until the process ends. Every caller gets the same answer, at any time. An attached process never ends
     /// here. The future holds no handle: it does not keep the process alive.
-    pub fn exited(&self) -> impl Future<Output = Exit> + Send + 'static {
+    pub fn exited(&self) -> impl Future<Output = ProcessExit> + Send + 'static {
         let exit = self.shared.exit.clone();
         async move {
             match wait(exit).await {
@@ -121,7 +121,7 @@ impl Plugin {
 }
 
 /// The exit, or `None` if the task that reports it is gone: the runtime ends.
-pub(crate) async fn wait(mut exit: watch::Receiver<Option<Exit>>) -> Option<Exit> {
+pub(crate) async fn wait(mut exit: watch::Receiver<Option<ProcessExit>>) -> Option<ProcessExit> {
     exit.wait_for(Option::is_some).await.ok().and_then(|exit| exit.clone())
 }
 

@@ -18,7 +18,7 @@ use crate::{Endpoint, Launch, Logs, Plugin, PluginError, Protocol, Sink, attach}
 
 /// What a process is started for. Requests with equal keys share a process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key {
+pub struct PoolKey {
     /// The identity of the program, for example its digest or its path with time and size.
     pub binary: String,
     /// A digest of its settings, never the settings themselves. Empty for an unconfigured process.
@@ -74,7 +74,7 @@ struct Inner {
 
 #[derive(Default)]
 struct Slots {
-    by_key: HashMap<Key, Slot>,
+    by_key: HashMap<PoolKey, PoolSlot>,
     /// Processes that are being stopped because there were too many.
     leaving: Vec<Plugin>,
     /// Counts the ends of leases.
@@ -83,7 +83,7 @@ struct Slots {
 
 /// The place of one key.
 #[derive(Default)]
-struct Slot {
+struct PoolSlot {
     plugin: Option<Plugin>,
     /// Whether a process is being started for it.
     starting: bool,
@@ -92,10 +92,10 @@ struct Slot {
     /// When the last lease ended.
     used: u64,
     /// Held while a process is started or stopped, so that there is one.
-    history: Arc<tokio::sync::Mutex<History>>,
+    history: Arc<tokio::sync::Mutex<FailureHistory>>,
 }
 
-impl Slot {
+impl PoolSlot {
     fn running(&self) -> Option<&Plugin> {
         self.plugin.as_ref().filter(|plugin| plugin.exit().is_none())
     }
@@ -113,13 +113,13 @@ impl Slot {
 
 /// The failures of one key.
 #[derive(Default)]
-struct History {
+struct FailureHistory {
     failures: VecDeque<Instant>,
     /// The last failure as a phrase, and what the process wrote before it.
     last: (String, String),
 }
 
-impl History {
+impl FailureHistory {
     fn note(&mut self, what: String, output: String) {
         self.failures.push_back(Instant::now());
         self.last = (what, output);
@@ -136,12 +136,12 @@ impl History {
 }
 
 /// The use of a plugin, for the time of a call: the process is not idle while a lease exists.
-pub struct Lease {
+pub struct PluginLease {
     plugin: Plugin,
-    _claim: Claim,
+    _claim: SlotClaim,
 }
 
-impl Deref for Lease {
+impl Deref for PluginLease {
     type Target = Plugin;
 
     fn deref(&self) -> &Plugin {
@@ -150,12 +150,12 @@ impl Deref for Lease {
 }
 
 /// Counts as a user of a slot.
-struct Claim {
+struct SlotClaim {
     inner: Arc<Inner>,
-    key: Key,
+    key: PoolKey,
 }
 
-impl Drop for Claim {
+impl Drop for SlotClaim {
     fn drop(&mut self) {
         let mut slots = self.inner.slots();
         slots.clock += 1;
@@ -174,7 +174,7 @@ impl Drop for Claim {
 /// Marks a slot as starting.
 struct Starting<'a> {
     inner: &'a Inner,
-    key: &'a Key,
+    key: &'a PoolKey,
 }
 
 impl Drop for Starting<'_> {
@@ -202,7 +202,7 @@ impl Slots {
     }
 
     /// Takes the process that has been idle for longest, with the lock of its slot.
-    fn take_idle(&mut self) -> Option<(Plugin, OwnedMutexGuard<History>)> {
+    fn take_idle(&mut self) -> Option<(Plugin, OwnedMutexGuard<FailureHistory>)> {
         let slot = self.by_key.values_mut().filter(|slot| slot.idle()).min_by_key(|slot| slot.used)?;
         // An idle slot has no user who could hold it, but another request may be stopping it.
         let guard = Arc::clone(&slot.history).try_lock_owned().ok()?;
@@ -216,8 +216,8 @@ impl Inner {
     }
 
     /// The running process of a key.
-    fn running(&self, key: &Key) -> Option<Plugin> {
-        self.slots().by_key.get(key).and_then(Slot::running).cloned()
+    fn running(&self, key: &PoolKey) -> Option<Plugin> {
+        self.slots().by_key.get(key).and_then(PoolSlot::running).cloned()
     }
 
     /// Where the lines of a new process go. The process drops it when it has ended.
@@ -232,7 +232,7 @@ impl Inner {
     }
 
     /// Marks a slot as starting, and stops idle processes until it fits.
-    async fn reserve<'a>(&'a self, key: &'a Key) -> Starting<'a> {
+    async fn reserve<'a>(&'a self, key: &'a PoolKey) -> Starting<'a> {
         let starting = Starting { inner: self, key };
         self.slots().by_key.entry(key.clone()).or_default().starting = true;
         loop {
@@ -246,7 +246,7 @@ impl Inner {
     }
 
     /// Notes the crash of the last process, and refuses another start after too many.
-    fn judge(&self, key: &Key, wanted: &Start, history: &mut History) -> Result<(), PluginError> {
+    fn judge(&self, key: &PoolKey, wanted: &Start, history: &mut FailureHistory) -> Result<(), PluginError> {
         let last = self.slots().by_key.get_mut(key).and_then(|slot| slot.plugin.take());
         if let Some(exit) = last.and_then(|plugin| plugin.exit())
             && !exit.requested
@@ -280,7 +280,7 @@ impl Pool {
     ///
     /// # Errors
     /// Why it cannot be started, or [`PluginError::CrashedTooOften`], or [`PluginError::Closed`].
-    pub async fn get(&self, key: &Key, wanted: Start) -> Result<Lease, PluginError> {
+    pub async fn get(&self, key: &PoolKey, wanted: Start) -> Result<PluginLease, PluginError> {
         let mut closed = self.inner.closed.subscribe();
         let name = match &wanted {
             Start::Launch(launch, _) => launch.name.clone(),
@@ -294,7 +294,7 @@ impl Pool {
         }
     }
 
-    async fn get_open(&self, key: &Key, wanted: Start) -> Result<Lease, PluginError> {
+    async fn get_open(&self, key: &PoolKey, wanted: Start) -> Result<PluginLease, PluginError> {
         let inner = &self.inner;
         let history = {
             let mut slots = inner.slots();
@@ -302,14 +302,14 @@ impl Pool {
             slot.users += 1;
             Arc::clone(&slot.history)
         };
-        let claim = Claim { inner: Arc::clone(inner), key: key.clone() };
+        let claim = SlotClaim { inner: Arc::clone(inner), key: key.clone() };
         if let Some(plugin) = inner.running(key) {
-            return Ok(Lease { plugin, _claim: claim });
+            return Ok(PluginLease { plugin, _claim: claim });
         }
         let mut history = history.lock().await;
         // Another request may have started it meanwhile.
         if let Some(plugin) = inner.running(key) {
-            return Ok(Lease { plugin, _claim: claim });
+            return Ok(PluginLease { plugin, _claim: claim });
         }
         inner.judge(key, &wanted, &mut history)?;
         let plugin = match wanted {
@@ -328,7 +328,7 @@ impl Pool {
         if let Some(slot) = inner.slots().by_key.get_mut(key) {
             slot.plugin = Some(plugin.clone());
         }
-        Ok(Lease { plugin, _claim: claim })
+        Ok(PluginLease { plugin, _claim: claim })
     }
 
     /// Stops all processes at the same time and returns when they have ended, also those that are being started.

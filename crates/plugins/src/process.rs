@@ -22,10 +22,11 @@ use tokio::time::{sleep, timeout};
 
 use crate::folder::{self, PrivateFolder};
 use crate::lines::Lines;
-use crate::log::{Logs, Tail};
+use crate::log::{LogTail, Logs};
 use crate::plugin::{Order, Plugin, wait};
 use crate::{
-    Address, AfterStop, Ending, Endpoint, Exit, Launch, Limits, LogLine, PluginError, Protocol, Recognised, StopSignal,
+    AfterStop, Endpoint, Launch, ListenAddress, LogLine, PluginError, ProcessEnding, ProcessExit, ProcessLimits,
+    Protocol, Recognised, StopSignal,
 };
 
 /// How long the output is read after the end of a process, if a process outside its group still holds it.
@@ -45,7 +46,7 @@ pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Log
     let failed = |error: io::Error| cannot_start(&launch, &program, &error);
     let folder = PrivateFolder::create(&folder::base()).map_err(failed)?;
     let mut child = spawn(&launch, &program, protocol.as_ref(), &folder).map_err(failed)?;
-    let group = Group::of(&child).map_err(failed)?;
+    let group = ProcessGroup::of(&child).map_err(failed)?;
     restrict(&group, &launch.limits).map_err(failed)?;
 
     let process = child.id();
@@ -104,7 +105,7 @@ pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Log
 /// Why an endpoint cannot be used, as a phrase.
 fn unusable(endpoint: &Endpoint) -> Option<String> {
     match endpoint.address {
-        Address::Tcp(address) if !address.ip().is_loopback() => {
+        ListenAddress::Tcp(address) if !address.ip().is_loopback() => {
             Some(format!("it listens at {address}, which is not on this machine"))
         }
         _ => None,
@@ -162,7 +163,7 @@ fn spawn(launch: &Launch, program: &Path, protocol: &dyn Protocol, folder: &Priv
 /// Sets the memory limit of a process. It counts private writable memory, because programs reserve much more address
 /// space than they use.
 #[cfg(target_os = "linux")]
-fn restrict(group: &Group, limits: &Limits) -> io::Result<()> {
+fn restrict(group: &ProcessGroup, limits: &ProcessLimits) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, prlimit};
 
     if limits.memory.is_some() {
@@ -173,7 +174,7 @@ fn restrict(group: &Group, limits: &Limits) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn restrict(_: &Group, _: &Limits) -> io::Result<()> {
+fn restrict(_: &ProcessGroup, _: &ProcessLimits) -> io::Result<()> {
     Ok(())
 }
 
@@ -183,7 +184,7 @@ struct Context {
     protocol: Arc<dyn Protocol>,
     logs: Logs,
     grace: Duration,
-    tail: Mutex<Tail>,
+    tail: Mutex<LogTail>,
     /// Set after the handshake.
     endpoint: OnceLock<Endpoint>,
     requested: AtomicBool,
@@ -235,16 +236,16 @@ async fn read(
 }
 
 /// The process group of a plugin. It is killed when it is dropped, unless it has ended.
-struct Group {
+struct ProcessGroup {
     leader: Pid,
     ended: bool,
 }
 
-impl Group {
-    fn of(child: &Child) -> io::Result<Group> {
+impl ProcessGroup {
+    fn of(child: &Child) -> io::Result<ProcessGroup> {
         let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let leader = leader.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        Ok(Group { leader, ended: false })
+        Ok(ProcessGroup { leader, ended: false })
     }
 
     fn signal(&self, signal: Signal) {
@@ -253,7 +254,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if !self.ended {
             self.signal(Signal::KILL);
@@ -263,7 +264,7 @@ impl Drop for Group {
 
 /// What belongs to a process, in the order in which it is dropped.
 struct Owned {
-    group: Group,
+    group: ProcessGroup,
     child: Child,
     readers: Vec<JoinHandle<()>>,
     folder: PrivateFolder,
@@ -276,7 +277,7 @@ impl Owned {
         mut self,
         context: Arc<Context>,
         mut orders: watch::Receiver<Order>,
-        publish: watch::Sender<Option<Exit>>,
+        publish: watch::Sender<Option<ProcessExit>>,
     ) {
         let status = tokio::select! {
             biased;
@@ -294,23 +295,23 @@ impl Owned {
         }
         drop(self.folder);
         let requested = context.requested.load(Ordering::Acquire);
-        publish.send_replace(Some(Exit { ending: ending(status), requested, output: context.output() }));
+        publish.send_replace(Some(ProcessExit { ending: ending(status), requested, output: context.output() }));
     }
 }
 
-fn ending(status: io::Result<ExitStatus>) -> Ending {
+fn ending(status: io::Result<ExitStatus>) -> ProcessEnding {
     match status {
         Ok(status) => match (status.code(), status.signal()) {
-            (Some(code), _) => Ending::Code(code),
-            (None, Some(signal)) => Ending::Signal(signal),
-            (None, None) => Ending::Unknown,
+            (Some(code), _) => ProcessEnding::Code(code),
+            (None, Some(signal)) => ProcessEnding::Signal(signal),
+            (None, None) => ProcessEnding::Unknown,
         },
-        Err(_) => Ending::Unknown,
+        Err(_) => ProcessEnding::Unknown,
     }
 }
 
 /// Waits for the order to end a process and sends what ends it. It returns when `SIGKILL` is sent.
-async fn end(context: &Context, orders: &mut watch::Receiver<Order>, group: &Group) {
+async fn end(context: &Context, orders: &mut watch::Receiver<Order>, group: &ProcessGroup) {
     // An error means that all handles are dropped.
     let order = orders.wait_for(|order| *order > Order::Run).await.map_or(Order::Stop, |order| *order);
     context.requested.store(true, Ordering::Release);
@@ -329,7 +330,7 @@ async fn end(context: &Context, orders: &mut watch::Receiver<Order>, group: &Gro
 }
 
 /// The polite stop of the family, then its signal, with the time that each of them may take.
-async fn end_politely(context: &Context, group: &Group) {
+async fn end_politely(context: &Context, group: &ProcessGroup) {
     if let Some(endpoint) = context.endpoint.get()
         && let Ok(AfterStop::Exits) = timeout(context.grace, context.protocol.stop(endpoint)).await
     {

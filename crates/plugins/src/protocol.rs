@@ -14,18 +14,18 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Where a plugin listens.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Address {
+pub enum ListenAddress {
     /// A Unix domain socket.
     Unix(PathBuf),
     /// A port of this machine.
     Tcp(SocketAddr),
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for ListenAddress {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Address::Unix(path) => write!(to, "{}", path.display()),
-            Address::Tcp(address) => write!(to, "{address}"),
+            ListenAddress::Unix(path) => write!(to, "{}", path.display()),
+            ListenAddress::Tcp(address) => write!(to, "{address}"),
         }
     }
 }
@@ -34,7 +34,7 @@ impl fmt::Display for Address {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Endpoint {
     /// Where it listens.
-    pub address: Address,
+    pub address: ListenAddress,
     /// The version of the protocol that it speaks, if its handshake names one.
     pub protocol: Option<u32>,
     /// Whether it demands TLS: its handshake has a certificate. No client here can do that yet.
@@ -43,7 +43,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// An endpoint in plain text without a version.
-    pub fn new(address: Address) -> Endpoint {
+    pub fn new(address: ListenAddress) -> Endpoint {
         Endpoint { address, protocol: None, tls: false }
     }
 }
@@ -63,7 +63,8 @@ pub enum Recognised {
 /// What ends a process after the polite stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterStop {
-    /// It exits by itself. It is signalled if it still runs after [`Limits::grace`](crate::Limits::grace).
+    /// It exits by itself. It is signalled if it still runs after
+    /// [`ProcessLimits::grace`](crate::ProcessLimits::grace).
     Exits,
     /// It waits for a signal, which is sent at once.
     Signal,
@@ -111,8 +112,9 @@ pub trait Protocol: Send + Sync {
     /// Judges a line of standard output, without its line break, until one is the handshake or is refused.
     fn line(&self, line: &str) -> Recognised;
 
-    /// Asks the process to end, for example by a call. Its time is limited by [`Limits::grace`](crate::Limits::grace).
-    /// Without an own implementation the process is only signalled.
+    /// Asks the process to end, for example by a call. Its time is limited by
+    /// [`ProcessLimits::grace`](crate::ProcessLimits::grace). Without an own implementation the process is only
+    /// signalled.
     fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, AfterStop> {
         let _ = endpoint;
         Box::pin(std::future::ready(AfterStop::Signal))

@@ -10,11 +10,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use peer::{STAYS, alive, protocol, shell, until};
-use plugins::{Address, Endpoint, Key, Lease, Logs, PluginError, Pool, PoolLimits, Start};
+use plugins::{Endpoint, ListenAddress, Logs, PluginError, PluginLease, Pool, PoolKey, PoolLimits, Start};
 use tokio::task::JoinSet;
 
-fn key(settings: &str) -> Key {
-    Key { binary: "peer".into(), settings: settings.into() }
+fn key(settings: &str) -> PoolKey {
+    PoolKey { binary: "peer".into(), settings: settings.into() }
 }
 
 fn pool(processes: usize) -> Pool {
@@ -25,7 +25,7 @@ fn begin(folder: &Path, script: &str) -> Start {
     Start::Launch(shell(folder, script), protocol())
 }
 
-async fn get(pool: &Pool, folder: &Path, settings: &str) -> Lease {
+async fn get(pool: &Pool, folder: &Path, settings: &str) -> PluginLease {
     pool.get(&key(settings), begin(folder, STAYS)).await.unwrap()
 }
 
@@ -193,7 +193,7 @@ async fn a_dropped_request_leaves_the_key_usable() {
 async fn an_attached_process_is_shared_and_counts_for_no_limit() {
     let folder = tempfile::tempdir().unwrap();
     let pool = pool(1);
-    let endpoint = Endpoint::new(Address::Tcp(([127, 0, 0, 1], 9).into()));
+    let endpoint = Endpoint::new(ListenAddress::Tcp(([127, 0, 0, 1], 9).into()));
     let attach = || Start::Attach("provider `peer`".into(), endpoint.clone());
     let first = pool.get(&key("a"), attach()).await.unwrap().id();
     drop(get(&pool, folder.path(), "b").await);

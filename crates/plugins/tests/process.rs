@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use peer::{Peer, Recorded, STAYS, alive, protocol, shell, until};
-use plugins::{Address, Ending, Endpoint, Inherit, Launch, Level, Logs, Plugin, PluginError, attach, start};
+use plugins::{
+    Endpoint, Inherit, Launch, Level, ListenAddress, Logs, Plugin, PluginError, ProcessEnding, attach, start,
+};
 
 /// Starts a program that must not be usable.
 async fn failure(launch: Launch) -> PluginError {
@@ -31,7 +33,7 @@ async fn handshake_is_found_after_noise_and_with_crlf() {
     let script = r"echo 'warning: noise'; printf '\377\376 garbage\n\n'; printf 'ready 4711 6\r\n'; exec sleep 600";
     let recorded = Recorded::default();
     let plugin = start(shell(folder.path(), script), protocol(), recorded.logs(&[])).await.unwrap();
-    let expected = Endpoint { protocol: Some(6), ..Endpoint::new(Address::Tcp(([127, 0, 0, 1], 4711).into())) };
+    let expected = Endpoint { protocol: Some(6), ..Endpoint::new(ListenAddress::Tcp(([127, 0, 0, 1], 4711).into())) };
     assert_eq!(*plugin.endpoint(), expected);
     assert!(plugin.exit().is_none() && !plugin.attached());
     plugin.stop().await;
@@ -75,7 +77,7 @@ async fn exit_before_the_handshake_reports_code_and_output() {
     let error = failure(shell(folder.path(), "kill -9 $$")).await;
     assert_eq!(error.to_string(), "provider `peer` was ended by signal 9 before it was ready");
     let error = failure(shell(folder.path(), "head -c 300000 /dev/zero; exit 4")).await;
-    assert!(matches!(&error, PluginError::Exited { exit, .. } if exit.ending == Ending::Code(4)), "{error}");
+    assert!(matches!(&error, PluginError::Exited { exit, .. } if exit.ending == ProcessEnding::Code(4)), "{error}");
     assert_eq!(error.output(), "(a line of 300000 bytes is left out)");
 }
 
@@ -122,7 +124,7 @@ async fn a_crash_is_reported_to_everyone_in_the_same_way() {
     let (before, clone) = (plugin.exited(), plugin.clone());
     fs::write(folder.path().join("go"), "").unwrap();
     let exit = before.await;
-    assert_eq!((&exit.ending, exit.requested, exit.output.as_str()), (&Ending::Code(7), false, "panic: boom"));
+    assert_eq!((&exit.ending, exit.requested, exit.output.as_str()), (&ProcessEnding::Code(7), false, "panic: boom"));
     assert_eq!(clone.exited().await, exit);
     assert_eq!(plugin.exit(), Some(exit.clone()));
     // To stop it changes nothing any more.
@@ -138,7 +140,7 @@ async fn stop_asks_politely_first() {
     let plugin = start(shell(folder.path(), script), Arc::new(peer), Logs::default()).await.unwrap();
     plugin.stop().await;
     let exit = plugin.exit().unwrap();
-    assert_eq!((exit.ending, exit.requested), (Ending::Code(0), true));
+    assert_eq!((exit.ending, exit.requested), (ProcessEnding::Code(0), true));
 }
 
 #[tokio::test]
@@ -147,14 +149,14 @@ async fn stop_signals_a_process_that_does_not_follow_and_then_kills_it() {
     let plugin = run(folder.path(), "trap 'exit 5' TERM; echo ready 1; while :; do sleep 0.01; done").await;
     // Several callers wait for one stop.
     tokio::join!(plugin.stop(), plugin.stop());
-    assert_eq!(plugin.exit().unwrap().ending, Ending::Code(5));
+    assert_eq!(plugin.exit().unwrap().ending, ProcessEnding::Code(5));
 
     let peer = Peer { stop: Some(folder.path().join("ignored")) };
     let mut launch = shell(folder.path(), "trap '' TERM; echo ready 1; while :; do sleep 0.01; done");
     launch.limits.grace = Duration::from_millis(50);
     let plugin = start(launch, Arc::new(peer), Logs::default()).await.unwrap();
     plugin.stop().await;
-    assert_eq!(plugin.exit().unwrap().ending, Ending::Signal(9));
+    assert_eq!(plugin.exit().unwrap().ending, ProcessEnding::Signal(9));
 }
 
 #[tokio::test]
@@ -165,7 +167,7 @@ async fn kill_ends_a_stop_that_waits() {
     let plugin = start(launch, protocol(), Logs::default()).await.unwrap();
     tokio::join!(plugin.stop(), plugin.kill());
     let exit = plugin.exit().unwrap();
-    assert_eq!((exit.ending, exit.requested), (Ending::Signal(9), true));
+    assert_eq!((exit.ending, exit.requested), (ProcessEnding::Signal(9), true));
 }
 
 #[tokio::test]
@@ -286,13 +288,13 @@ async fn memory_limit_ends_a_process_that_takes_more() {
     let plugin = start(launch, protocol(), Logs::default()).await.unwrap();
     fs::write(folder.path().join("go"), "").unwrap();
     let exit = plugin.exited().await;
-    assert!(exit.ending != Ending::Code(0) && !exit.output.contains("survived"), "{exit:?}");
+    assert!(exit.ending != ProcessEnding::Code(0) && !exit.output.contains("survived"), "{exit:?}");
 }
 
 #[tokio::test]
 async fn an_attached_process_is_left_alone() {
     let mut process = std::process::Command::new("/bin/sleep").arg("600").spawn().unwrap();
-    let endpoint = Endpoint::new(Address::Tcp(([127, 0, 0, 1], 9).into()));
+    let endpoint = Endpoint::new(ListenAddress::Tcp(([127, 0, 0, 1], 9).into()));
     let plugin = attach("provider `peer`", endpoint.clone());
     assert_eq!((plugin.endpoint(), plugin.attached(), plugin.process_id()), (&endpoint, true, None));
     plugin.stop().await;

@@ -15,7 +15,7 @@
 //!
 //! Not here: order of transforms, checks, names (`engine`); the form of a blueprint (`blueprint::wire`).
 
-use blueprint::wire::Document;
+use blueprint::wire::WireDocument;
 use blueprint::{Expr, ExprKind, Name, Resource, TextPart, Value};
 use diag::Spanned;
 use futures::future::BoxFuture;
@@ -48,14 +48,14 @@ impl TransformError {
 pub trait Transform: Send + Sync {
     /// The blueprint with the abstract resources of this transform's types replaced. Other parts stay unchanged and in
     /// order.
-    fn transform(&self, document: Document) -> BoxFuture<'_, Result<Document, TransformError>>;
+    fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>>;
 }
 
 /// Applies a function to each resource. `None` keeps the resource; otherwise the returned resources take its place.
 pub fn each_resource(
-    mut document: Document,
+    mut document: WireDocument,
     mut replace: impl FnMut(&Name, &Resource) -> Result<Option<Vec<(Name, Resource)>>, TransformError>,
-) -> Result<Document, TransformError> {
+) -> Result<WireDocument, TransformError> {
     let mut resources = Vec::with_capacity(document.resources.len());
     for (name, resource) in document.resources {
         match replace(&name, &resource)? {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::wire::Document;
+use blueprint::wire::WireDocument;
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, Provider, ProviderError,
     ReadOutcome, ReadRequest, Session, Transform, TransformError, configured,
@@ -14,10 +14,10 @@ const CATALOG: &str = r#"{"format": 1, "namespace": "made", "transforms": {"made
 /// A provider with this transform.
 struct Offers(Arc<Catalog>, Option<Does>);
 
-struct Does(fn(Document) -> Result<Document, TransformError>);
+struct Does(fn(WireDocument) -> Result<WireDocument, TransformError>);
 
 impl Transform for Does {
-    fn transform(&self, document: Document) -> BoxFuture<'_, Result<Document, TransformError>> {
+    fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
         let given = (self.0)(document);
         Box::pin(async move { given })
     }
@@ -47,7 +47,7 @@ impl Session for Offers {
     }
 }
 
-fn failures(does: Option<fn(Document) -> Result<Document, TransformError>>) -> Vec<String> {
+fn failures(does: Option<fn(WireDocument) -> Result<WireDocument, TransformError>>) -> Vec<String> {
     let catalog = Arc::new(provider::read_catalog(CATALOG).expect("the catalogue is in order"));
     let offers = Offers(catalog, does.map(Does));
     use futures::FutureExt as _;
@@ -56,9 +56,9 @@ fn failures(does: Option<fn(Document) -> Result<Document, TransformError>>) -> V
 
 /// Replaces abstract resources by this.
 fn with(
-    document: Document,
+    document: WireDocument,
     make: impl Fn(&blueprint::Resource) -> blueprint::Resource,
-) -> Result<Document, TransformError> {
+) -> Result<WireDocument, TransformError> {
     provider::transform::each_resource(document, |name, resource| {
         let is_abstract = resource.type_name.item.as_ref() == "made/thing";
         Ok(is_abstract.then(|| vec![(name.clone(), make(resource))]))
@@ -73,7 +73,7 @@ fn a_correct_transform_passes() {
 
 #[test]
 fn each_violation_of_the_contract_is_named() {
-    let said = |does: fn(Document) -> Result<Document, TransformError>, words: &str| {
+    let said = |does: fn(WireDocument) -> Result<WireDocument, TransformError>, words: &str| {
         let failures = failures(Some(does));
         assert!(failures.iter().any(|failure| failure.contains(words)), "{failures:?}");
     };

@@ -7,24 +7,24 @@ use sha2::{Digest, Sha256};
 
 /// A source of randomness. It has no state, so concurrent calls do not affect each other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Source {
+pub(crate) enum RandomSource {
     /// The operating system.
     System,
     /// A seed. The numbers depend only on it, on the address and on the token of the call.
     Seed(u64),
 }
 
-impl Source {
+impl RandomSource {
     /// A cryptographically secure generator for one call.
     ///
     /// # Errors
     /// [`ErrorKind::Transient`] if the operating system gives no random numbers.
     pub(crate) fn draw(self, call: &Call) -> Result<StdRng, ProviderError> {
         match self {
-            Source::System => StdRng::try_from_rng(&mut SysRng).map_err(|_| {
+            RandomSource::System => StdRng::try_from_rng(&mut SysRng).map_err(|_| {
                 ProviderError::new(ErrorKind::Transient, "the operating system gives no random numbers at the moment")
             }),
-            Source::Seed(seed) => {
+            RandomSource::Seed(seed) => {
                 let text = format!("{seed}/{}/{}", call.address, call.token);
                 Ok(StdRng::from_seed(Sha256::digest(text.as_bytes()).into()))
             }

@@ -14,15 +14,15 @@ use provider::{Attributes, ResourceType, TypeSource, read_catalog};
 #[derive(Debug)]
 pub struct PackedTypes {
     bytes: &'static [u8],
-    index: IndexMap<Name, Entry>,
-    blocks: Vec<Block>,
+    index: IndexMap<Name, TypePosition>,
+    blocks: Vec<PackedBlock>,
     /// Types with attributes of any name.
     answering: &'static [&'static str],
 }
 
 /// The position of a type.
 #[derive(Debug)]
-struct Entry {
+struct TypePosition {
     block: usize,
     start: usize,
     length: usize,
@@ -31,7 +31,7 @@ struct Entry {
 
 /// The position of a block, and its text once it is unpacked.
 #[derive(Debug)]
-struct Block {
+struct PackedBlock {
     start: usize,
     packed: usize,
     unpacked: usize,
@@ -56,7 +56,7 @@ impl PackedTypes {
         let mut blocks = Vec::with_capacity(count.min(bytes.len()));
         for _ in 0..count {
             let (packed, unpacked) = (number(&mut at)?, number(&mut at)?);
-            blocks.push(Block { start: at, packed, unpacked, text: OnceLock::new() });
+            blocks.push(PackedBlock { start: at, packed, unpacked, text: OnceLock::new() });
             at = at.checked_add(packed)?;
         }
         let entry = |line: &str| {
@@ -64,9 +64,9 @@ impl PackedTypes {
             let name = Name::from(words.next()?);
             let mut number = || words.next()?.parse::<usize>().ok();
             let (block, start, length) = (number()?, number()?, number()?);
-            Some((name, Entry { block, start, length, made: OnceLock::new() }))
+            Some((name, TypePosition { block, start, length, made: OnceLock::new() }))
         };
-        let index: Option<IndexMap<Name, Entry>> = text.lines().map(entry).collect();
+        let index: Option<IndexMap<Name, TypePosition>> = text.lines().map(entry).collect();
         (at == bytes.len()).then_some(PackedTypes { bytes, index: index?, blocks, answering: &[] })
     }
 
@@ -87,7 +87,7 @@ impl PackedTypes {
         entry.made.get_or_init(|| self.made(name, entry)).clone()
     }
 
-    fn made(&self, name: &str, entry: &Entry) -> Option<Arc<ResourceType>> {
+    fn made(&self, name: &str, entry: &TypePosition) -> Option<Arc<ResourceType>> {
         let block = self.blocks.get(entry.block)?;
         let text = block.text.get_or_init(|| {
             let packed = self.bytes.get(block.start..block.start.checked_add(block.packed)?)?;

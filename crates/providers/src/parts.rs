@@ -12,7 +12,7 @@ use provider::{Catalog, CatalogError, DataSourceType, ResourceType, TypeSource};
 use serde_json::value::RawValue;
 
 /// Entries of a JSON map, with unparsed values.
-type Texts<'t> = IndexMap<&'t str, &'t RawValue>;
+type RawEntries<'t> = IndexMap<&'t str, &'t RawValue>;
 
 /// Reads a catalogue without its resource types and data source types, which become its type source. `finish` is
 /// applied to each resource type that is read.
@@ -25,9 +25,9 @@ pub(crate) fn read_in_parts(text: &'static str, finish: fn(&mut ResourceType)) -
         return provider::read_catalog(text);
     };
     let (rest, namespace, resource_types, data_source_types) = parts;
-    let names = Arc::new(Names(resource_types.keys().map(|name| Name::from(*name)).collect()));
+    let names = Arc::new(ResourceTypeNames(resource_types.keys().map(|name| Name::from(*name)).collect()));
     let rest = provider::read_catalog_over(&rest, names.clone())?;
-    let types = Parts {
+    let types = LazyTypes {
         namespace,
         names,
         finish,
@@ -38,37 +38,37 @@ pub(crate) fn read_in_parts(text: &'static str, finish: fn(&mut ResourceType)) -
 }
 
 /// The text without the types, the text of its namespaces, the resource types, and the data source types.
-fn apart(text: &'static str) -> Option<(String, &'static str, Texts<'static>, Texts<'static>)> {
-    let mut all: Texts<'static> = serde_json::from_str(text).ok()?;
+fn apart(text: &'static str) -> Option<(String, &'static str, RawEntries<'static>, RawEntries<'static>)> {
+    let mut all: RawEntries<'static> = serde_json::from_str(text).ok()?;
     let mut types =
-        |key| all.shift_remove(key).map_or(Some(Texts::default()), |types| serde_json::from_str(types.get()).ok());
+        |key| all.shift_remove(key).map_or(Some(RawEntries::default()), |types| serde_json::from_str(types.get()).ok());
     let (resource_types, data_source_types) = (types("resourceTypes")?, types("dataSourceTypes")?);
     let rest: Vec<String> = all.iter().map(|(key, value)| format!("{key:?}:{value}")).collect();
     Some((format!("{{{}}}", rest.join(",")), all.get("namespace")?.get(), resource_types, data_source_types))
 }
 
-fn unread<T>(types: Texts<'static>) -> IndexMap<Name, Part<T>> {
-    types.into_iter().map(|(name, text)| (name.into(), Part { text: text.get(), read: OnceLock::new() })).collect()
+fn unread<T>(types: RawEntries<'static>) -> IndexMap<Name, LazyType<T>> {
+    types.into_iter().map(|(name, text)| (name.into(), LazyType { text: text.get(), read: OnceLock::new() })).collect()
 }
 
 /// Types that are read one by one.
 #[derive(Debug)]
-struct Parts {
+struct LazyTypes {
     /// The JSON text of `namespace`.
     namespace: &'static str,
-    names: Arc<Names>,
+    names: Arc<ResourceTypeNames>,
     finish: fn(&mut ResourceType),
-    resource_types: IndexMap<Name, Part<ResourceType>>,
-    data_source_types: IndexMap<Name, Part<DataSourceType>>,
+    resource_types: IndexMap<Name, LazyType<ResourceType>>,
+    data_source_types: IndexMap<Name, LazyType<DataSourceType>>,
 }
 
 #[derive(Debug)]
-struct Part<T> {
+struct LazyType<T> {
     text: &'static str,
     read: OnceLock<Option<Arc<T>>>,
 }
 
-impl Parts {
+impl LazyTypes {
     /// A catalogue with this type only.
     fn alone(&self, key: &str, name: &str, text: &str) -> Option<Catalog> {
         let namespace = self.namespace;
@@ -79,7 +79,7 @@ impl Parts {
     }
 }
 
-impl TypeSource for Parts {
+impl TypeSource for LazyTypes {
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
         let part = self.resource_types.get(name)?;
         let read = part.read.get_or_init(|| {
@@ -120,9 +120,9 @@ impl TypeSource for Parts {
 
 /// The names of the resource types, which is all that a type needs to know of the others.
 #[derive(Debug)]
-struct Names(Vec<Name>);
+struct ResourceTypeNames(Vec<Name>);
 
-impl TypeSource for Names {
+impl TypeSource for ResourceTypeNames {
     fn resource_type(&self, _name: &str) -> Option<Arc<ResourceType>> {
         None
     }

@@ -12,7 +12,7 @@ use provider::{
     Applied, ApplyRequest, Call, ErrorKind, FetchRequest, InvokeRequest, Observed, Operation, Provider, ProviderError,
     ReadOutcome, ReadRequest, Readiness, Ready, Session,
 };
-use providers::fake::{FakeOptions, FakeProvider, Fault, SharedWorld, World, catalog, provider};
+use providers::fake::{FakeCloud, FakeOptions, FakeProvider, ScriptedFault, SharedCloud, catalog, provider};
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -80,18 +80,18 @@ async fn read(
     fake.read(&call(address, "read"), request).await.unwrap()
 }
 
-fn with_faults(world: &SharedWorld, faults: &str) -> FakeProvider {
-    let faults: Vec<Fault> = serde_json::from_str(faults).unwrap();
+fn with_faults(world: &SharedCloud, faults: &str) -> FakeProvider {
+    let faults: Vec<ScriptedFault> = serde_json::from_str(faults).unwrap();
     provider(FakeOptions { world: Some(world.clone()), faults, ..FakeOptions::default() })
 }
 
-fn fresh(world: &SharedWorld) -> FakeProvider {
+fn fresh(world: &SharedCloud) -> FakeProvider {
     with_faults(world, "[]")
 }
 
 #[tokio::test]
 async fn the_simulation_passes_the_conformance_suite() {
-    let world = SharedWorld::default();
+    let world = SharedCloud::default();
     let setup = Setup { documented: false, ..Setup::in_folder("/w") };
     let case = |name: &str, spec: &str, changed: &str| Case::new(name, json(spec)).changed(json(changed));
     let cases = [
@@ -218,7 +218,7 @@ async fn unique_values_and_replacing_fields_are_enforced() {
 
 #[tokio::test]
 async fn faults_affect_the_calls_they_name() {
-    let world = SharedWorld::default();
+    let world = SharedCloud::default();
     let fake = with_faults(
         &world,
         r#"[{"on": "create", "at": "a", "kind": "transient", "times": 2, "skip": 1}, {"on": "create", "at": "b", "kind": "permanent"},
@@ -244,7 +244,7 @@ async fn a_crash_ends_the_process_and_the_world_stays() {
     for (when, untraceable, things) in
         [("before", false, 0), ("after", false, 1), ("before", true, 0), ("after", true, 1)]
     {
-        let world = SharedWorld::default();
+        let world = SharedCloud::default();
         let crashes = Arc::new(AtomicU32::new(0));
         let seen = crashes.clone();
         let fault = format!(
@@ -275,7 +275,7 @@ async fn a_crash_ends_the_process_and_the_world_stays() {
 
 #[tokio::test]
 async fn slow_resources_are_ready_after_a_number_of_polls() {
-    let world = SharedWorld::default();
+    let world = SharedCloud::default();
     let fake = with_faults(
         &world,
         r#"[{"at": "c", "kind": "slow", "checks": 2}, {"at": "d", "kind": "slow", "checks": null}]"#,
@@ -407,7 +407,7 @@ async fn functions_follow_their_rules() {
 async fn a_world_in_a_file_outlives_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.world");
-    let open = || World::open(&path).unwrap().shared();
+    let open = || FakeCloud::open(&path).unwrap().shared();
     let fake = fresh(&open());
     assert!(!path.exists(), "reading makes no file");
     let kept = create(&fake, "a", "1", "test/bucket", r#"{"name": "kept"}"#).await.unwrap();
@@ -446,14 +446,14 @@ async fn a_world_in_a_file_outlives_the_process() {
     drop(fake);
     assert_eq!(open().lock().unwrap().things().count(), 2);
     std::fs::write(&path, "something else\n").unwrap();
-    assert!(World::open(&path).unwrap_err().to_string().contains("line 1"));
+    assert!(FakeCloud::open(&path).unwrap_err().to_string().contains("line 1"));
 }
 
 #[tokio::test]
 async fn a_file_with_much_history_is_rewritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.world");
-    let open = || World::open(&path).unwrap().shared();
+    let open = || FakeCloud::open(&path).unwrap().shared();
     let fake = fresh(&open());
     let id = create(&fake, "r", "0", "test/data", "{}").await.unwrap().id;
     for at in 1..400 {
@@ -512,7 +512,7 @@ async fn the_suite_reports_each_planted_bug() {
         (r#"{"on": "delete", "at": "thing0", "kind": "permanent"}"#, "a delete failed"),
         (r#"{"at": "thing0", "kind": "slow", "checks": null}"#, "not ready after 100 questions"),
     ] {
-        let world = SharedWorld::default();
+        let world = SharedCloud::default();
         // One provider for all calls, because a fault is used up once.
         let fake: Arc<dyn Provider> = Arc::new(with_faults(&world, &format!("[{fault}]")));
         let setup = Setup { documented: false, ..Setup::in_folder("/w") };

@@ -10,7 +10,7 @@ use provider::{
     Applied, ApplyRequest, Call, Catalog, Direction, ErrorKind, FetchRequest, Fit, InvokeRequest, Operation, Provider,
     Session,
 };
-use providers::fake::{FakeOptions, SharedWorld, provider};
+use providers::fake::{FakeOptions, SharedCloud, provider};
 
 /// The smallest value of a field.
 fn smallest(field: &Field) -> Value {
@@ -59,7 +59,7 @@ fn changed(schema: &Schema, spec: &Value) -> Option<Value> {
 }
 
 async fn keeps_the_contract(catalog: Arc<Catalog>, documented: bool) {
-    let world = SharedWorld::default();
+    let world = SharedCloud::default();
     let cases: Vec<Case> = catalog
         .few_resource_types()
         .map(|resource_type| {

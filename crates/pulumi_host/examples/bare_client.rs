@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
-use grpc_client::{CallError, Connection, Options};
-use plugins::{Inherit, Limits, Logs, start};
+use grpc_client::{CallError, Connection, ConnectionOptions};
+use plugins::{Inherit, Logs, ProcessLimits, start};
 use prost_types::value::Kind;
 use prost_types::{Struct, Value};
 use pulumi_host::messages::{
@@ -119,13 +119,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         project: "bench".into(),
         environment: Vec::new(),
         inherit: Inherit::All,
-        limits: Limits::default(),
+        limits: ProcessLimits::default(),
     };
     let engine =
         Engine::start("urn:pulumi:dev::bench::pulumi:pulumi:Stack::bench-dev".into(), Arc::new(|_| ())).await?;
     let began = Instant::now();
     let plugin = start(program.launch(&engine.address()), Arc::new(PulumiProtocol), Logs::default()).await?;
-    let connection = &Connection::to(&plugin, &Options::default()).await?;
+    let connection = &Connection::to(&plugin, &ConnectionOptions::default()).await?;
     let path = folder.path().display().to_string();
     let request = ConfigureRequest {
         variables: [("shop:config:folder".to_owned(), path.clone())].into(),

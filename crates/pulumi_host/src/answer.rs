@@ -4,12 +4,12 @@ use blueprint::{Address, Name, Value};
 use prost_types::Struct;
 use pulumi_wire::{Accepts, Decoding, Lookups, Phase, PropertyPath, decode, differences};
 
-use crate::failure::{Failure, PropertyFailure, property};
+use crate::failure::{CallFailure, PropertyFailure, property};
 use crate::messages::{CheckFailure, DiffResponse};
 
 /// What a plugin can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Capabilities {
+pub struct PluginCapabilities {
     /// Which special values it takes.
     pub accepts: Accepts,
     /// It answers what a create or update would give. Without it the inputs are what is known.
@@ -20,7 +20,7 @@ pub struct Capabilities {
 
 /// The answer of a check.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckAnswer {
     /// The inputs with defaults filled in: a map.
     pub inputs: Value,
     /// The refused properties.
@@ -52,12 +52,12 @@ pub struct Diff {
     /// A replacement deletes first.
     pub delete_before_replace: bool,
     /// The changes one by one, as far as known.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PropertyChange>,
 }
 
 /// How a property changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct PropertyChange {
     /// Its place.
     pub path: PropertyPath,
     /// What happens to it.
@@ -79,9 +79,9 @@ pub enum ChangeKind {
     Update,
 }
 
-impl Checked {
-    pub(crate) fn unchanged(inputs: &Value) -> Checked {
-        Checked { inputs: inputs.clone(), failures: Vec::new() }
+impl CheckAnswer {
+    pub(crate) fn unchanged(inputs: &Value) -> CheckAnswer {
+        CheckAnswer { inputs: inputs.clone(), failures: Vec::new() }
     }
 }
 
@@ -106,16 +106,16 @@ pub(crate) fn answered(
     waits_for: Option<&Address>,
     lookups: &dyn Lookups,
     id: Option<Name>,
-) -> Result<Value, Failure> {
-    decode(answer, &Decoding { phase, waits_for, lookups }).map_err(|error| Failure::of_answer(error, id))
+) -> Result<Value, CallFailure> {
+    decode(answer, &Decoding { phase, waits_for, lookups }).map_err(|error| CallFailure::of_answer(error, id))
 }
 
 /// The meaning of an answer of Diff and DiffConfig.
 pub(crate) fn diff_of(answer: DiffResponse, old_inputs: &Value, new_inputs: &Value, ignored: &[PropertyPath]) -> Diff {
-    let mut changes: Vec<Change> = answer
+    let mut changes: Vec<PropertyChange> = answer
         .detailed_diff
         .iter()
-        .map(|(path, diff)| Change {
+        .map(|(path, diff)| PropertyChange {
             path: PropertyPath::parse_or_name(path),
             kind: match diff.kind {
                 0 | 1 => ChangeKind::Add,
@@ -126,7 +126,7 @@ pub(crate) fn diff_of(answer: DiffResponse, old_inputs: &Value, new_inputs: &Val
             input: diff.input_diff,
         })
         .collect();
-    let change = |path: PropertyPath| Change { path, kind: ChangeKind::Update, replaces: false, input: true };
+    let change = |path: PropertyPath| PropertyChange { path, kind: ChangeKind::Update, replaces: false, input: true };
     if changes.is_empty() {
         changes = answer.diffs.iter().map(|path| change(PropertyPath::parse_or_name(path))).collect();
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use grpc_client::{CallError, Connection};
 use prost::Message;
 
-use crate::failure::Failure;
+use crate::failure::CallFailure;
 
 /// Makes calls. Clones use the same connection.
 #[derive(Clone)]
@@ -16,12 +16,12 @@ impl Caller {
         Caller(Arc::new(connection))
     }
 
-    pub(crate) async fn call<Q, R>(&self, method: &'static str, request: Q) -> Result<R, Failure>
+    pub(crate) async fn call<Q, R>(&self, method: &'static str, request: Q) -> Result<R, CallFailure>
     where
         Q: Message + 'static,
         R: Message + Default + 'static,
     {
-        self.call_raw(method, request).await.map_err(|error| Failure::of_call(method, error))
+        self.call_raw(method, request).await.map_err(|error| CallFailure::of_call(method, error))
     }
 
     pub(crate) async fn call_raw<Q, R>(&self, method: &'static str, request: Q) -> Result<R, CallError>

@@ -4,21 +4,21 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use blueprint::Value;
-use grpc_client::{Code, ConnectError, Connection, Options};
+use grpc_client::{ConnectError, Connection, ConnectionOptions, GrpcCode};
 use plugins::Plugin;
 use prost_types::value::Kind;
 use prost_types::{Struct, Value as Wire};
-use pulumi_wire::{Accepts, Encoding, Lookups, Part, Phase, encode};
+use pulumi_wire::{Accepts, Encoding, Lookups, Phase, RequestPart, encode};
 use tokio::time::{Instant, sleep};
 
-use crate::answer::{Capabilities, Checked, Diff, answered, diff_of, failures};
+use crate::answer::{CheckAnswer, Diff, PluginCapabilities, answered, diff_of, failures};
 use crate::caller::Caller;
-use crate::failure::Failure;
+use crate::failure::CallFailure;
 use crate::messages::{
     AttachRequest, CheckRequest, ConfigureRequest, ConfigureResponse, DiffRequest, Empty, GetSchemaRequest,
     GetSchemaResponse, HandshakeRequest, HandshakeResponse, PluginInfo, method,
 };
-use crate::session::Session;
+use crate::session::PluginSession;
 
 /// How long a plugin may answer that it is not available yet.
 const READY_LIMIT: Duration = Duration::from_secs(10);
@@ -38,7 +38,7 @@ pub struct Connecting {
 
 /// The settings of a provider, with its identity as a resource.
 #[derive(Clone, Copy)]
-pub struct Settings<'a> {
+pub struct ProviderSettings<'a> {
     /// The name of the package, with which the old form of settings begins.
     pub package: &'a str,
     /// The settings: a map.
@@ -65,8 +65,8 @@ impl Client {
     ///
     /// # Errors
     /// Why it cannot be used.
-    pub async fn connect(plugin: &Plugin, connecting: &Connecting) -> Result<Client, Failure> {
-        let options = Options { message_bytes: MESSAGE_LIMIT, ..Options::default() };
+    pub async fn connect(plugin: &Plugin, connecting: &Connecting) -> Result<Client, CallFailure> {
+        let options = ConnectionOptions { message_bytes: MESSAGE_LIMIT, ..ConnectionOptions::default() };
         let caller = Caller::new(Connection::to(plugin, &options).await.map_err(not_connected)?);
         let client = Client { caller, handshake: None };
         if plugin.attached() {
@@ -78,7 +78,7 @@ impl Client {
     }
 
     /// `None` if the plugin does not know the call.
-    async fn shake_hands(&self, connecting: &Connecting) -> Result<Option<HandshakeResponse>, Failure> {
+    async fn shake_hands(&self, connecting: &Connecting) -> Result<Option<HandshakeResponse>, CallFailure> {
         let request = HandshakeRequest {
             engine_address: connecting.engine_address.clone(),
             root_directory: connecting.program_folder.clone(),
@@ -91,7 +91,7 @@ impl Client {
         let deadline = Instant::now() + READY_LIMIT;
         loop {
             match self.caller.call(method::HANDSHAKE, request.clone()).await {
-                Err(Failure::Refused { code: Code::Unavailable, .. }) if Instant::now() < deadline => {
+                Err(CallFailure::Refused { code: GrpcCode::Unavailable, .. }) if Instant::now() < deadline => {
                     sleep(RETRY).await;
                 }
                 answer => return optional(answer),
@@ -108,7 +108,7 @@ impl Client {
     ///
     /// # Errors
     /// If the call fails.
-    pub async fn version(&self) -> Result<Option<String>, Failure> {
+    pub async fn version(&self) -> Result<Option<String>, CallFailure> {
         let info = optional(self.caller.call::<_, PluginInfo>(method::GET_PLUGIN_INFO, Empty {}).await)?;
         Ok(info.map(|info| info.version).filter(|version| !version.is_empty()))
     }
@@ -117,7 +117,7 @@ impl Client {
     ///
     /// # Errors
     /// If the call fails.
-    pub async fn schema(&self) -> Result<Option<String>, Failure> {
+    pub async fn schema(&self) -> Result<Option<String>, CallFailure> {
         let answer = self.caller.call::<_, GetSchemaResponse>(method::GET_SCHEMA, GetSchemaRequest::default()).await;
         Ok(optional(answer)?.map(|answer| answer.schema))
     }
@@ -127,7 +127,12 @@ impl Client {
     ///
     /// # Errors
     /// If the call fails. Refused settings are no error.
-    pub async fn check_config(&self, settings: &Settings<'_>, olds: &Value, phase: Phase) -> Result<Checked, Failure> {
+    pub async fn check_config(
+        &self,
+        settings: &ProviderSettings<'_>,
+        olds: &Value,
+        phase: Phase,
+    ) -> Result<CheckAnswer, CallFailure> {
         let encoding = self.config_encoding(phase, settings);
         let request = CheckRequest {
             urn: settings.urn.to_owned(),
@@ -138,14 +143,14 @@ impl Client {
             ..CheckRequest::default()
         };
         let answer = self.caller.call::<_, crate::messages::CheckResponse>(method::CHECK_CONFIG, request).await;
-        let Some(answer) = optional(answer)? else { return Ok(Checked::unchanged(settings.values)) };
+        let Some(answer) = optional(answer)? else { return Ok(CheckAnswer::unchanged(settings.values)) };
         let inputs = match answer.inputs {
             Some(inputs) => answered(inputs, phase, None, settings.lookups, None)?,
             // Plugins that only refuse answer nothing else.
             None => settings.values.clone(),
         };
         // Settings are sent bare.
-        Ok(Checked {
+        Ok(CheckAnswer {
             inputs: pulumi_wire::mark_like_inputs(inputs, settings.values),
             failures: failures(answer.failures),
         })
@@ -155,7 +160,12 @@ impl Client {
     ///
     /// # Errors
     /// If the call fails.
-    pub async fn diff_config(&self, settings: &Settings<'_>, olds: &Value, phase: Phase) -> Result<Diff, Failure> {
+    pub async fn diff_config(
+        &self,
+        settings: &ProviderSettings<'_>,
+        olds: &Value,
+        phase: Phase,
+    ) -> Result<Diff, CallFailure> {
         let encoding = self.config_encoding(phase, settings);
         let old = encode(olds, &encoding)?;
         let request = DiffRequest {
@@ -177,7 +187,7 @@ impl Client {
     ///
     /// # Errors
     /// If the call fails, or if settings cannot be sent.
-    pub async fn configure(&self, settings: &Settings<'_>) -> Result<Session, Failure> {
+    pub async fn configure(&self, settings: &ProviderSettings<'_>) -> Result<PluginSession, CallFailure> {
         if settings.values.has_unknown() {
             return Ok(self.unconfigured());
         }
@@ -197,7 +207,7 @@ impl Client {
         let answer: ConfigureResponse = self.caller.call(method::CONFIGURE, request).await?;
         let capabilities = match &self.handshake {
             Some(handshake) => of_handshake(handshake),
-            None => Capabilities {
+            None => PluginCapabilities {
                 accepts: Accepts {
                     secrets: answer.accept_secrets,
                     resources: answer.accept_resources,
@@ -208,32 +218,32 @@ impl Client {
                 autonaming: answer.supports_autonaming_configuration,
             },
         };
-        Ok(Session::new(self.caller.clone(), capabilities, true))
+        Ok(PluginSession::new(self.caller.clone(), capabilities, true))
     }
 
     /// A session for a plan whose settings are unknown. It asks the plugin nothing: inputs stay as they are, and
     /// nothing is known of outputs.
-    pub fn unconfigured(&self) -> Session {
-        let capabilities = self.handshake.as_ref().map_or_else(Capabilities::default, of_handshake);
-        Session::new(self.caller.clone(), capabilities, false)
+    pub fn unconfigured(&self) -> PluginSession {
+        let capabilities = self.handshake.as_ref().map_or_else(PluginCapabilities::default, of_handshake);
+        PluginSession::new(self.caller.clone(), capabilities, false)
     }
 
     /// Asks all running calls to end.
     ///
     /// # Errors
     /// If the call fails. A plugin without this call is no error.
-    pub async fn cancel(&self) -> Result<(), Failure> {
+    pub async fn cancel(&self) -> Result<(), CallFailure> {
         optional(self.caller.call::<_, Empty>(method::CANCEL, Empty {}).await).map(|_| ())
     }
 
-    fn config_encoding<'a>(&self, phase: Phase, settings: &Settings<'a>) -> Encoding<'a> {
+    fn config_encoding<'a>(&self, phase: Phase, settings: &ProviderSettings<'a>) -> Encoding<'a> {
         let accepts = self.handshake.as_ref().map_or_else(Accepts::default, |shaken| of_handshake(shaken).accepts);
-        Encoding::of(Part::Config, phase, accepts, settings.lookups)
+        Encoding::of(RequestPart::Config, phase, accepts, settings.lookups)
     }
 }
 
-fn of_handshake(answer: &HandshakeResponse) -> Capabilities {
-    Capabilities {
+fn of_handshake(answer: &HandshakeResponse) -> PluginCapabilities {
+    PluginCapabilities {
         accepts: Accepts {
             secrets: answer.accept_secrets,
             resources: answer.accept_resources,
@@ -246,17 +256,17 @@ fn of_handshake(answer: &HandshakeResponse) -> Capabilities {
     }
 }
 
-fn not_connected(error: ConnectError) -> Failure {
+fn not_connected(error: ConnectError) -> CallFailure {
     let why = error.to_string();
     let exit = if let ConnectError::Exited(exit) = error { Some(exit) } else { None };
-    Failure::NotAsked { why, exit }
+    CallFailure::NotAsked { why, exit }
 }
 
 /// `None` if the plugin does not know the call.
-fn optional<R>(answer: Result<R, Failure>) -> Result<Option<R>, Failure> {
+fn optional<R>(answer: Result<R, CallFailure>) -> Result<Option<R>, CallFailure> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
-        Err(Failure::Unimplemented { .. }) => Ok(None),
+        Err(CallFailure::Unimplemented { .. }) => Ok(None),
         Err(failure) => Err(failure),
     }
 }
@@ -308,7 +318,7 @@ mod tests {
             ("tags", Value::map([("a", Value::list([Value::Bool(true), Value::Float(0.5)]))])),
             ("version", Value::from("1.0.0")),
         ]);
-        let encoding = Encoding::of(Part::Config, Phase::Applying, Accepts::default(), &pulumi_wire::NoLookups);
+        let encoding = Encoding::of(RequestPart::Config, Phase::Applying, Accepts::default(), &pulumi_wire::NoLookups);
         let variables = variables("shop", &encode(&values, &encoding).unwrap().unwrap());
         let mut found: Vec<(&str, &str)> =
             variables.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();

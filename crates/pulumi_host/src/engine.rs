@@ -102,9 +102,13 @@ impl Drop for Engine {
     }
 }
 
-type Body = BoxBody<Bytes, Infallible>;
+type ResponseBody = BoxBody<Bytes, Infallible>;
 
-async fn answer(request: Request<Incoming>, root_urn: Arc<str>, sink: LogSink) -> Result<Response<Body>, Infallible> {
+async fn answer(
+    request: Request<Incoming>,
+    root_urn: Arc<str>,
+    sink: LogSink,
+) -> Result<Response<ResponseBody>, Infallible> {
     let method = request.uri().path().to_owned();
     Ok(match method.as_str() {
         "/pulumirpc.Engine/Log" => match message::<LogRequest>(request).await {
@@ -141,7 +145,7 @@ async fn message<M: Message + Default>(request: Request<Incoming>) -> Option<M> 
     M::decode(body).ok()
 }
 
-fn success(message: &impl Message) -> Response<Body> {
+fn success(message: &impl Message) -> Response<ResponseBody> {
     let encoded = message.encode_to_vec();
     let mut bytes = vec![0];
     bytes.extend_from_slice(&u32::try_from(encoded.len()).unwrap_or(u32::MAX).to_be_bytes());
@@ -152,13 +156,13 @@ fn success(message: &impl Message) -> Response<Body> {
     response(body.boxed())
 }
 
-fn failure(code: i32) -> Response<Body> {
+fn failure(code: i32) -> Response<ResponseBody> {
     let mut answer = response(Full::new(Bytes::new()).boxed());
     answer.headers_mut().insert("grpc-status", HeaderValue::from(code));
     answer
 }
 
-fn response(body: Body) -> Response<Body> {
+fn response(body: ResponseBody) -> Response<ResponseBody> {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::OK;
     response.headers_mut().insert("content-type", HeaderValue::from_static("application/grpc"));

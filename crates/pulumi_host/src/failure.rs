@@ -3,8 +3,8 @@
 use std::fmt;
 
 use blueprint::Name;
-use grpc_client::{CallError, Code, Status};
-use plugins::Exit;
+use grpc_client::{CallError, GrpcCode, GrpcStatus};
+use plugins::ProcessExit;
 use pulumi_wire::{DecodeError, EncodeError, PropertyPath};
 
 use crate::messages::{ConfigureErrorMissingKeys, Empty, InputPropertiesError};
@@ -29,7 +29,7 @@ pub struct MissingSetting {
 
 /// Why a call has no result. Messages of the plugin may repeat secrets.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Failure {
+pub enum CallFailure {
     /// A value cannot be sent. The plugin was not asked.
     #[error("{0}")]
     Request(#[from] EncodeError),
@@ -39,7 +39,7 @@ pub enum Failure {
         /// What happened.
         why: String,
         /// How the process ended, if it did.
-        exit: Option<Exit>,
+        exit: Option<ProcessExit>,
     },
     /// The plugin does not have this method.
     #[error("the plugin does not implement {method}")]
@@ -51,7 +51,7 @@ pub enum Failure {
     #[error("{message}")]
     Refused {
         /// Its code.
-        code: Code,
+        code: GrpcCode,
         /// Its message.
         message: String,
         /// The properties that it names.
@@ -63,7 +63,7 @@ pub enum Failure {
     #[error("{message}")]
     Failed {
         /// Its code.
-        code: Code,
+        code: GrpcCode,
         /// Its message.
         message: String,
     },
@@ -73,7 +73,7 @@ pub enum Failure {
         /// What happened.
         why: String,
         /// How the process ended, if it did.
-        exit: Option<Exit>,
+        exit: Option<ProcessExit>,
     },
     /// The answer breaks the protocol.
     #[error("{problem}")]
@@ -104,54 +104,54 @@ impl fmt::Display for AnswerProblem {
     }
 }
 
-impl Failure {
+impl CallFailure {
     /// Whether a create, update or delete that failed like this may have been carried out.
     pub fn outcome_is_unknown(&self) -> bool {
         match self {
-            Failure::Failed { .. } | Failure::Lost { .. } | Failure::Answer { .. } => true,
-            Failure::Request(_)
-            | Failure::NotAsked { .. }
-            | Failure::Unimplemented { .. }
-            | Failure::Refused { .. } => false,
+            CallFailure::Failed { .. } | CallFailure::Lost { .. } | CallFailure::Answer { .. } => true,
+            CallFailure::Request(_)
+            | CallFailure::NotAsked { .. }
+            | CallFailure::Unimplemented { .. }
+            | CallFailure::Refused { .. } => false,
         }
     }
 
     /// Whether the plugin did not answer because its process or connection ended: a call that changes nothing can be
     /// made again on a new process.
     pub fn is_crash(&self) -> bool {
-        matches!(self, Failure::NotAsked { .. } | Failure::Lost { .. })
+        matches!(self, CallFailure::NotAsked { .. } | CallFailure::Lost { .. })
     }
 
     /// How the process ended, if that is why.
-    pub fn exit(&self) -> Option<&Exit> {
+    pub fn exit(&self) -> Option<&ProcessExit> {
         match self {
-            Failure::NotAsked { exit, .. } | Failure::Lost { exit, .. } => exit.as_ref(),
+            CallFailure::NotAsked { exit, .. } | CallFailure::Lost { exit, .. } => exit.as_ref(),
             _ => None,
         }
     }
 
-    pub(crate) fn of_call(method: &'static str, error: CallError) -> Failure {
+    pub(crate) fn of_call(method: &'static str, error: CallError) -> CallFailure {
         match error {
-            CallError::NotSent(loss) => Failure::NotAsked { why: loss.why, exit: loss.exit },
-            CallError::Lost(loss) => Failure::Lost { why: loss.why, exit: loss.exit },
-            CallError::Status(status) => Failure::of_status(method, status),
+            CallError::NotSent(loss) => CallFailure::NotAsked { why: loss.why, exit: loss.exit },
+            CallError::Lost(loss) => CallFailure::Lost { why: loss.why, exit: loss.exit },
+            CallError::Status(status) => CallFailure::of_status(method, status),
         }
     }
 
-    fn of_status(method: &'static str, status: Status) -> Failure {
+    fn of_status(method: &'static str, status: GrpcStatus) -> CallFailure {
         // The plugin says that a create made nothing, and an update changed nothing, whatever its code is.
         let nothing_happened = status.detail::<Empty>("pulumirpc.ErrorResourceAwaitFailed").is_some();
         match status.code {
-            Code::Unimplemented => Failure::Unimplemented { method: name(method) },
-            code @ (Code::Internal | Code::DataLoss | Code::Unknown) if !nothing_happened => {
-                Failure::Failed { code, message: status.message }
+            GrpcCode::Unimplemented => CallFailure::Unimplemented { method: name(method) },
+            code @ (GrpcCode::Internal | GrpcCode::DataLoss | GrpcCode::Unknown) if !nothing_happened => {
+                CallFailure::Failed { code, message: status.message }
             }
             code => {
                 let properties = status.detail::<InputPropertiesError>("pulumirpc.InputPropertiesError");
                 let properties = properties.into_iter().flat_map(|error| error.errors);
                 let missing = status.detail::<ConfigureErrorMissingKeys>("pulumirpc.ConfigureErrorMissingKeys");
                 let missing = missing.into_iter().flat_map(|error| error.missing_keys);
-                Failure::Refused {
+                CallFailure::Refused {
                     code,
                     properties: properties.map(|error| property(&error.property_path, error.reason)).collect(),
                     missing: missing
@@ -163,8 +163,8 @@ impl Failure {
         }
     }
 
-    pub(crate) fn of_answer(error: DecodeError, id: Option<Name>) -> Failure {
-        Failure::Answer { problem: AnswerProblem::Value(error), id }
+    pub(crate) fn of_answer(error: DecodeError, id: Option<Name>) -> CallFailure {
+        CallFailure::Answer { problem: AnswerProblem::Value(error), id }
     }
 }
 

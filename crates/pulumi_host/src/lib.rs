@@ -28,10 +28,12 @@ mod protocol;
 mod schema_cache;
 mod session;
 
-pub use answer::{Capabilities, Change, ChangeKind, Checked, Diff, DiffOf};
-pub use client::{Client, Connecting, Settings};
+pub use answer::{ChangeKind, CheckAnswer, Diff, DiffOf, PluginCapabilities, PropertyChange};
+pub use client::{Client, Connecting, ProviderSettings};
 pub use engine::{Engine, LogSink, Logged};
-pub use failure::{AnswerProblem, Failure, MissingSetting, PropertyFailure};
+pub use failure::{AnswerProblem, CallFailure, MissingSetting, PropertyFailure};
 pub use package::open;
 pub use protocol::{AttachError, DEBUG_PROVIDERS, PluginProgram, PulumiProtocol, attached};
-pub use session::{Autonaming, Created, Desired, Invoked, Read, Recorded, Session, Target, Updated};
+pub use session::{
+    Autonaming, CallTarget, Created, Desired, Invoked, PluginSession, ReadResult, RecordedResource, Updated,
+};

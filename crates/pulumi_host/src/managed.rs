@@ -16,34 +16,34 @@ use provider::{
 use pulumi_wire::schema::{PackageTypes, ResourceFacts};
 use pulumi_wire::{NoLookups, Phase, differences, mark_like_inputs};
 
-use crate::failure::Failure;
+use crate::failure::CallFailure;
 use crate::fields::{Private, complete_fields};
 use crate::names::ResourceName;
 use crate::planning::{current, planned, target, undecided};
-use crate::problems::{Effect, error_of, refusals};
-use crate::process::Process;
-use crate::session::{Desired, Invoked, Read, Recorded, Session, Target};
+use crate::problems::{CallEffect, error_of, refusals};
+use crate::process::PackageProcess;
+use crate::session::{CallTarget, Desired, Invoked, PluginSession, ReadResult, RecordedResource};
 
 /// How long a call that changes something may go on after it was stopped.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A configured package.
-pub(crate) struct Managed {
+pub(crate) struct ManagedPackage {
     types: Arc<PackageTypes>,
     package: Name,
     /// `None` while the settings are unknown.
-    process: Option<Arc<Process>>,
+    process: Option<Arc<PackageProcess>>,
     settings: Value,
 }
 
-impl Managed {
+impl ManagedPackage {
     pub(crate) fn new(
         types: Arc<PackageTypes>,
         package: Name,
-        process: Option<Arc<Process>>,
+        process: Option<Arc<PackageProcess>>,
         settings: Value,
-    ) -> Managed {
-        Managed { types, package, process, settings }
+    ) -> ManagedPackage {
+        ManagedPackage { types, package, process, settings }
     }
 
     fn facts(&self, type_name: &str) -> Result<Arc<ResourceFacts>, ProviderError> {
@@ -56,7 +56,7 @@ impl Managed {
         }
     }
 
-    fn process(&self) -> Result<&Arc<Process>, ProviderError> {
+    fn process(&self) -> Result<&Arc<PackageProcess>, ProviderError> {
         self.process.as_ref().ok_or_else(|| {
             let message = format!("the settings of `{}` are not known yet", self.package);
             ProviderError::new(ErrorKind::Permanent, message)
@@ -73,14 +73,14 @@ impl Managed {
             let (_lease, session) = process.session().await?;
             planned(&session, &facts, call, &request, &self.settings).await
         };
-        within(call, Effect::Reads, asking).await
+        within(call, CallEffect::Reads, asking).await
     }
 
     async fn apply_with(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
         let facts = self.facts(request.type_name)?;
         let process = self.process()?;
         // A process that starts is not waited for once the call is stopped.
-        let (_lease, session) = within(call, Effect::Reads, process.session()).await?;
+        let (_lease, session) = within(call, CallEffect::Reads, process.session()).await?;
         let name = ResourceName::new(&call.instance, &call.address, &facts.token);
         let target = target(&name, &facts, Phase::Applying, &call.address);
         let acting = async {
@@ -90,19 +90,19 @@ impl Managed {
                 Operation::Delete => self.delete(&session, &target, &facts, call, &request).await,
             }
         };
-        within(call, Effect::Changes, acting).await
+        within(call, CallEffect::Changes, acting).await
     }
 
-    fn changed(&self, request: &ApplyRequest<'_>) -> impl Fn(Failure) -> ProviderError {
+    fn changed(&self, request: &ApplyRequest<'_>) -> impl Fn(CallFailure) -> ProviderError {
         let values = [request.prior_inputs, request.prior, request.desired, request.private, &self.settings];
         let values = values.map(Value::clone);
-        move |failure| error_of(failure, Effect::Changes, &Scrub::of(&values))
+        move |failure| error_of(failure, CallEffect::Changes, &Scrub::of(&values))
     }
 
     async fn create(
         &self,
-        session: &Session,
-        target: &Target<'_>,
+        session: &PluginSession,
+        target: &CallTarget<'_>,
         facts: &ResourceFacts,
         call: &Call,
         request: &ApplyRequest<'_>,
@@ -112,7 +112,7 @@ impl Managed {
         let made = match session.create(target, &desired).await {
             Ok(made) => made,
             Err(failure) => {
-                let id = if let Failure::Answer { id, .. } = &failure { id.clone() } else { None };
+                let id = if let CallFailure::Answer { id, .. } = &failure { id.clone() } else { None };
                 let error = self.changed(request)(failure);
                 // The resource exists, although what the plugin says of it makes no sense.
                 let partial = id.map(|id| {
@@ -128,8 +128,8 @@ impl Managed {
 
     async fn update(
         &self,
-        session: &Session,
-        target: &Target<'_>,
+        session: &PluginSession,
+        target: &CallTarget<'_>,
         facts: &ResourceFacts,
         call: &Call,
         request: &ApplyRequest<'_>,
@@ -139,9 +139,9 @@ impl Managed {
         let inputs = facts.complete_inputs(request.desired);
         let outputs = private.outputs(facts, request.prior);
         let old_inputs = private.read_inputs.as_ref().unwrap_or(request.prior_inputs);
-        let recorded = Recorded { id, inputs: old_inputs, outputs: &outputs };
+        let recorded = RecordedResource { id, inputs: old_inputs, outputs: &outputs };
         let outputs = current(session, target, &recorded, &private, call).await?;
-        let recorded = Recorded { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
+        let recorded = RecordedResource { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
         let desired = Desired { inputs: &inputs, ignored: &[], timeout: call.deadline };
         let made = session.update(target, &recorded, &desired).await.map_err(self.changed(request))?;
         let id = Name::from(id);
@@ -150,15 +150,15 @@ impl Managed {
 
     async fn delete(
         &self,
-        session: &Session,
-        target: &Target<'_>,
+        session: &PluginSession,
+        target: &CallTarget<'_>,
         facts: &ResourceFacts,
         call: &Call,
         request: &ApplyRequest<'_>,
     ) -> Result<Applied, ProviderError> {
         let id = id_of(request)?;
         let outputs = Private::of(request.private).outputs(facts, request.prior);
-        let recorded = Recorded { id, inputs: request.prior_inputs, outputs: &outputs };
+        let recorded = RecordedResource { id, inputs: request.prior_inputs, outputs: &outputs };
         match session.delete(target, &recorded, call.deadline).await.map_err(self.changed(request)) {
             // It is gone, which is what was wanted.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(Applied::deleted()),
@@ -184,16 +184,16 @@ impl Managed {
             let (_lease, session) = process.session().await?;
             let name = ResourceName::new(&call.instance, &call.address, &facts.token);
             let target = target(&name, &facts, Phase::Applying, &call.address);
-            let recorded = Recorded { id, inputs: request.inputs, outputs: &outputs };
+            let recorded = RecordedResource { id, inputs: request.inputs, outputs: &outputs };
             session.read(&target, &recorded, call.deadline).await.map_err(|failure| {
                 let secrets = Scrub::of([request.inputs, request.outputs, request.private, &self.settings]);
-                error_of(failure, Effect::Reads, &secrets)
+                error_of(failure, CallEffect::Reads, &secrets)
             })
         };
-        Ok(match within(call, Effect::Reads, reading).await? {
-            Read::Absent => ReadOutcome::Absent,
-            Read::Unknown => ReadOutcome::Unknown,
-            Read::Present { id, outputs, inputs, problems, refresh_before_update } => {
+        Ok(match within(call, CallEffect::Reads, reading).await? {
+            ReadResult::Absent => ReadOutcome::Absent,
+            ReadResult::Unknown => ReadOutcome::Unknown,
+            ReadResult::Present { id, outputs, inputs, problems, refresh_before_update } => {
                 // A plugin that takes secrets may still forget them when it reads.
                 let outputs = mark_like_inputs(mark_like_inputs(outputs, request.inputs), request.outputs);
                 let inputs = inputs.map(|inputs| facts.complete_inputs(&mark_like_inputs(inputs, request.inputs)));
@@ -244,9 +244,9 @@ impl Managed {
         let asking = async {
             let (_lease, session) = process.session().await?;
             let invoked = session.invoke(&facts.token, &arguments, phase, &NoLookups).await;
-            invoked.map_err(|failure| error_of(failure, Effect::Reads, &secrets()))
+            invoked.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };
-        let Invoked { result, failures } = within(call, Effect::Reads, asking).await?;
+        let Invoked { result, failures } = within(call, CallEffect::Reads, asking).await?;
         if failures.is_empty() {
             return Ok(result);
         }
@@ -306,7 +306,7 @@ fn applied(
 /// Waits for a call until it is stopped.
 async fn within<T>(
     call: &Call,
-    effect: Effect,
+    effect: CallEffect,
     work: impl Future<Output = Result<T, ProviderError>>,
 ) -> Result<T, ProviderError> {
     if call.cancel.is_cancelled() {
@@ -326,12 +326,12 @@ async fn within<T>(
         () = time_is_over => ProviderError::new(ErrorKind::TimedOut, "the plugin did not answer in time"),
     };
     match effect {
-        Effect::Reads => Err(stopped),
-        Effect::Changes => tokio::time::timeout(GRACE, work).await.unwrap_or(Err(stopped)),
+        CallEffect::Reads => Err(stopped),
+        CallEffect::Changes => tokio::time::timeout(GRACE, work).await.unwrap_or(Err(stopped)),
     }
 }
 
-impl provider::Session for Managed {
+impl provider::Session for ManagedPackage {
     fn read<'a>(
         &'a self,
         call: &'a Call,

@@ -19,10 +19,10 @@ use provider::{
 use pulumi_wire::Phase;
 use pulumi_wire::schema::{PackageSchema, PackageTypes};
 
-use crate::managed::Managed;
+use crate::managed::ManagedPackage;
 use crate::names::provider_urn;
-use crate::problems::{Effect, error_of, field_path, refusals};
-use crate::process::{Host, OwnSettings, Process};
+use crate::problems::{CallEffect, error_of, field_path, refusals};
+use crate::process::{OwnSettings, PackageHost, PackageProcess};
 use crate::protocol::{DEBUG_PROVIDERS, attached};
 use crate::schema_cache;
 
@@ -33,16 +33,16 @@ static UNCONFIGURED: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct PulumiProvider {
     catalog: Arc<Catalog>,
     types: Arc<PackageTypes>,
-    host: Arc<Host>,
+    host: Arc<PackageHost>,
     processes: Mutex<Processes>,
 }
 
 #[derive(Default)]
 struct Processes {
     /// By the digest of their settings.
-    configured: HashMap<String, Arc<Process>>,
+    configured: HashMap<String, Arc<PackageProcess>>,
     /// A process without settings: that of the schema, for the first configuration.
-    spare: Option<Arc<Process>>,
+    spare: Option<Arc<PackageProcess>>,
 }
 
 /// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process is kept for the
@@ -70,12 +70,12 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Pul
         })
     };
     let (identity, cached) = looked_up.await.unwrap_or_default();
-    let host = Host::new(package, identity, attached, pool);
+    let host = PackageHost::new(package, identity, attached, pool);
     let mut spare = None;
     let schema = match cached {
         Some(schema) => schema,
         None => {
-            let process = Process::new(host.clone(), unconfigured());
+            let process = PackageProcess::new(host.clone(), unconfigured());
             let text = ask_schema(&host, &process).await?;
             let schema = PackageSchema::parse(text.as_str())
                 .map_err(|error| ProviderError::new(ErrorKind::Permanent, error.to_string()))?;
@@ -96,9 +96,9 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Pul
     Ok(Arc::new(PulumiProvider { catalog, types, host, processes }))
 }
 
-async fn ask_schema(host: &Host, process: &Process) -> Result<String, ProviderError> {
+async fn ask_schema(host: &PackageHost, process: &PackageProcess) -> Result<String, ProviderError> {
     let (_lease, client) = process.client().await?;
-    let schema = client.schema().await.map_err(|failure| error_of(failure, Effect::Reads, &Scrub::default()))?;
+    let schema = client.schema().await.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrub::default()))?;
     schema.filter(|text| !text.is_empty()).ok_or_else(|| {
         let message = format!("the plugin of `{}` has no schema", host.package.name);
         ProviderError::new(ErrorKind::Permanent, message)
@@ -131,23 +131,24 @@ impl PulumiProvider {
     }
 
     /// The process of settings with that digest: one for each. The first takes over the one without settings.
-    fn process_of(&self, digest: &str) -> Arc<Process> {
+    fn process_of(&self, digest: &str) -> Arc<PackageProcess> {
         let mut processes = self.processes();
         if let Some(known) = processes.configured.get(digest) {
             return known.clone();
         }
-        let process = processes.spare.take().unwrap_or_else(|| Process::new(self.host.clone(), digest.to_owned()));
+        let process =
+            processes.spare.take().unwrap_or_else(|| PackageProcess::new(self.host.clone(), digest.to_owned()));
         processes.configured.insert(digest.to_owned(), process.clone());
         process
     }
 
     /// A process to check settings with. If none has these settings, it is the one without settings, which stays so.
-    fn process_to_check(&self, digest: Option<&str>) -> Arc<Process> {
+    fn process_to_check(&self, digest: Option<&str>) -> Arc<PackageProcess> {
         let mut processes = self.processes();
         if let Some(known) = digest.and_then(|digest| processes.configured.get(digest)) {
             return known.clone();
         }
-        processes.spare.get_or_insert_with(|| Process::new(self.host.clone(), unconfigured())).clone()
+        processes.spare.get_or_insert_with(|| PackageProcess::new(self.host.clone(), unconfigured())).clone()
     }
 
     /// A digest of settings. `None` while they are unknown.
@@ -174,7 +175,7 @@ impl PulumiProvider {
         let urn = provider_urn(&package, &with.name);
         let settings = OwnSettings { package, values, urn, name: with.name };
         let secrets = Scrub::of([&settings.values, &with.former]);
-        let reads = |failure| error_of(failure, Effect::Reads, &secrets);
+        let reads = |failure| error_of(failure, CallEffect::Reads, &secrets);
         let (lease, client) = self.process_to_check(digest.as_deref()).client().await?;
         let checked = client.check_config(&settings.borrowed(), &with.former, phase).await.map_err(reads)?;
         if !checked.failures.is_empty() {
@@ -200,14 +201,14 @@ impl PulumiProvider {
                 severity: provider::ProviderSeverity::Note,
                 ..ProviderDiagnostic::error("", note)
             };
-            let session = Arc::new(Managed::new(types, package.clone(), None, settings.values));
+            let session = Arc::new(ManagedPackage::new(types, package.clone(), None, settings.values));
             return Ok(Configured { session, change, diagnostics: vec![note] });
         };
         let process = self.process_of(&digest);
         let values = settings.values.clone();
         process.configure(settings).await?;
         process.enter();
-        let session = Arc::new(Managed::new(types, package.clone(), Some(process), values));
+        let session = Arc::new(ManagedPackage::new(types, package.clone(), Some(process), values));
         Ok(Configured { session, change, diagnostics: Vec::new() })
     }
 }

@@ -9,11 +9,11 @@ use pulumi_wire::{NoLookups, Phase, PropertyPath};
 use sha2::{Digest as _, Sha256};
 
 use crate::answer::Diff;
-use crate::failure::Failure;
+use crate::failure::CallFailure;
 use crate::fields::{Private, fields_of};
 use crate::names::ResourceName;
-use crate::problems::{Effect, error_of, field_path, property_path, refusals};
-use crate::session::{Desired, Read, Recorded, Session, Target};
+use crate::problems::{CallEffect, error_of, field_path, property_path, refusals};
+use crate::session::{CallTarget, Desired, PluginSession, ReadResult, RecordedResource};
 
 /// The target of a call about a resource.
 pub(crate) fn target<'a>(
@@ -21,8 +21,8 @@ pub(crate) fn target<'a>(
     facts: &'a ResourceFacts,
     phase: Phase,
     address: &'a Address,
-) -> Target<'a> {
-    Target {
+) -> CallTarget<'a> {
+    CallTarget {
         urn: &name.urn,
         type_name: &facts.token,
         name: &name.name,
@@ -50,14 +50,14 @@ fn planned_id(id: Option<Name>, address: &Address) -> Value {
 
 /// Asks a configured plugin about a create, update or replacement.
 pub(crate) async fn planned(
-    session: &Session,
+    session: &PluginSession,
     facts: &ResourceFacts,
     call: &Call,
     request: &PlanRequest<'_>,
     settings: &Value,
 ) -> Result<Planned, ProviderError> {
     let secrets = || Scrub::of([request.prior_inputs, request.prior, request.desired, settings]);
-    let reads = |failure: Failure| error_of(failure, Effect::Reads, &secrets());
+    let reads = |failure: CallFailure| error_of(failure, CallEffect::Reads, &secrets());
     let phase = match request.phase {
         PlanPhase::Preview => Phase::Planning,
         PlanPhase::Apply => Phase::Applying,
@@ -85,9 +85,9 @@ pub(crate) async fn planned(
     let (verdict, replaces, outputs) = match request.id.filter(|_| updates) {
         Some(id) => {
             let outputs = private.outputs(facts, request.prior);
-            let recorded = Recorded { id, inputs: recorded_inputs, outputs: &outputs };
+            let recorded = RecordedResource { id, inputs: recorded_inputs, outputs: &outputs };
             let outputs = current(session, &target, &recorded, &private, call).await?;
-            let recorded = Recorded { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
+            let recorded = RecordedResource { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
             let diff = session.diff(&target, &recorded, &desired).await.map_err(reads)?;
             let (verdict, replaces) = verdict_of(&diff, facts, !request.unhealthy.is_empty());
             let outputs = match verdict {
@@ -114,9 +114,9 @@ pub(crate) async fn planned(
 
 /// The outputs of a resource that must be read before each comparison. `None` if those that are recorded count.
 pub(crate) async fn current(
-    session: &Session,
-    target: &Target<'_>,
-    recorded: &Recorded<'_>,
+    session: &PluginSession,
+    target: &CallTarget<'_>,
+    recorded: &RecordedResource<'_>,
     private: &Private,
     call: &Call,
 ) -> Result<Option<Value>, ProviderError> {
@@ -125,13 +125,13 @@ pub(crate) async fn current(
     }
     let read = session.read(target, recorded, call.deadline).await;
     let secrets = || Scrub::of([recorded.inputs, recorded.outputs]);
-    match read.map_err(|failure| error_of(failure, Effect::Reads, &secrets()))? {
-        Read::Present { outputs, .. } => Ok(Some(outputs)),
-        Read::Absent => {
+    match read.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))? {
+        ReadResult::Present { outputs, .. } => Ok(Some(outputs)),
+        ReadResult::Absent => {
             let message = format!("`{}` does not exist any more", call.address);
             Err(ProviderError::new(ErrorKind::NotFound, message))
         }
-        Read::Unknown => Ok(None),
+        ReadResult::Unknown => Ok(None),
     }
 }
 
@@ -158,11 +158,12 @@ fn verdict_of(diff: &Diff, facts: &ResourceFacts, unhealthy: bool) -> (Verdict, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{Change, ChangeKind, DiffOf};
+    use crate::answer::{ChangeKind, DiffOf, PropertyChange};
 
     fn diff(changed: bool, changes: &[&str], replaces: &[&str]) -> Diff {
         let path = |text: &&str| PropertyPath::parse_or_name(text);
-        let change = |text: &&str| Change { path: path(text), kind: ChangeKind::Update, replaces: false, input: true };
+        let change =
+            |text: &&str| PropertyChange { path: path(text), kind: ChangeKind::Update, replaces: false, input: true };
         Diff {
             changed,
             decided: DiffOf::Plugin,

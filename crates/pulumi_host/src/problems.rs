@@ -1,19 +1,19 @@
 //! Failures of calls as errors of the provider contract, and places of plugins as paths of fields.
 
 use blueprint::{FieldPath, PathStep};
-use grpc_client::Code;
-use plugins::{Exit, PluginError};
+use grpc_client::GrpcCode;
+use plugins::{PluginError, ProcessExit};
 use provider::{ErrorKind, ProviderDiagnostic, ProviderError, Scrub};
-use pulumi_wire::{PropertyPath, Step};
+use pulumi_wire::{PropertyPath, PropertyStep};
 
-use crate::failure::{Failure, MissingSetting, PropertyFailure};
+use crate::failure::{CallFailure, MissingSetting, PropertyFailure};
 
 /// How many of the last lines of a process that ended are shown.
 const LINES: usize = 20;
 
 /// Whether a call may change something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum CallEffect {
     /// It only reads: it can be made again.
     Reads,
     /// It may change something: without an answer its outcome is unknown.
@@ -21,18 +21,18 @@ pub(crate) enum Effect {
 }
 
 /// The error of a call. Secrets are removed from what the plugin says.
-pub(crate) fn error_of(failure: Failure, effect: Effect, secrets: &Scrub) -> ProviderError {
+pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrub) -> ProviderError {
     let kind = kind_of(&failure, effect);
     let mut said = match &failure {
-        Failure::Refused { properties, message, .. } if !properties.is_empty() => {
+        CallFailure::Refused { properties, message, .. } if !properties.is_empty() => {
             let mut all: Vec<_> = properties.iter().map(|property| refusal(property, secrets)).collect();
             if all.iter().all(|said| said.summary.is_empty()) {
                 all.push(message_of(message, secrets));
             }
             all
         }
-        Failure::Refused { missing, .. } if !missing.is_empty() => missing.iter().map(missing_setting).collect(),
-        Failure::Request(error) => vec![ProviderDiagnostic::error(field_path(&error.path), error.to_string())],
+        CallFailure::Refused { missing, .. } if !missing.is_empty() => missing.iter().map(missing_setting).collect(),
+        CallFailure::Request(error) => vec![ProviderDiagnostic::error(field_path(&error.path), error.to_string())],
         other => vec![message_of(&other.to_string(), secrets)],
     };
     if let (Some(first), Some(exit)) = (said.first_mut(), failure.exit()) {
@@ -45,30 +45,32 @@ pub(crate) fn error_of(failure: Failure, effect: Effect, secrets: &Scrub) -> Pro
 }
 
 /// The class of a failure.
-fn kind_of(failure: &Failure, effect: Effect) -> ErrorKind {
+fn kind_of(failure: &CallFailure, effect: CallEffect) -> ErrorKind {
     match failure {
-        Failure::Request(_) => ErrorKind::Document,
-        Failure::NotAsked { .. } => ErrorKind::Transient,
-        Failure::Unimplemented { .. } => ErrorKind::Permanent,
-        Failure::Refused { properties, missing, .. } if !properties.is_empty() || !missing.is_empty() => {
+        CallFailure::Request(_) => ErrorKind::Document,
+        CallFailure::NotAsked { .. } => ErrorKind::Transient,
+        CallFailure::Unimplemented { .. } => ErrorKind::Permanent,
+        CallFailure::Refused { properties, missing, .. } if !properties.is_empty() || !missing.is_empty() => {
             ErrorKind::Document
         }
-        Failure::Refused { code, .. } => match code {
-            Code::InvalidArgument | Code::OutOfRange => ErrorKind::Document,
-            Code::NotFound => ErrorKind::NotFound,
-            Code::AlreadyExists | Code::Aborted => ErrorKind::Conflict,
-            Code::PermissionDenied | Code::Unauthenticated => ErrorKind::Credentials,
-            Code::ResourceExhausted => ErrorKind::Throttled,
-            Code::Unavailable => ErrorKind::Transient,
-            Code::DeadlineExceeded => ErrorKind::TimedOut,
-            Code::Cancelled => ErrorKind::Cancelled,
+        CallFailure::Refused { code, .. } => match code {
+            GrpcCode::InvalidArgument | GrpcCode::OutOfRange => ErrorKind::Document,
+            GrpcCode::NotFound => ErrorKind::NotFound,
+            GrpcCode::AlreadyExists | GrpcCode::Aborted => ErrorKind::Conflict,
+            GrpcCode::PermissionDenied | GrpcCode::Unauthenticated => ErrorKind::Credentials,
+            GrpcCode::ResourceExhausted => ErrorKind::Throttled,
+            GrpcCode::Unavailable => ErrorKind::Transient,
+            GrpcCode::DeadlineExceeded => ErrorKind::TimedOut,
+            GrpcCode::Cancelled => ErrorKind::Cancelled,
             _ => ErrorKind::Permanent,
         },
-        Failure::Failed { .. } | Failure::Lost { .. } | Failure::Answer { .. } if effect == Effect::Changes => {
+        CallFailure::Failed { .. } | CallFailure::Lost { .. } | CallFailure::Answer { .. }
+            if effect == CallEffect::Changes =>
+        {
             ErrorKind::OutcomeUnknown
         }
-        Failure::Lost { .. } => ErrorKind::Transient,
-        Failure::Failed { .. } | Failure::Answer { .. } => ErrorKind::Permanent,
+        CallFailure::Lost { .. } => ErrorKind::Transient,
+        CallFailure::Failed { .. } | CallFailure::Answer { .. } => ErrorKind::Permanent,
     }
 }
 
@@ -112,7 +114,7 @@ pub(crate) fn message_of(message: &str, secrets: &Scrub) -> ProviderDiagnostic {
     ProviderDiagnostic::error("", summary.trim_end()).detailed(rest.trim_end())
 }
 
-fn last_lines(exit: &Exit) -> String {
+fn last_lines(exit: &ProcessExit) -> String {
     last_of(&exit.output)
 }
 
@@ -124,10 +126,10 @@ fn last_of(output: &str) -> String {
 /// The path of a field. It ends before a step that stands for every element.
 pub(crate) fn field_path(path: &PropertyPath) -> FieldPath {
     let steps = path.0.iter().enumerate().map_while(|(at, step)| match step {
-        Step::Property(name) if at == 0 || is_plain(name) => Some(PathStep::Field(name.clone())),
-        Step::Property(name) => Some(PathStep::Key(name.clone())),
-        Step::Index(index) => Some(PathStep::Index(*index)),
-        Step::Every => None,
+        PropertyStep::Property(name) if at == 0 || is_plain(name) => Some(PathStep::Field(name.clone())),
+        PropertyStep::Property(name) => Some(PathStep::Key(name.clone())),
+        PropertyStep::Index(index) => Some(PathStep::Index(*index)),
+        PropertyStep::Every => None,
     });
     FieldPath(steps.collect())
 }
@@ -139,9 +141,9 @@ fn is_plain(name: &str) -> bool {
 /// The path of a property, from the text form of a field's path.
 pub(crate) fn property_path(path: &str) -> PropertyPath {
     let steps = FieldPath::parse(path).0.into_iter().map(|step| match step {
-        PathStep::Field(name) if name.as_ref() == "*" => Step::Every,
-        PathStep::Field(name) | PathStep::Key(name) => Step::Property(name),
-        PathStep::Index(index) => Step::Index(index),
+        PathStep::Field(name) if name.as_ref() == "*" => PropertyStep::Every,
+        PathStep::Field(name) | PathStep::Key(name) => PropertyStep::Property(name),
+        PathStep::Index(index) => PropertyStep::Index(index),
     });
     PropertyPath(steps.collect())
 }
@@ -152,35 +154,35 @@ mod tests {
 
     use super::*;
 
-    fn error(failure: Failure, effect: Effect) -> ProviderError {
+    fn error(failure: CallFailure, effect: CallEffect) -> ProviderError {
         error_of(failure, effect, &Scrub::of([&Value::from("hunter2-hunter2").secret()]))
     }
 
-    fn refused(code: Code) -> Failure {
-        Failure::Refused { code, message: "no".into(), properties: Vec::new(), missing: Vec::new() }
+    fn refused(code: GrpcCode) -> CallFailure {
+        CallFailure::Refused { code, message: "no".into(), properties: Vec::new(), missing: Vec::new() }
     }
 
     #[test]
     fn the_class_depends_on_whether_something_may_have_changed() {
-        let failed = || Failure::Failed { code: Code::Unknown, message: "oh".into() };
-        let lost = || Failure::Lost { why: "gone".into(), exit: None };
-        let not_asked = || Failure::NotAsked { why: "gone".into(), exit: None };
+        let failed = || CallFailure::Failed { code: GrpcCode::Unknown, message: "oh".into() };
+        let lost = || CallFailure::Lost { why: "gone".into(), exit: None };
+        let not_asked = || CallFailure::NotAsked { why: "gone".into(), exit: None };
         for (failure, reads, changes) in [
             (failed(), ErrorKind::Permanent, ErrorKind::OutcomeUnknown),
             (lost(), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
             (not_asked(), ErrorKind::Transient, ErrorKind::Transient),
-            (refused(Code::AlreadyExists), ErrorKind::Conflict, ErrorKind::Conflict),
-            (refused(Code::FailedPrecondition), ErrorKind::Permanent, ErrorKind::Permanent),
+            (refused(GrpcCode::AlreadyExists), ErrorKind::Conflict, ErrorKind::Conflict),
+            (refused(GrpcCode::FailedPrecondition), ErrorKind::Permanent, ErrorKind::Permanent),
         ] {
-            assert_eq!(error(failure.clone(), Effect::Reads).kind, reads, "{failure:?}");
-            assert_eq!(error(failure.clone(), Effect::Changes).kind, changes, "{failure:?}");
+            assert_eq!(error(failure.clone(), CallEffect::Reads).kind, reads, "{failure:?}");
+            assert_eq!(error(failure.clone(), CallEffect::Changes).kind, changes, "{failure:?}");
         }
     }
 
     #[test]
     fn a_traceback_is_the_detail_and_secrets_are_removed() {
         let message = "it fails with hunter2-hunter2:\n  File \"shop.py\", line 3\n";
-        let error = error(Failure::Failed { code: Code::Unknown, message: message.into() }, Effect::Reads);
+        let error = error(CallFailure::Failed { code: GrpcCode::Unknown, message: message.into() }, CallEffect::Reads);
         assert_eq!(error.diagnostics[0].summary, "it fails with (secret)");
         assert_eq!(error.diagnostics[0].detail, "  File \"shop.py\", line 3");
         assert!(!error.to_string().contains("hunter2"));
@@ -189,13 +191,13 @@ mod tests {
     #[test]
     fn missing_settings_are_at_their_keys() {
         let missing = |name: &str| MissingSetting { name: name.into(), description: "what for".into() };
-        let failure = Failure::Refused {
-            code: Code::InvalidArgument,
+        let failure = CallFailure::Refused {
+            code: GrpcCode::InvalidArgument,
             message: "settings are missing".into(),
             properties: Vec::new(),
             missing: vec![missing("shop:folder"), missing("shop:config:token")],
         };
-        let error = error(failure, Effect::Reads);
+        let error = error(failure, CallEffect::Reads);
         let paths: Vec<String> = error.diagnostics.iter().map(|said| said.path.to_string()).collect();
         assert_eq!((error.kind, paths), (ErrorKind::Document, vec!["folder".to_owned(), "token".to_owned()]));
     }

@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{Name, Value};
-use plugins::{Endpoint, Inherit, Key, Lease, Limits, Plugin, Pool, Start};
+use plugins::{Endpoint, Inherit, Plugin, PluginLease, Pool, PoolKey, ProcessLimits, Start};
 use provider::{ErrorKind, HostedPackage, Progress, ProviderError, Scrub};
 use pulumi_wire::NoLookups;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
-use crate::client::{Client, Connecting, Settings};
+use crate::client::{Client, Connecting, ProviderSettings};
 use crate::engine::{Engine, Logged};
 use crate::names::{PROJECT, root_urn};
-use crate::problems::{Effect, error_of, not_started};
+use crate::problems::{CallEffect, error_of, not_started};
 use crate::protocol::{PluginProgram, PulumiProtocol};
-use crate::session::Session;
+use crate::session::PluginSession;
 
 /// What all processes of a package have in common.
-pub(crate) struct Host {
+pub(crate) struct PackageHost {
     pub(crate) package: HostedPackage,
     /// The identity of the program.
     pub(crate) identity: String,
@@ -31,14 +31,14 @@ pub(crate) struct Host {
     log: Arc<Mutex<Option<Progress>>>,
 }
 
-impl Host {
+impl PackageHost {
     pub(crate) fn new(
         package: HostedPackage,
         identity: String,
         attached: Option<Endpoint>,
         pool: Arc<Pool>,
-    ) -> Arc<Host> {
-        Arc::new(Host { package, identity, attached, pool, engine: OnceCell::new(), log: Arc::default() })
+    ) -> Arc<PackageHost> {
+        Arc::new(PackageHost { package, identity, attached, pool, engine: OnceCell::new(), log: Arc::default() })
     }
 
     /// Sets who receives log lines from now on.
@@ -76,7 +76,7 @@ impl Host {
             project: PROJECT.into(),
             environment: environment.collect(),
             inherit: package.inherits.clone().map_or(Inherit::All, Inherit::Only),
-            limits: Limits { memory: package.memory, start: package.start_within, ..Limits::default() },
+            limits: ProcessLimits { memory: package.memory, start: package.start_within, ..ProcessLimits::default() },
         };
         Start::Launch(program.launch(engine_address), Arc::new(PulumiProtocol))
     }
@@ -92,40 +92,40 @@ pub(crate) struct OwnSettings {
 }
 
 impl OwnSettings {
-    pub(crate) fn borrowed(&self) -> Settings<'_> {
+    pub(crate) fn borrowed(&self) -> ProviderSettings<'_> {
         let OwnSettings { package, values, urn, name } = self;
         // The name is the identity of the configuration, so it is also its id.
-        Settings { package, values, urn, name, id: name, lookups: &NoLookups }
+        ProviderSettings { package, values, urn, name, id: name, lookups: &NoLookups }
     }
 }
 
 /// The process of one configuration.
-pub(crate) struct Process {
-    host: Arc<Host>,
-    key: Key,
+pub(crate) struct PackageProcess {
+    host: Arc<PackageHost>,
+    key: PoolKey,
     /// What it is configured with, also after a restart. `None` before it is configured.
     settings: Mutex<Option<Arc<OwnSettings>>>,
-    live: AsyncMutex<Option<Live>>,
+    live: AsyncMutex<Option<LiveProcess>>,
     /// Number of open sessions.
     users: AtomicUsize,
 }
 
 /// A running process.
-struct Live {
+struct LiveProcess {
     plugin: Plugin,
     client: Client,
     /// `None` before it is configured.
-    session: Option<Session>,
+    session: Option<PluginSession>,
 }
 
-impl Process {
+impl PackageProcess {
     /// A process that is started on first use. `settings` is a digest of its settings.
-    pub(crate) fn new(host: Arc<Host>, settings: String) -> Arc<Process> {
+    pub(crate) fn new(host: Arc<PackageHost>, settings: String) -> Arc<PackageProcess> {
         let package = &host.package;
         // Packages with the same program differ in their environment.
         let binary = format!("{}\0{}\0{:?}", package.name, host.identity, package.environment);
-        let key = Key { binary: crate::schema_cache::digest(&binary), settings };
-        Arc::new(Process {
+        let key = PoolKey { binary: crate::schema_cache::digest(&binary), settings };
+        Arc::new(PackageProcess {
             host,
             key,
             settings: Mutex::default(),
@@ -135,7 +135,7 @@ impl Process {
     }
 
     /// The connected plugin. The lease keeps its process.
-    pub(crate) async fn client(&self) -> Result<(Lease, Client), ProviderError> {
+    pub(crate) async fn client(&self) -> Result<(PluginLease, Client), ProviderError> {
         let (lease, mut live) = self.live().await?;
         let live = live.as_mut().ok_or_else(gone)?;
         Ok((lease, live.client.clone()))
@@ -148,7 +148,7 @@ impl Process {
     }
 
     /// The configured plugin. The lease keeps its process for the time of a call.
-    pub(crate) async fn session(&self) -> Result<(Lease, Session), ProviderError> {
+    pub(crate) async fn session(&self) -> Result<(PluginLease, PluginSession), ProviderError> {
         let settings = self.settings().clone();
         let (lease, mut live) = self.live().await?;
         let live = live.as_mut().ok_or_else(gone)?;
@@ -156,7 +156,7 @@ impl Process {
             let settings = settings.ok_or_else(gone)?;
             let session = live.client.configure(&settings.borrowed()).await;
             let session =
-                session.map_err(|failure| error_of(failure, Effect::Reads, &Scrub::of([&settings.values])))?;
+                session.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrub::of([&settings.values])))?;
             live.session = Some(session);
         }
         let session = live.session.clone().ok_or_else(gone)?;
@@ -167,7 +167,7 @@ impl Process {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn live(&self) -> Result<(Lease, tokio::sync::MutexGuard<'_, Option<Live>>), ProviderError> {
+    async fn live(&self) -> Result<(PluginLease, tokio::sync::MutexGuard<'_, Option<LiveProcess>>), ProviderError> {
         let engine_address = self.host.engine_address().await?;
         let wanted = self.host.start(&engine_address);
         let lease = self.host.pool.get(&self.key, wanted).await.map_err(|error| not_started(&error))?;
@@ -176,8 +176,8 @@ impl Process {
             let folder = self.host.package.program.parent().map(|folder| folder.display().to_string());
             let connecting = Connecting { engine_address, program_folder: folder };
             let client = Client::connect(&lease, &connecting).await;
-            let client = client.map_err(|failure| error_of(failure, Effect::Reads, &Scrub::default()))?;
-            *live = Some(Live { plugin: Plugin::clone(&lease), client, session: None });
+            let client = client.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrub::default()))?;
+            *live = Some(LiveProcess { plugin: Plugin::clone(&lease), client, session: None });
         }
         Ok((lease, live))
     }

@@ -5,9 +5,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use grpc_client::{Connection, Options};
+use grpc_client::{Connection, ConnectionOptions};
 use plugins::{
-    Address, AfterStop, BoxFuture, Endpoint, Inherit, Launch, Level, Limits, LogLine, Protocol, Recognised, StopSignal,
+    AfterStop, BoxFuture, Endpoint, Inherit, Launch, Level, ListenAddress, LogLine, ProcessLimits, Protocol,
+    Recognised, StopSignal,
 };
 
 use crate::messages::{Empty, method};
@@ -47,7 +48,7 @@ impl Protocol for PulumiProtocol {
 
     fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, AfterStop> {
         Box::pin(async move {
-            let options = Options { within: CONNECT, ..Options::default() };
+            let options = ConnectionOptions { within: CONNECT, ..ConnectionOptions::default() };
             if let Ok(connection) = Connection::connect(endpoint, &options).await {
                 // A plugin that does not know the call is signalled like any other.
                 let _ = connection.unary::<Empty, Empty>(method::CANCEL, Empty {}).await;
@@ -81,7 +82,7 @@ fn shortened(digits: &str) -> &str {
 }
 
 fn local(port: u16) -> Endpoint {
-    Endpoint::new(Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))
+    Endpoint::new(ListenAddress::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))
 }
 
 /// How to start a plugin.
@@ -102,7 +103,7 @@ pub struct PluginProgram {
     /// Which variables of this process it gets.
     pub inherit: Inherit,
     /// Its limits.
-    pub limits: Limits,
+    pub limits: ProcessLimits,
 }
 
 impl PluginProgram {

@@ -7,13 +7,13 @@ use grpc_client::CallError;
 use prost::Message;
 use prost_types::Struct;
 use pulumi_wire::{
-    Encoding, Lookups, Part, Phase, PropertyPath, UNKNOWN_TEXT, encode, mark_every_entry, mark_like_inputs,
+    Encoding, Lookups, Phase, PropertyPath, RequestPart, UNKNOWN_TEXT, encode, mark_every_entry, mark_like_inputs,
     restore_content,
 };
 
-use crate::answer::{Capabilities, Checked, Diff, DiffOf, answered, diff_of, failures};
+use crate::answer::{CheckAnswer, Diff, DiffOf, PluginCapabilities, answered, diff_of, failures};
 use crate::caller::Caller;
-use crate::failure::{AnswerProblem, Failure, PropertyFailure};
+use crate::failure::{AnswerProblem, CallFailure, PropertyFailure};
 use crate::messages::{
     AutonamingOptions, CheckRequest, CheckResponse, CreateRequest, CreateResponse, DeleteRequest, DiffRequest, Empty,
     ErrorResourceInitFailed, InvokeRequest, InvokeResponse, ReadRequest, ReadResponse, UpdateRequest, UpdateResponse,
@@ -22,7 +22,7 @@ use crate::messages::{
 
 /// The resource that a call is about, and how values are converted in it.
 #[derive(Clone, Copy)]
-pub struct Target<'a> {
+pub struct CallTarget<'a> {
     /// Its URN.
     pub urn: &'a str,
     /// The token of its type.
@@ -50,7 +50,7 @@ pub enum Autonaming<'a> {
 
 /// What is recorded of a resource.
 #[derive(Clone, Copy, Debug)]
-pub struct Recorded<'a> {
+pub struct RecordedResource<'a> {
     /// The id.
     pub id: &'a str,
     /// The inputs as checked; null if there are none.
@@ -100,7 +100,7 @@ pub struct Updated {
 
 /// The answer of a read.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Read {
+pub enum ReadResult {
     /// The resource does not exist.
     Absent,
     /// It exists.
@@ -131,19 +131,19 @@ pub struct Invoked {
 
 /// A configured plugin, or one for a plan whose settings are unknown. Clones use the same connection.
 #[derive(Clone)]
-pub struct Session {
+pub struct PluginSession {
     caller: Caller,
-    capabilities: Capabilities,
+    capabilities: PluginCapabilities,
     configured: bool,
 }
 
-impl Session {
-    pub(crate) fn new(caller: Caller, capabilities: Capabilities, configured: bool) -> Session {
-        Session { caller, capabilities, configured }
+impl PluginSession {
+    pub(crate) fn new(caller: Caller, capabilities: PluginCapabilities, configured: bool) -> PluginSession {
+        PluginSession { caller, capabilities, configured }
     }
 
     /// What the plugin can do.
-    pub fn capabilities(&self) -> Capabilities {
+    pub fn capabilities(&self) -> PluginCapabilities {
         self.capabilities
     }
 
@@ -159,16 +159,16 @@ impl Session {
     /// If the call fails. Refused properties are no error.
     pub async fn check(
         &self,
-        target: &Target<'_>,
+        target: &CallTarget<'_>,
         olds: &Value,
         news: &Value,
         seed: &[u8],
         autonaming: Option<Autonaming<'_>>,
-    ) -> Result<Checked, Failure> {
+    ) -> Result<CheckAnswer, CallFailure> {
         if !self.configured {
-            return Ok(Checked::unchanged(news));
+            return Ok(CheckAnswer::unchanged(news));
         }
-        let encoding = self.encoding(Part::Check, target);
+        let encoding = self.encoding(RequestPart::Check, target);
         let request = CheckRequest {
             urn: target.urn.to_owned(),
             // The old inputs are never absent in this call.
@@ -186,7 +186,7 @@ impl Session {
             None if failures.is_empty() => Value::map::<Name>([]),
             None => news.clone(),
         };
-        Ok(Checked { inputs, failures })
+        Ok(CheckAnswer { inputs, failures })
     }
 
     /// Compares a resource with checked inputs.
@@ -195,14 +195,14 @@ impl Session {
     /// If the call fails.
     pub async fn diff(
         &self,
-        target: &Target<'_>,
-        recorded: &Recorded<'_>,
+        target: &CallTarget<'_>,
+        recorded: &RecordedResource<'_>,
         desired: &Desired<'_>,
-    ) -> Result<Diff, Failure> {
+    ) -> Result<Diff, CallFailure> {
         if !self.configured {
             return Ok(Diff { changed: true, decided: DiffOf::Nothing, ..Diff::none() });
         }
-        let encoding = self.encoding(Part::Diff, target);
+        let encoding = self.encoding(RequestPart::Diff, target);
         let request = DiffRequest {
             id: recorded.id.to_owned(),
             urn: target.urn.to_owned(),
@@ -221,14 +221,14 @@ impl Session {
     ///
     /// # Errors
     /// If the call fails. A resource that exists but is not healthy is no error.
-    pub async fn create(&self, target: &Target<'_>, desired: &Desired<'_>) -> Result<Created, Failure> {
+    pub async fn create(&self, target: &CallTarget<'_>, desired: &Desired<'_>) -> Result<Created, CallFailure> {
         let preview = target.phase == Phase::Planning;
         if let Some(outputs) = self.without_preview(target, desired)? {
             return Ok(Created { id: None, outputs, inputs: None, problems: Vec::new(), refresh_before_update: false });
         }
         let request = CreateRequest {
             urn: target.urn.to_owned(),
-            properties: encode(desired.inputs, &self.encoding(Part::Desired, target))?,
+            properties: encode(desired.inputs, &self.encoding(RequestPart::Desired, target))?,
             timeout: seconds(desired.timeout),
             preview,
             name: target.name.to_owned(),
@@ -236,14 +236,14 @@ impl Session {
         };
         let sent = self.call::<_, CreateResponse>(method::CREATE, request).await?;
         let (id, properties, inputs, problems, refresh_before_update) = match sent {
-            Outcome::Done(answer) => (answer.id, answer.properties, None, Vec::new(), answer.refresh_before_update),
-            Outcome::Unhealthy(failed) => {
+            CallOutcome::Done(answer) => (answer.id, answer.properties, None, Vec::new(), answer.refresh_before_update),
+            CallOutcome::Unhealthy(failed) => {
                 (failed.id, failed.properties, failed.inputs, failed.reasons, failed.refresh_before_update)
             }
         };
         let id = Some(Name::from(id)).filter(|id| !id.is_empty() && (!preview || **id != *UNKNOWN_TEXT));
         if id.is_none() && !preview {
-            return Err(Failure::Answer { problem: AnswerProblem::NoId, id: None });
+            return Err(CallFailure::Answer { problem: AnswerProblem::NoId, id: None });
         }
         let outputs = self.decoded(properties.unwrap_or_default(), target, id.clone())?;
         let inputs = inputs.map(|inputs| self.decoded(inputs, target, id.clone())).transpose()?;
@@ -262,10 +262,10 @@ impl Session {
     /// If the call fails. A resource that is not healthy afterwards is no error.
     pub async fn update(
         &self,
-        target: &Target<'_>,
-        recorded: &Recorded<'_>,
+        target: &CallTarget<'_>,
+        recorded: &RecordedResource<'_>,
         desired: &Desired<'_>,
-    ) -> Result<Updated, Failure> {
+    ) -> Result<Updated, CallFailure> {
         if let Some(outputs) = self.without_preview(target, desired)? {
             return Ok(Updated { outputs, inputs: None, problems: Vec::new(), refresh_before_update: false });
         }
@@ -274,7 +274,7 @@ impl Session {
             id: recorded.id.to_owned(),
             urn: target.urn.to_owned(),
             olds: encode(recorded.outputs, &old)?,
-            news: encode(desired.inputs, &self.encoding(Part::Desired, target))?,
+            news: encode(desired.inputs, &self.encoding(RequestPart::Desired, target))?,
             timeout: seconds(desired.timeout),
             ignore_changes: texts(desired.ignored),
             preview: target.phase == Phase::Planning,
@@ -284,8 +284,8 @@ impl Session {
         };
         let sent = self.call::<_, UpdateResponse>(method::UPDATE, request).await?;
         let (properties, inputs, problems, refresh_before_update) = match sent {
-            Outcome::Done(answer) => (answer.properties, None, Vec::new(), answer.refresh_before_update),
-            Outcome::Unhealthy(failed) => {
+            CallOutcome::Done(answer) => (answer.properties, None, Vec::new(), answer.refresh_before_update),
+            CallOutcome::Unhealthy(failed) => {
                 (failed.properties, failed.inputs, failed.reasons, failed.refresh_before_update)
             }
         };
@@ -305,12 +305,12 @@ impl Session {
     /// If the call fails. A resource that does not exist, or is not healthy, is no error.
     pub async fn read(
         &self,
-        target: &Target<'_>,
-        recorded: &Recorded<'_>,
+        target: &CallTarget<'_>,
+        recorded: &RecordedResource<'_>,
         timeout: Option<Duration>,
-    ) -> Result<Read, Failure> {
+    ) -> Result<ReadResult, CallFailure> {
         if !self.configured {
-            return Ok(Read::Unknown);
+            return Ok(ReadResult::Unknown);
         }
         let encoding = self.recorded_encoding(target);
         let request = ReadRequest {
@@ -324,27 +324,27 @@ impl Session {
         };
         let sent = self.call::<_, ReadResponse>(method::READ, request).await?;
         let (id, properties, inputs, problems, refresh_before_update) = match sent {
-            Outcome::Done(answer) => {
+            CallOutcome::Done(answer) => {
                 (answer.id, answer.properties, answer.inputs, Vec::new(), answer.refresh_before_update)
             }
-            Outcome::Unhealthy(failed) => {
+            CallOutcome::Unhealthy(failed) => {
                 (failed.id, failed.properties, failed.inputs, failed.reasons, failed.refresh_before_update)
             }
         };
         if id.is_empty() {
-            return Ok(Read::Absent);
+            return Ok(ReadResult::Absent);
         }
         // What exists is known, also while planning.
-        let target = &Target { phase: Phase::Applying, ..*target };
+        let target = &CallTarget { phase: Phase::Applying, ..*target };
         let id = Name::from(id);
         let known = [recorded.inputs, recorded.outputs];
-        let whole = |answer: Struct| -> Result<Value, Failure> {
+        let whole = |answer: Struct| -> Result<Value, CallFailure> {
             Ok(restore_content(self.decoded(answer, target, Some(id.clone()))?, &known))
         };
         let outputs = self.marked(whole(properties.unwrap_or_default())?, recorded.outputs);
         let inputs = inputs.map(whole).transpose()?.map(|inputs| self.marked(inputs, recorded.inputs));
         let outputs = self.marked(outputs, recorded.inputs);
-        Ok(Read::Present { id, outputs, inputs, problems, refresh_before_update })
+        Ok(ReadResult::Present { id, outputs, inputs, problems, refresh_before_update })
     }
 
     /// Deletes a resource. Most plugins take the delete of a resource that does not exist as done.
@@ -353,10 +353,10 @@ impl Session {
     /// If the call fails.
     pub async fn delete(
         &self,
-        target: &Target<'_>,
-        recorded: &Recorded<'_>,
+        target: &CallTarget<'_>,
+        recorded: &RecordedResource<'_>,
         timeout: Option<Duration>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CallFailure> {
         self.must_be_configured()?;
         let encoding = self.recorded_encoding(target);
         let request = DeleteRequest {
@@ -381,7 +381,7 @@ impl Session {
         arguments: &Value,
         phase: Phase,
         lookups: &dyn Lookups,
-    ) -> Result<Invoked, Failure> {
+    ) -> Result<Invoked, CallFailure> {
         let planning = phase == Phase::Planning;
         if planning && (!self.configured || arguments.has_unknown()) {
             let mut waits_for = Vec::new();
@@ -390,7 +390,7 @@ impl Session {
             return Ok(Invoked { result: unknown.tainted(arguments.has_secret()), failures: Vec::new() });
         }
         self.must_be_configured()?;
-        let encoding = Encoding::of(Part::Arguments, phase, self.capabilities.accepts, lookups);
+        let encoding = Encoding::of(RequestPart::Arguments, phase, self.capabilities.accepts, lookups);
         let request = InvokeRequest { tok: token.to_owned(), args: encode(arguments, &encoding)?, preview: planning };
         let answer: InvokeResponse = self.caller.call(method::INVOKE, request).await?;
         let result = answered(answer.r#return.unwrap_or_default(), phase, None, lookups, None)?;
@@ -398,15 +398,17 @@ impl Session {
         Ok(Invoked { result, failures: failures(answer.failures) })
     }
 
-    fn must_be_configured(&self) -> Result<(), Failure> {
+    fn must_be_configured(&self) -> Result<(), CallFailure> {
         match self.configured {
             true => Ok(()),
-            false => Err(Failure::NotAsked { why: "the settings of the provider are not known".into(), exit: None }),
+            false => {
+                Err(CallFailure::NotAsked { why: "the settings of the provider are not known".into(), exit: None })
+            }
         }
     }
 
     /// The outputs of a preview that the plugin is not asked for; `None` if it is asked.
-    fn without_preview(&self, target: &Target<'_>, desired: &Desired<'_>) -> Result<Option<Value>, Failure> {
+    fn without_preview(&self, target: &CallTarget<'_>, desired: &Desired<'_>) -> Result<Option<Value>, CallFailure> {
         if target.phase == Phase::Applying {
             return self.must_be_configured().map(|()| None);
         }
@@ -417,15 +419,15 @@ impl Session {
         })
     }
 
-    fn encoding<'a>(&self, part: Part, target: &Target<'a>) -> Encoding<'a> {
+    fn encoding<'a>(&self, part: RequestPart, target: &CallTarget<'a>) -> Encoding<'a> {
         Encoding::of(part, target.phase, self.capabilities.accepts, target.lookups)
     }
 
-    fn recorded_encoding<'a>(&self, target: &Target<'a>) -> Encoding<'a> {
-        self.encoding(Part::Recorded, target)
+    fn recorded_encoding<'a>(&self, target: &CallTarget<'a>) -> Encoding<'a> {
+        self.encoding(RequestPart::Recorded, target)
     }
 
-    fn decoded(&self, answer: Struct, target: &Target<'_>, id: Option<Name>) -> Result<Value, Failure> {
+    fn decoded(&self, answer: Struct, target: &CallTarget<'_>, id: Option<Name>) -> Result<Value, CallFailure> {
         answered(answer, target.phase, target.address, target.lookups, id)
     }
 
@@ -435,28 +437,30 @@ impl Session {
     }
 
     /// A call whose error may say that the resource exists.
-    async fn call<Q, R>(&self, method: &'static str, request: Q) -> Result<Outcome<R>, Failure>
+    async fn call<Q, R>(&self, method: &'static str, request: Q) -> Result<CallOutcome<R>, CallFailure>
     where
         Q: Message + 'static,
         R: Message + Default + 'static,
     {
         match self.caller.call_raw(method, request).await {
-            Ok(answer) => Ok(Outcome::Done(answer)),
+            Ok(answer) => Ok(CallOutcome::Done(answer)),
             Err(CallError::Status(status)) => {
                 let failed = status.detail::<ErrorResourceInitFailed>("pulumirpc.ErrorResourceInitFailed");
-                let Some(mut failed) = failed else { return Err(Failure::of_call(method, CallError::Status(status))) };
+                let Some(mut failed) = failed else {
+                    return Err(CallFailure::of_call(method, CallError::Status(status)));
+                };
                 if failed.reasons.is_empty() {
                     failed.reasons.push(status.message);
                 }
-                Ok(Outcome::Unhealthy(failed))
+                Ok(CallOutcome::Unhealthy(failed))
             }
-            Err(error) => Err(Failure::of_call(method, error)),
+            Err(error) => Err(CallFailure::of_call(method, error)),
         }
     }
 }
 
 /// How a call that makes or reads a resource ended.
-enum Outcome<R> {
+enum CallOutcome<R> {
     Done(R),
     Unhealthy(ErrorResourceInitFailed),
 }

@@ -2,7 +2,7 @@
 
 use blueprint::Value;
 
-use crate::path::{PropertyPath, Step};
+use crate::path::{PropertyPath, PropertyStep};
 
 /// Whether two values are equal: numbers by size, secret marks aside.
 pub fn same(a: &Value, b: &Value) -> bool {
@@ -40,7 +40,7 @@ fn compare(
         (Some(Value::Map(old)), Some(Value::Map(new))) => {
             let added = new.keys().filter(|key| !old.contains_key(key));
             for key in old.keys().chain(added) {
-                at.0.push(Step::Property(key.clone()));
+                at.0.push(PropertyStep::Property(key.clone()));
                 compare(old.get(key), new.get(key), ignored, at, found);
                 at.0.pop();
             }

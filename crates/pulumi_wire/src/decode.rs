@@ -11,7 +11,7 @@ use prost_types::{Struct, Value as Wire};
 use crate::asset;
 use crate::encode::DEPTH;
 use crate::lookups::Lookups;
-use crate::path::{PropertyPath, Step};
+use crate::path::{PropertyPath, PropertyStep};
 use crate::rules::Phase;
 use crate::signature::{KEY, Special, unknown_of_text};
 
@@ -58,7 +58,7 @@ impl DecodeError {
         DecodeError { path: PropertyPath::default(), problem }
     }
 
-    fn below(mut self, step: Step) -> DecodeError {
+    fn below(mut self, step: PropertyStep) -> DecodeError {
         self.path.0.insert(0, step);
         self
     }
@@ -77,7 +77,8 @@ fn entries(fields: BTreeMap<String, Wire>, decoding: &Decoding<'_>, depth: usize
     let mut all = Map::with_capacity(fields.len());
     for (key, wire) in fields {
         let key = Name::from(key);
-        let value = value(wire, decoding, depth + 1).map_err(|error| error.below(Step::Property(key.clone())))?;
+        let value =
+            value(wire, decoding, depth + 1).map_err(|error| error.below(PropertyStep::Property(key.clone())))?;
         all.insert(key, value);
     }
     Ok(all)
@@ -99,7 +100,8 @@ fn value(wire: Wire, decoding: &Decoding<'_>, depth: usize) -> Result<Value, Dec
         },
         Some(Kind::ListValue(list)) => {
             let item = |(at, item)| {
-                value(item, decoding, depth + 1).map_err(|error: DecodeError| error.below(Step::Index(at as u64)))
+                value(item, decoding, depth + 1)
+                    .map_err(|error: DecodeError| error.below(PropertyStep::Index(at as u64)))
             };
             Value::List(Arc::new(list.values.into_iter().enumerate().map(item).collect::<Result<_, _>>()?))
         }

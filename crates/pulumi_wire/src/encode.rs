@@ -9,7 +9,7 @@ use prost_types::{ListValue, Struct, Value as Wire};
 
 use crate::asset;
 use crate::lookups::{Lookups, Reference};
-use crate::path::{PropertyPath, Step};
+use crate::path::{PropertyPath, PropertyStep};
 use crate::signature::{KEY, Special, UNKNOWN_TEXT, unknown_text};
 
 /// The depth from which values are refused, so that no value exhausts the stack. Plugins refuse less than this.
@@ -70,7 +70,7 @@ impl EncodeError {
         EncodeError { path: PropertyPath::default(), problem }
     }
 
-    fn below(mut self, step: Step) -> EncodeError {
+    fn below(mut self, step: PropertyStep) -> EncodeError {
         self.path.0.insert(0, step);
         self
     }
@@ -99,7 +99,8 @@ pub fn encode(properties: &Value, encoding: &Encoding<'_>) -> Result<Option<Stru
 fn fields(entries: &Map, encoding: &Encoding<'_>, depth: usize) -> Result<Struct, EncodeError> {
     let mut all = BTreeMap::new();
     for (key, value) in entries.iter() {
-        let sent = wire(value, encoding, depth + 1).map_err(|error| error.below(Step::Property(key.clone())))?;
+        let sent =
+            wire(value, encoding, depth + 1).map_err(|error| error.below(PropertyStep::Property(key.clone())))?;
         if let Some(sent) = sent {
             all.insert(key.to_string(), sent);
         }
@@ -132,7 +133,8 @@ fn wire(value: &Value, encoding: &Encoding<'_>, depth: usize) -> Result<Option<W
         },
         Value::List(items) | Value::Set(items) => {
             let item = |(at, item): (usize, &Value)| {
-                let sent = wire(item, encoding, depth + 1).map_err(|error| error.below(Step::Index(at as u64)))?;
+                let sent =
+                    wire(item, encoding, depth + 1).map_err(|error| error.below(PropertyStep::Index(at as u64)))?;
                 Ok(sent.unwrap_or(Wire { kind: Some(Kind::NullValue(0)) }))
             };
             Kind::ListValue(ListValue { values: items.iter().enumerate().map(item).collect::<Result<_, _>>()? })

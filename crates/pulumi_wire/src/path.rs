@@ -6,7 +6,7 @@ use blueprint::{Name, Value};
 
 /// A step into a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum PropertyStep {
     /// An entry of a map.
     Property(Name),
     /// An item of a list.
@@ -17,7 +17,7 @@ pub enum Step {
 
 /// A path from the properties of a resource. Empty for the properties as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct PropertyPath(pub Vec<Step>);
+pub struct PropertyPath(pub Vec<PropertyStep>);
 
 /// A text that is no property path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,23 +33,23 @@ impl PropertyPath {
     /// # Errors
     /// If the text does not follow the grammar.
     pub fn parse(text: &str) -> Result<PropertyPath, PathError> {
-        Reader { text, at: 0 }.path()
+        PathParser { text, at: 0 }.path()
     }
 
     /// Reads a path of a plugin's answer. A text that is no path is the name of one property.
     pub fn parse_or_name(text: &str) -> PropertyPath {
-        PropertyPath::parse(text).unwrap_or_else(|_| PropertyPath(vec![Step::Property(text.into())]))
+        PropertyPath::parse(text).unwrap_or_else(|_| PropertyPath(vec![PropertyStep::Property(text.into())]))
     }
 
     /// The path of one property.
     pub fn property(name: impl Into<Name>) -> PropertyPath {
-        PropertyPath(vec![Step::Property(name.into())])
+        PropertyPath(vec![PropertyStep::Property(name.into())])
     }
 
     /// Whether `other` is at this path or below it. `*` stands for any one step.
     pub fn covers(&self, other: &PropertyPath) -> bool {
         self.0.len() <= other.0.len()
-            && self.0.iter().zip(&other.0).all(|(own, other)| *own == Step::Every || own == other)
+            && self.0.iter().zip(&other.0).all(|(own, other)| *own == PropertyStep::Every || own == other)
     }
 
     /// The part of a value at this path. `None` if there is no such part, or if the path has a `*`. Every part of an
@@ -61,8 +61,8 @@ impl PropertyPath {
                 return Some(at);
             }
             at = match (step, at.bare()) {
-                (Step::Property(name), Value::Map(entries)) => entries.get(name)?,
-                (Step::Index(index), Value::List(items)) => items.get(usize::try_from(*index).ok()?)?,
+                (PropertyStep::Property(name), Value::Map(entries)) => entries.get(name)?,
+                (PropertyStep::Index(index), Value::List(items)) => items.get(usize::try_from(*index).ok()?)?,
                 _ => return None,
             };
         }
@@ -70,12 +70,12 @@ impl PropertyPath {
     }
 }
 
-struct Reader<'a> {
+struct PathParser<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl PathParser<'_> {
     fn path(mut self) -> Result<PropertyPath, PathError> {
         let mut steps = Vec::new();
         while let Some(next) = self.peek() {
@@ -103,7 +103,7 @@ impl Reader<'_> {
         PathError { at: self.at }
     }
 
-    fn name(&mut self) -> Result<Step, PathError> {
+    fn name(&mut self) -> Result<PropertyStep, PathError> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let end = rest.find(['.', '[', ']', '"']).unwrap_or(rest.len());
         let name = &rest[..end];
@@ -111,19 +111,19 @@ impl Reader<'_> {
             return Err(self.mistake());
         }
         self.at += end;
-        Ok(if name == "*" { Step::Every } else { Step::Property(name.into()) })
+        Ok(if name == "*" { PropertyStep::Every } else { PropertyStep::Property(name.into()) })
     }
 
-    fn bracket(&mut self) -> Result<Step, PathError> {
+    fn bracket(&mut self) -> Result<PropertyStep, PathError> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let step = if rest.starts_with('"') {
-            Step::Property(self.quoted()?)
+            PropertyStep::Property(self.quoted()?)
         } else {
             let end = rest.find(']').ok_or_else(|| self.mistake())?;
             let step = match &rest[..end] {
-                "*" => Step::Every,
+                "*" => PropertyStep::Every,
                 digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    Step::Index(digits.parse().map_err(|_| self.mistake())?)
+                    PropertyStep::Index(digits.parse().map_err(|_| self.mistake())?)
                 }
                 _ => return Err(self.mistake()),
             };
@@ -166,14 +166,14 @@ impl fmt::Display for PropertyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.0.iter().enumerate() {
             match step {
-                Step::Property(name) if is_plain(name) => {
+                PropertyStep::Property(name) if is_plain(name) => {
                     write!(f, "{}{name}", if at == 0 { "" } else { "." })?;
                 }
-                Step::Property(name) => {
+                PropertyStep::Property(name) => {
                     write!(f, "[\"{}\"]", name.replace('\\', "\\\\").replace('"', "\\\""))?;
                 }
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Every => f.write_str("[*]")?,
+                PropertyStep::Index(index) => write!(f, "[{index}]")?,
+                PropertyStep::Every => f.write_str("[*]")?,
             }
         }
         Ok(())

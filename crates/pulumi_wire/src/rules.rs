@@ -27,7 +27,7 @@ pub enum Phase {
 
 /// A part of a request, as far as it decides how values are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum RequestPart {
     /// Settings of the provider: CheckConfig, DiffConfig, Configure.
     Config,
     /// Both sides of Check.
@@ -44,7 +44,7 @@ pub enum Part {
 
 impl<'a> Encoding<'a> {
     /// The encoding of a part of a request.
-    pub fn of(part: Part, phase: Phase, accepts: Accepts, lookups: &'a dyn Lookups) -> Encoding<'a> {
+    pub fn of(part: RequestPart, phase: Phase, accepts: Accepts, lookups: &'a dyn Lookups) -> Encoding<'a> {
         let negotiated = Encoding {
             unknowns: phase == Phase::Planning,
             secrets: accepts.secrets,
@@ -54,11 +54,11 @@ impl<'a> Encoding<'a> {
             lookups,
         };
         match part {
-            Part::Config => Encoding { secrets: false, references: false, ..negotiated },
-            Part::Check | Part::Desired => negotiated,
-            Part::Diff => Encoding { hash_only: true, ..negotiated },
-            Part::Recorded => Encoding { unknowns: false, hash_only: true, ..negotiated },
-            Part::Arguments => Encoding { unknowns: false, ..negotiated },
+            RequestPart::Config => Encoding { secrets: false, references: false, ..negotiated },
+            RequestPart::Check | RequestPart::Desired => negotiated,
+            RequestPart::Diff => Encoding { hash_only: true, ..negotiated },
+            RequestPart::Recorded => Encoding { unknowns: false, hash_only: true, ..negotiated },
+            RequestPart::Arguments => Encoding { unknowns: false, ..negotiated },
         }
     }
 }

@@ -9,8 +9,8 @@ use prost_types::value::Kind;
 use prost_types::{ListValue, Struct, Value as Wire};
 use pulumi_wire::schema::{PackageSchema, PackageTypes};
 use pulumi_wire::{
-    Accepts, DecodeProblem, Decoding, EncodeProblem, Encoding, NoLookups, Part, Phase, PropertyPath, Step, decode,
-    encode, mark_like_inputs, same,
+    Accepts, DecodeProblem, Decoding, EncodeProblem, Encoding, NoLookups, Phase, PropertyPath, PropertyStep,
+    RequestPart, decode, encode, mark_like_inputs, same,
 };
 
 const KEY: &str = "4dabf18193072939515e22adb298388d";
@@ -38,7 +38,7 @@ fn planning<'a>() -> Decoding<'a> {
 }
 
 fn full<'a>() -> Encoding<'a> {
-    Encoding::of(Part::Check, Phase::Planning, ALL, &NoLookups)
+    Encoding::of(RequestPart::Check, Phase::Planning, ALL, &NoLookups)
 }
 
 fn keys() -> impl Strategy<Value = String> {
@@ -150,15 +150,15 @@ proptest! {
     #[test]
     fn every_rule_keeps_its_promise(value in properties(), bare in any::<bool>()) {
         let accepts = if bare { Accepts::default() } else { ALL };
-        for part in [Part::Config, Part::Check, Part::Diff, Part::Desired, Part::Recorded, Part::Arguments] {
+        for part in [RequestPart::Config, RequestPart::Check, RequestPart::Diff, RequestPart::Desired, RequestPart::Recorded, RequestPart::Arguments] {
             for phase in [Phase::Planning, Phase::Applying] {
                 let encoding = Encoding::of(part, phase, accepts, &NoLookups);
                 let Ok(sent) = encode(&value, &encoding) else { continue };
                 let back = decode(sent.unwrap_or_default(), &planning()).unwrap();
-                let unknowns = phase == Phase::Planning && !matches!(part, Part::Recorded | Part::Arguments);
+                let unknowns = phase == Phase::Planning && !matches!(part, RequestPart::Recorded | RequestPart::Arguments);
                 prop_assert!(unknowns || !back.has_unknown());
                 prop_assert!(!unknowns || value.has_unknown() == back.has_unknown());
-                prop_assert!((accepts.secrets && part != Part::Config) || !back.has_secret());
+                prop_assert!((accepts.secrets && part != RequestPart::Config) || !back.has_secret());
             }
         }
     }
@@ -173,9 +173,9 @@ proptest! {
 
     #[test]
     fn a_path_prints_and_reads_back(steps in prop::collection::vec(prop_oneof![
-        "\\PC{0,4}".prop_map(|name| Step::Property(name.into())),
-        any::<u64>().prop_map(Step::Index),
-        Just(Step::Every),
+        "\\PC{0,4}".prop_map(|name| PropertyStep::Property(name.into())),
+        any::<u64>().prop_map(PropertyStep::Index),
+        Just(PropertyStep::Every),
     ], 0..5)) {
         let path = PropertyPath(steps);
         prop_assert_eq!(PropertyPath::parse(&path.to_string()), Ok(path));
@@ -255,7 +255,7 @@ fn values_without_a_wire_form_are_refused_at_their_place() {
         assert_eq!(error.path.to_string(), "a[1]");
         error.problem
     };
-    let bare = Encoding::of(Part::Check, Phase::Applying, Accepts::default(), &NoLookups);
+    let bare = Encoding::of(RequestPart::Check, Phase::Applying, Accepts::default(), &NoLookups);
     assert_eq!(refused(Value::Int(i64::MAX), &bare), EncodeProblem::Number);
     assert_eq!(refused(Value::Decimal("1e400".into()), &bare), EncodeProblem::Number);
     assert_eq!(refused(Value::Float(f64::NAN), &full()), EncodeProblem::Number);

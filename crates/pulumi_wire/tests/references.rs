@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Asset, Name, Value};
 use pulumi_wire::{
-    Accepts, Decoding, Encoding, Lookups, NoLookups, Part, Phase, Reference, decode, encode, restore_content,
+    Accepts, Decoding, Encoding, Lookups, NoLookups, Phase, Reference, RequestPart, decode, encode, restore_content,
 };
 
 const KEY: &str = "4dabf18193072939515e22adb298388d";
@@ -49,7 +49,8 @@ fn decoded(wire: pulumi_wire::Struct, lookups: &dyn Lookups) -> Value {
 fn a_reference_is_sent_whole_or_as_an_id_or_urn() {
     let value = Value::map([("net", Value::Resource(Arc::new(net())))]);
     let sent = |id: Option<&'static str>, accepts: Accepts| {
-        let wire = encode(&value, &Encoding::of(Part::Check, Phase::Planning, accepts, &One { id })).unwrap().unwrap();
+        let wire =
+            encode(&value, &Encoding::of(RequestPart::Check, Phase::Planning, accepts, &One { id })).unwrap().unwrap();
         decoded(wire, &NoLookups).get("net").cloned()
     };
     let whole = sent(Some("n-1"), ALL).unwrap();
@@ -58,28 +59,28 @@ fn a_reference_is_sent_whole_or_as_an_id_or_urn() {
     assert_eq!(sent(Some("n-1"), Accepts::default()), Some(Value::from("n-1")));
     assert!(sent(Some(""), Accepts::default()).unwrap().is_unknown());
     assert_eq!(sent(None, Accepts::default()), Some(Value::from("urn:pulumi:dev::shop::x:index:Net::net")));
-    let wire = encode(&value, &Encoding::of(Part::Check, Phase::Planning, ALL, &One { id: Some("n-1") }));
+    let wire = encode(&value, &Encoding::of(RequestPart::Check, Phase::Planning, ALL, &One { id: Some("n-1") }));
     assert_eq!(decoded(wire.unwrap().unwrap(), &One { id: None }), value);
-    assert!(encode(&value, &Encoding::of(Part::Check, Phase::Planning, ALL, &NoLookups)).is_err());
+    assert!(encode(&value, &Encoding::of(RequestPart::Check, Phase::Planning, ALL, &NoLookups)).is_err());
 }
 
 #[test]
 fn a_reference_to_something_else_stays_and_is_still_downgraded() {
     let value = Value::map([("net", Value::Resource(Arc::new(net())))]);
-    let wire = encode(&value, &Encoding::of(Part::Check, Phase::Planning, ALL, &One { id: Some("n-1") }));
+    let wire = encode(&value, &Encoding::of(RequestPart::Check, Phase::Planning, ALL, &One { id: Some("n-1") }));
     let kept = decoded(wire.unwrap().unwrap(), &NoLookups);
-    let bare = encode(&kept, &Encoding::of(Part::Recorded, Phase::Applying, Accepts::default(), &NoLookups));
+    let bare = encode(&kept, &Encoding::of(RequestPart::Recorded, Phase::Applying, Accepts::default(), &NoLookups));
     assert_eq!(decoded(bare.unwrap().unwrap(), &NoLookups).to_string(), r#"{"net": "n-1"}"#);
 }
 
 #[test]
 fn the_digest_of_a_file_is_kept_from_the_time_it_was_sent() {
     let value = Value::map([("code", Value::Asset(Arc::new(Asset::File("main.js".into()))))]);
-    let encoding = Encoding::of(Part::Check, Phase::Planning, ALL, &One { id: None });
+    let encoding = Encoding::of(RequestPart::Check, Phase::Planning, ALL, &One { id: None });
     let recorded = decoded(encode(&value, &encoding).unwrap().unwrap(), &NoLookups);
     assert_eq!(recorded.get("code").and_then(|code| code.get("hash")), Some(&Value::from("abc")));
     // The recorded digest is sent, without the content, although nothing is known about the file now.
-    let diff = encode(&recorded, &Encoding::of(Part::Diff, Phase::Planning, ALL, &NoLookups)).unwrap().unwrap();
+    let diff = encode(&recorded, &Encoding::of(RequestPart::Diff, Phase::Planning, ALL, &NoLookups)).unwrap().unwrap();
     let diff = decoded(diff, &NoLookups);
     let code = diff.get("code").unwrap();
     assert_eq!((code.get("hash"), code.get("path"), code.get(KEY).is_some()), (Some(&"abc".into()), None, true));
@@ -89,7 +90,7 @@ fn the_digest_of_a_file_is_kept_from_the_time_it_was_sent() {
 #[test]
 fn a_text_asset_stays_an_asset() {
     let value = Value::map([("code", Value::Asset(Arc::new(Asset::Text("x".into()))))]);
-    let wire = encode(&value, &Encoding::of(Part::Check, Phase::Planning, ALL, &NoLookups)).unwrap().unwrap();
+    let wire = encode(&value, &Encoding::of(RequestPart::Check, Phase::Planning, ALL, &NoLookups)).unwrap().unwrap();
     assert_eq!(decoded(wire, &NoLookups), value);
 }
 

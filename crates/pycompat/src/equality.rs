@@ -23,7 +23,7 @@ pub fn equal(left: &Value, right: &Value) -> bool {
             left.len() == right.len()
                 && left.iter().all(|(key, left)| right.get(key).is_some_and(|right| equal(left, right)))
         }
-        (Value::Set(_), Value::Set(_)) => Key::of(left) == Key::of(right),
+        (Value::Set(_), Value::Set(_)) => EqualityKey::of(left) == EqualityKey::of(right),
         (left, right) => match (Number::of(left), Number::of(right)) {
             (Some(left), Some(right)) => left == right && !matches!(left, Number::Float(value) if value.is_nan()),
             (None, None) => left == right,
@@ -82,14 +82,14 @@ impl Number {
 ///
 /// Two values have the same key exactly if they are [`equal`]; in addition all NaN share a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key(Box<[u8]>);
+pub struct EqualityKey(Box<[u8]>);
 
-impl Key {
+impl EqualityKey {
     /// The key of a value.
-    pub fn of(value: &Value) -> Key {
+    pub fn of(value: &Value) -> EqualityKey {
         let mut bytes = Vec::new();
         write_key(value, &mut bytes);
-        Key(bytes.into())
+        EqualityKey(bytes.into())
     }
 }
 
@@ -110,7 +110,7 @@ fn write_key(value: &Value, out: &mut Vec<u8>) {
             items.iter().for_each(|item| write_key(item, out));
         }
         Value::Set(items) => {
-            let mut keys: Vec<Key> = items.iter().map(Key::of).collect();
+            let mut keys: Vec<EqualityKey> = items.iter().map(EqualityKey::of).collect();
             keys.sort();
             keys.dedup();
             out.push(b'(');
@@ -158,10 +158,10 @@ mod tests {
         for one in &ones {
             for other in &ones {
                 assert!(equal(one, other));
-                assert_eq!(Key::of(one), Key::of(other));
+                assert_eq!(EqualityKey::of(one), EqualityKey::of(other));
             }
             assert!(!equal(one, &Value::from("1")));
-            assert_ne!(Key::of(one), Key::of(&Value::from("1")));
+            assert_ne!(EqualityKey::of(one), EqualityKey::of(&Value::from("1")));
         }
         assert!(equal(&Value::from(0), &Value::from(-0.0)));
         assert!(equal(&big("100000000000000000000"), &Value::from(1e20)));
@@ -176,10 +176,10 @@ mod tests {
         let one = Value::map([("a", Value::from(1)), ("b", Value::list([Value::from(true)]))]);
         let other = Value::map([("b", Value::list([Value::from(1.0)])), ("a", Value::from(1.0))]);
         assert!(equal(&one, &other));
-        assert_eq!(Key::of(&one), Key::of(&other));
+        assert_eq!(EqualityKey::of(&one), EqualityKey::of(&other));
         let (ab, ba) = (Value::list(["a".into(), "b".into()]), Value::list(["b".into(), "a".into()]));
         assert!(!equal(&ab, &ba));
-        assert_ne!(Key::of(&ab), Key::of(&ba));
+        assert_ne!(EqualityKey::of(&ab), EqualityKey::of(&ba));
     }
 
     #[test]

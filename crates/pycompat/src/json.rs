@@ -114,7 +114,7 @@ const DEEPEST: usize = 500;
 /// Python's `json.loads(text)`: it accepts `NaN`, `Infinity` and integers of any size; of equal keys the last one
 /// counts. Half of a surrogate pair becomes the replacement character, because text is UTF-8.
 pub fn parse_json(text: &str) -> Result<Value, JsonError> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = PythonJsonReader { text, at: 0 };
     let read = reader.whole();
     read.map_err(|(message, at)| {
         let before = &text[..at];
@@ -123,15 +123,15 @@ pub fn parse_json(text: &str) -> Result<Value, JsonError> {
     })
 }
 
-type Read<T> = Result<T, (&'static str, usize)>;
+type JsonResult<T> = Result<T, (&'static str, usize)>;
 
-struct Reader<'a> {
+struct PythonJsonReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
-    fn whole(&mut self) -> Read<Value> {
+impl PythonJsonReader<'_> {
+    fn whole(&mut self) -> JsonResult<Value> {
         self.space();
         let value = self.value(0)?;
         self.space();
@@ -154,7 +154,7 @@ impl Reader<'_> {
         found
     }
 
-    fn value(&mut self, depth: usize) -> Read<Value> {
+    fn value(&mut self, depth: usize) -> JsonResult<Value> {
         if depth > DEEPEST {
             return Err(("maximum recursion depth exceeded", self.at));
         }
@@ -203,7 +203,7 @@ impl Reader<'_> {
         value
     }
 
-    fn list(&mut self, depth: usize) -> Read<Value> {
+    fn list(&mut self, depth: usize) -> JsonResult<Value> {
         self.at += 1;
         self.space();
         let mut items = Vec::new();
@@ -223,7 +223,7 @@ impl Reader<'_> {
         }
     }
 
-    fn map(&mut self, depth: usize) -> Read<Value> {
+    fn map(&mut self, depth: usize) -> JsonResult<Value> {
         const KEY: &str = "Expecting property name enclosed in double quotes";
         self.at += 1;
         self.space();
@@ -254,7 +254,7 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Read<String> {
+    fn string(&mut self) -> JsonResult<String> {
         let begin = self.at;
         self.at += 1;
         let mut out = String::new();
@@ -291,7 +291,7 @@ impl Reader<'_> {
     }
 
     /// The character of an escape, after its `\u`; reads a second escape of a surrogate pair.
-    fn escaped_unit(&mut self) -> Read<char> {
+    fn escaped_unit(&mut self) -> JsonResult<char> {
         let high = self.unit()?;
         if (0xd800..0xdc00).contains(&high) && self.rest().starts_with("\\u") {
             let behind = self.at;
@@ -306,7 +306,7 @@ impl Reader<'_> {
         Ok(char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
-    fn unit(&mut self) -> Read<u32> {
+    fn unit(&mut self) -> JsonResult<u32> {
         let digits = self.rest().get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let code = code.ok_or(("Invalid \\uXXXX escape", self.at - 1))?;

@@ -17,12 +17,12 @@ mod number;
 mod pattern;
 mod text;
 
-pub use equality::{Key, contains, equal, truth};
+pub use equality::{EqualityKey, contains, equal, truth};
 pub use json::{JsonError, json, json_in_order, parse_json};
 pub use num_bigint::{BigInt, Sign};
 pub use number::{
     compare, digit, exact, exact_of_float, float, float_of_text, floor_divide, from_exact, integer, integer_of_text,
     is_integer, is_number, modulo, number_of_text,
 };
-pub use pattern::{Flags, Match, Pattern, PatternError, TooCostly};
+pub use pattern::{Flags, Pattern, PatternError, PatternMatch, TooCostly};
 pub use text::{float_text, is_space, repr, repr_text, split, split_at_spaces, text, trim, type_name};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use blueprint::wire::Document;
+use blueprint::wire::WireDocument;
 use blueprint::{Address, FieldPath, IndexMap, Name, TypeId, Value};
 use provider::{
     BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Progress, ProviderDiagnostic, ProviderError,
@@ -308,7 +308,7 @@ impl World for Shell {
             Question::File { folder, path } => Box::pin(async move { Reply::Bytes(self.file(folder, path).await) }),
             Question::Http { url } => Box::pin(async move { Reply::Bytes(self.http(url).await) }),
             Question::Document(request) => Box::pin(async move {
-                let limits = source::Limits::document(self.cancel.clone());
+                let limits = source::ReadLimits::document(self.cancel.clone());
                 Reply::Document(self.sources.read(request, &limits).await)
             }),
             Question::Transform { name, document } => {
@@ -351,7 +351,7 @@ impl Environment for Shell {
         self.working_directory.clone()
     }
 
-    fn source_kinds(&self) -> Vec<&'static source::Kind> {
+    fn source_kinds(&self) -> Vec<&'static source::SourceKind> {
         self.sources.kinds().collect()
     }
 
@@ -378,7 +378,7 @@ impl Shell {
         let from = self.sources.location(folder);
         let is_web = path.starts_with("https://") || path.starts_with("http://");
         if from.is_some() || (!is_web && self.sources.location(path).is_some()) {
-            let limits = source::Limits::file(self.cancel.clone());
+            let limits = source::ReadLimits::file(self.cancel.clone());
             let read = self.sources.read(&source::Request::path(from, path), &limits).await;
             return read.map(|read| read.bytes).map_err(|error| SourceError { message: error.to_string() });
         }
@@ -407,7 +407,7 @@ impl Shell {
         get(url.to_owned()).await.map(Into::into).map_err(|message| SourceError { message })
     }
 
-    async fn transform(&self, name: &str, document: Document) -> Result<Document, TransformError> {
+    async fn transform(&self, name: &str, document: WireDocument) -> Result<WireDocument, TransformError> {
         let namespaces = self.catalogs.opened().filter(|catalog| catalog.transforms.contains_key(name));
         let mut providers =
             namespaces.flat_map(|catalog| &catalog.namespaces).filter_map(|own| self.providers.get(own));

@@ -12,10 +12,10 @@ use blueprint::Name;
 use futures::future::{LocalBoxFuture, join_all};
 use tokio_util::sync::CancellationToken;
 
-use crate::{BoxFuture, DISK, Digest, Kind, Limits, Location, Request, Source, SourceError, Sources};
+use crate::{BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind, Sources};
 
 /// An empty place of one kind that can be filled.
-pub trait Place {
+pub trait SourcePlace {
     /// The source under test.
     fn source(&self) -> Arc<dyn Source>;
 
@@ -29,9 +29,9 @@ pub trait Place {
     fn stall(&self, path: &str) -> bool;
 }
 
-type Case = for<'p> fn(&'p Harness) -> LocalBoxFuture<'p, Result<(), Failed>>;
+type ConformanceCase = for<'p> fn(&'p SourceHarness) -> LocalBoxFuture<'p, Result<(), Failed>>;
 
-const CASES: &[(&str, Case)] = &[
+const CASES: &[(&str, ConformanceCase)] = &[
     ("the kind describes itself", |harness| Box::pin(described(harness))),
     ("a document comes back as it is", |harness| Box::pin(whole(harness))),
     ("names may have any letters", |harness| Box::pin(names(harness))),
@@ -50,10 +50,10 @@ const CASES: &[(&str, Case)] = &[
 ];
 
 /// Runs every case, each on a new place from `make`. Returns one message per failure; empty on success.
-pub async fn source(make: &dyn Fn() -> Box<dyn Place>) -> Vec<String> {
+pub async fn source(make: &dyn Fn() -> Box<dyn SourcePlace>) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, case) in CASES {
-        if let Err(Failed(what)) = case(&Harness::of(make())).await {
+        if let Err(Failed(what)) = case(&SourceHarness::of(make())).await {
             failures.push(format!("{name}: {what}"));
         }
     }
@@ -96,17 +96,17 @@ macro_rules! check_err {
 }
 
 /// A place, and its source among others.
-struct Harness {
-    place: Box<dyn Place>,
+struct SourceHarness {
+    place: Box<dyn SourcePlace>,
     sources: Sources,
-    kind: &'static Kind,
+    kind: &'static SourceKind,
 }
 
-impl Harness {
-    fn of(place: Box<dyn Place>) -> Harness {
+impl SourceHarness {
+    fn of(place: Box<dyn SourcePlace>) -> SourceHarness {
         let source = place.source();
         let kind = source.kind();
-        Harness { place, sources: Sources::new([source]), kind }
+        SourceHarness { place, sources: Sources::new([source]), kind }
     }
 
     async fn locate(&self, request: &Request) -> Result<Location, SourceError> {
@@ -122,11 +122,11 @@ impl Harness {
     }
 }
 
-fn usual() -> Limits {
-    Limits::document(CancellationToken::new())
+fn usual() -> ReadLimits {
+    ReadLimits::document(CancellationToken::new())
 }
 
-async fn described(harness: &Harness) -> Result<(), Failed> {
+async fn described(harness: &SourceHarness) -> Result<(), Failed> {
     let kind = harness.kind;
     check!(!kind.name.is_empty() && kind.about.ends_with('.'), "the kind `{}` says nothing of itself", kind.name);
     for (at, key) in kind.keys.iter().enumerate() {
@@ -139,7 +139,7 @@ async fn described(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn whole(harness: &Harness) -> Result<(), Failed> {
+async fn whole(harness: &SourceHarness) -> Result<(), Failed> {
     let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     for (path, bytes) in [("a.yaml", &all[..]), ("folder/of/b.yaml", b"version: 2023-04-20\n"), ("empty.yaml", b"")] {
         harness.place.put(path, bytes).await;
@@ -151,7 +151,7 @@ async fn whole(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn names(harness: &Harness) -> Result<(), Failed> {
+async fn names(harness: &SourceHarness) -> Result<(), Failed> {
     for path in ["with space.yaml", "größe/日本.yaml", "a+b=c&d@e,f.yaml", "(x)'[y]~.yaml", "per%cent.yaml", "c:d.yaml"]
     {
         let written = if harness.kind.name == "https" { path.replace('%', "%25") } else { path.to_owned() };
@@ -164,7 +164,7 @@ async fn names(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn spelling(harness: &Harness) -> Result<(), Failed> {
+async fn spelling(harness: &SourceHarness) -> Result<(), Failed> {
     for path in ["a/c.yaml", "a/b/d.yaml", "a/b/c/e.yaml"] {
         harness.place.put(path, b"x: 1").await;
     }
@@ -184,7 +184,7 @@ async fn spelling(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn relative(harness: &Harness) -> Result<(), Failed> {
+async fn relative(harness: &SourceHarness) -> Result<(), Failed> {
     for path in ["a/b/main.yaml", "a/b/c.yaml", "a/d.yaml", "e.yaml", "a/b/f/g.yaml"] {
         harness.place.put(path, path.as_bytes()).await;
     }
@@ -205,7 +205,7 @@ async fn relative(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn absent(harness: &Harness) -> Result<(), Failed> {
+async fn absent(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", b"x: 1").await;
     for path in ["b.yaml", "no/folder/c.yaml", "a.yaml.bak", "A.yaml"] {
         check_err!(harness.bytes(path).await, SourceError::NotThere { .. }, path);
@@ -213,10 +213,10 @@ async fn absent(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn limits(harness: &Harness) -> Result<(), Failed> {
+async fn limits(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", &[b'#'; 5000]).await;
     for bytes in [5000, 4999, 1, 0] {
-        let limits = Limits { bytes, ..usual() };
+        let limits = ReadLimits { bytes, ..usual() };
         let read = harness.sources.read(&harness.place.request("a.yaml"), &limits).await;
         if bytes == 5000 {
             check_eq!(read?.bytes.len(), 5000, "what is as long as allowed");
@@ -227,7 +227,7 @@ async fn limits(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn keys(harness: &Harness) -> Result<(), Failed> {
+async fn keys(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", b"x: 1").await;
     let request = harness.place.request("a.yaml");
     let at = |result: Result<Location, SourceError>| match result {
@@ -253,7 +253,7 @@ async fn keys(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn checksum(harness: &Harness) -> Result<(), Failed> {
+async fn checksum(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", b"x: 1").await;
     let pinned = |checksum: &str| Request { checksum: Some(checksum.into()), ..harness.place.request("a.yaml") };
     let right = Digest::of(b"x: 1");
@@ -272,7 +272,7 @@ async fn checksum(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn changed(harness: &Harness) -> Result<(), Failed> {
+async fn changed(harness: &SourceHarness) -> Result<(), Failed> {
     for text in ["x: 1", "x: 2", "x: 2", "x: 1"] {
         harness.place.put("a.yaml", text.as_bytes()).await;
         check_eq!(&*harness.bytes("a.yaml").await?, text.as_bytes(), "what was put there last");
@@ -280,17 +280,17 @@ async fn changed(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn page(harness: &Harness) -> Result<(), Failed> {
+async fn page(harness: &SourceHarness) -> Result<(), Failed> {
     let page = b"<!doctype html><title>Sign in</title>";
     harness.place.put("a.yaml", page).await;
     check_err!(harness.bytes("a.yaml").await, SourceError::NotDocument { .. }, "a page");
-    let limits = Limits::file(CancellationToken::new());
+    let limits = ReadLimits::file(CancellationToken::new());
     let file = harness.sources.read(&harness.place.request("a.yaml"), &limits).await?;
     check_eq!(&*file.bytes, page, "a page where any file will do");
     Ok(())
 }
 
-async fn many(harness: &Harness) -> Result<(), Failed> {
+async fn many(harness: &SourceHarness) -> Result<(), Failed> {
     let paths: Vec<String> = (0..12).map(|number| format!("many/{number}.yaml")).collect();
     for path in &paths {
         harness.place.put(path, path.as_bytes()).await;
@@ -302,7 +302,7 @@ async fn many(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn outside(harness: &Harness) -> Result<(), Failed> {
+async fn outside(harness: &SourceHarness) -> Result<(), Failed> {
     if harness.kind.name == DISK {
         return Ok(());
     }
@@ -319,7 +319,7 @@ async fn outside(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn odd(harness: &Harness) -> Result<(), Failed> {
+async fn odd(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("main.yaml", b"x: 1").await;
     let main = harness.location("main.yaml").await?;
     let long = "x/".repeat(3000);
@@ -386,14 +386,14 @@ async fn odd(harness: &Harness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn time_limits(harness: &Harness) -> Result<(), Failed> {
+async fn time_limits(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", b"x: 1").await;
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let cancelled = harness.sources.read(&harness.place.request("a.yaml"), &Limits::document(cancel)).await;
+    let cancelled = harness.sources.read(&harness.place.request("a.yaml"), &ReadLimits::document(cancel)).await;
     check_err!(cancelled, SourceError::Cancelled, "a cancelled read");
     if harness.place.stall("a.yaml") {
-        let limits = Limits { time: Duration::from_millis(200), ..usual() };
+        let limits = ReadLimits { time: Duration::from_millis(200), ..usual() };
         let late = harness.sources.read(&harness.place.request("a.yaml"), &limits).await;
         check_err!(late, SourceError::TimedOut { .. }, "a place that does not answer");
     }

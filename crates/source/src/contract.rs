@@ -4,16 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::Name;
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Digest, Location, SourceError};
 
-/// A future that may be sent to another thread.
-pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
-
 /// A kind of source, as data: checks, pages and messages are derived from it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct SourceKind {
     /// Its name in `metadata.sourceType`. [`DISK`](crate::DISK) is never written.
     pub name: &'static str,
     /// One sentence for people.
@@ -21,12 +19,12 @@ pub struct Kind {
     /// Schemes of its addresses, without `://`.
     pub schemes: &'static [&'static str],
     /// Its keys besides `sourceType` and `checksum`.
-    pub keys: &'static [Key],
+    pub keys: &'static [SourceKey],
 }
 
 /// A key of a kind of source.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct SourceKey {
     /// Its name.
     pub name: &'static str,
     /// Whether the content must be a document: an HTML or XML page is [`SourceError::NotDocument`] then.
@@ -35,9 +33,9 @@ pub struct Key {
     pub about: &'static str,
 }
 
-impl Kind {
+impl SourceKind {
     /// The key of that name.
-    pub fn key(&self, name: &str) -> Option<&'static Key> {
+    pub fn key(&self, name: &str) -> Option<&'static SourceKey> {
         self.keys.iter().find(|key| key.name == name)
     }
 
@@ -77,7 +75,7 @@ impl Request {
 
 /// The limits of a read.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ReadLimits {
     /// Maximum number of bytes. A longer document is [`SourceError::TooLarge`], and is not read to its end.
     pub bytes: u64,
     /// Time limit for resolving and for fetching, each including redirects and retries.
@@ -88,7 +86,7 @@ pub struct Limits {
     pub cancel: CancellationToken,
 }
 
-impl Limits {
+impl ReadLimits {
     /// Maximum size of a document: 32 MiB.
     pub const DOCUMENT_BYTES: u64 = 32 * 1024 * 1024;
 
@@ -99,19 +97,19 @@ impl Limits {
     pub const TIME: Duration = Duration::from_secs(30);
 
     /// The limits of a document.
-    pub fn document(cancel: CancellationToken) -> Limits {
-        Limits { bytes: Limits::DOCUMENT_BYTES, time: Limits::TIME, only_documents: true, cancel }
+    pub fn document(cancel: CancellationToken) -> ReadLimits {
+        ReadLimits { bytes: ReadLimits::DOCUMENT_BYTES, time: ReadLimits::TIME, only_documents: true, cancel }
     }
 
     /// The limits of `file()`.
-    pub fn file(cancel: CancellationToken) -> Limits {
-        Limits { bytes: Limits::FILE_BYTES, only_documents: false, ..Limits::document(cancel) }
+    pub fn file(cancel: CancellationToken) -> ReadLimits {
+        ReadLimits { bytes: ReadLimits::FILE_BYTES, only_documents: false, ..ReadLimits::document(cancel) }
     }
 }
 
 /// A fetched document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
+pub struct FetchedDocument {
     /// Its location.
     pub location: Location,
     /// Its content.
@@ -120,12 +118,12 @@ pub struct Document {
     pub digest: Digest,
 }
 
-impl Document {
+impl FetchedDocument {
     /// A document; computes the digest.
-    pub fn new(location: Location, bytes: impl Into<Arc<[u8]>>) -> Document {
+    pub fn new(location: Location, bytes: impl Into<Arc<[u8]>>) -> FetchedDocument {
         let bytes = bytes.into();
         let digest = Digest::of(&bytes);
-        Document { location, bytes, digest }
+        FetchedDocument { location, bytes, digest }
     }
 }
 
@@ -136,7 +134,7 @@ impl Document {
 /// [`Sources`](crate::Sources), which checks the keys and compares the checksum.
 pub trait Source: Send + Sync {
     /// The kind. Returns the same value each time.
-    fn kind(&self) -> &'static Kind;
+    fn kind(&self) -> &'static SourceKind;
 
     /// The location of a request of this kind, without reading the document. The keys of the request name the whole
     /// place; or the path is an address; or the path is relative to `request.from`, which is of this kind then (on the
@@ -144,7 +142,11 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// [`SourceError::Settings`] at `path` for a path that leads out of the place. The document need not exist.
-    fn resolve<'a>(&'a self, request: &'a Request, limits: &'a Limits) -> BoxFuture<'a, Result<Location, SourceError>>;
+    fn resolve<'a>(
+        &'a self,
+        request: &'a Request,
+        limits: &'a ReadLimits,
+    ) -> BoxFuture<'a, Result<Location, SourceError>>;
 
     /// The bytes at a location of this kind, within the limits. `pinned` is the expected digest: a source that has that
     /// content cached need not request it. A different content is returned, too.
@@ -152,6 +154,6 @@ pub trait Source: Send + Sync {
         &'a self,
         location: &'a Location,
         pinned: Option<&'a Digest>,
-        limits: &'a Limits,
+        limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
 }

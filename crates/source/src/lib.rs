@@ -1,4 +1,4 @@
-//! The contract of a source of documents: requests ([`Request`]), answers ([`Document`]), and one small trait
+//! The contract of a source of documents: requests ([`Request`]), answers ([`FetchedDocument`]), and one small trait
 //! ([`Source`]).
 //!
 //! A source reads whole documents and does not interpret them. [`Sources`] chooses the source of a request. Every
@@ -15,9 +15,10 @@ mod location;
 mod page;
 mod registry;
 
-pub use contract::{BoxFuture, Document, Key, Kind, Limits, Request, Source};
+pub use contract::{FetchedDocument, ReadLimits, Request, Source, SourceKey, SourceKind};
 pub use digest::{Digest, DigestError};
 pub use error::SourceError;
+pub use futures::future::BoxFuture;
 pub use location::{DISK, Location};
 pub use page::web_page;
 pub use registry::Sources;

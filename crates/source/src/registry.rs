@@ -6,7 +6,7 @@ use std::str::FromStr as _;
 use std::sync::Arc;
 
 use crate::page::web_page;
-use crate::{DISK, Digest, Document, Kind, Limits, Location, Request, Source, SourceError};
+use crate::{DISK, Digest, FetchedDocument, Location, ReadLimits, Request, Source, SourceError, SourceKind};
 
 /// The registered sources, one for each kind.
 #[derive(Clone, Default)]
@@ -21,7 +21,7 @@ impl Sources {
     }
 
     /// The kinds that a document may name with `metadata.sourceType`, in order.
-    pub fn kinds(&self) -> impl Iterator<Item = &'static Kind> {
+    pub fn kinds(&self) -> impl Iterator<Item = &'static SourceKind> {
         self.sources.iter().map(|source| source.kind()).filter(|kind| kind.name != DISK)
     }
 
@@ -39,7 +39,7 @@ impl Sources {
     /// # Errors
     /// [`SourceError::UnknownKind`], [`SourceError::Settings`] for keys that do not match the kind, and errors of the
     /// source.
-    pub async fn resolve(&self, request: &Request, limits: &Limits) -> Result<Location, SourceError> {
+    pub async fn resolve(&self, request: &Request, limits: &ReadLimits) -> Result<Location, SourceError> {
         pinned(request)?;
         let source = self.source(self.kind_of(request)?)?;
         let kind = source.kind();
@@ -69,8 +69,8 @@ impl Sources {
         &self,
         location: Location,
         pinned: Option<&Digest>,
-        limits: &Limits,
-    ) -> Result<Document, SourceError> {
+        limits: &ReadLimits,
+    ) -> Result<FetchedDocument, SourceError> {
         if limits.cancel.is_cancelled() {
             return Err(SourceError::Cancelled);
         }
@@ -83,7 +83,7 @@ impl Sources {
         {
             return Err(SourceError::not_document(page));
         }
-        let document = Document::new(location, bytes);
+        let document = FetchedDocument::new(location, bytes);
         match pinned {
             Some(expected) if *expected != document.digest => {
                 Err(SourceError::Checksum { expected: *expected, found: document.digest })
@@ -96,7 +96,7 @@ impl Sources {
     ///
     /// # Errors
     /// Those of [`Sources::resolve`] and [`Sources::fetch`].
-    pub async fn read(&self, request: &Request, limits: &Limits) -> Result<Document, SourceError> {
+    pub async fn read(&self, request: &Request, limits: &ReadLimits) -> Result<FetchedDocument, SourceError> {
         let location = self.resolve(request, limits).await?;
         self.fetch(location, pinned(request)?.as_ref(), limits).await
     }
@@ -114,7 +114,7 @@ impl Sources {
         Ok(request.from.as_ref().map_or(DISK, |from| from.kind()))
     }
 
-    fn kind_of_scheme(&self, scheme: &str) -> Option<&'static Kind> {
+    fn kind_of_scheme(&self, scheme: &str) -> Option<&'static SourceKind> {
         let mut kinds = self.sources.iter().map(|source| source.kind());
         kinds.find(|kind| kind.schemes.iter().any(|one| one.eq_ignore_ascii_case(scheme)))
     }

@@ -7,13 +7,13 @@ use std::fmt;
 
 /// Variables by name. `Debug` does not show values.
 #[derive(Clone, Default)]
-pub struct Environment {
+pub struct Variables {
     variables: BTreeMap<String, String>,
 }
 
-impl Environment {
+impl Variables {
     /// The environment of this process, without variables that are not UTF-8.
-    pub fn of_process() -> Environment {
+    pub fn of_process() -> Variables {
         let text = |variable: std::ffi::OsString| variable.into_string().ok();
         std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect()
     }
@@ -40,13 +40,13 @@ impl Environment {
     }
 }
 
-impl FromIterator<(String, String)> for Environment {
-    fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Environment {
-        Environment { variables: variables.into_iter().collect() }
+impl FromIterator<(String, String)> for Variables {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Variables {
+        Variables { variables: variables.into_iter().collect() }
     }
 }
 
-impl fmt::Debug for Environment {
+impl fmt::Debug for Variables {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_set().entries(self.variables.keys()).finish()
     }

@@ -13,4 +13,4 @@ mod limit;
 pub mod object;
 
 pub use cache::Cache;
-pub use environment::Environment;
+pub use environment::Variables;

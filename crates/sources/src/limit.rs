@@ -1,10 +1,10 @@
 //! Time limits and cancellation of reads.
 
-use source::{Limits, SourceError};
+use source::{ReadLimits, SourceError};
 
 /// Runs work until its time limit, or until the caller cancels it.
 pub(crate) async fn within<T>(
-    limits: &Limits,
+    limits: &ReadLimits,
     work: impl Future<Output = Result<T, SourceError>>,
 ) -> Result<T, SourceError> {
     tokio::select! {

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use source::{Limits, Location, Request, Source, SourceError, Sources};
-use sources::Environment;
+use source::{Location, ReadLimits, Request, Source, SourceError, Sources};
+use sources::Variables;
 use sources::disk::Disk;
 use sources::https::Https;
 use sources::object::{azure, google, s3};
@@ -65,7 +65,7 @@ fn path() -> impl Strategy<Value = String> {
 }
 
 fn all() -> Sources {
-    let nothing = Environment::default;
+    let nothing = Variables::default;
     let all: [Arc<dyn Source>; 5] = [
         Arc::new(Disk::new("/")),
         Arc::new(Https::new()),
@@ -77,7 +77,7 @@ fn all() -> Sources {
 }
 
 fn resolve(request: &Request) -> Result<Location, SourceError> {
-    let limits = Limits::document(CancellationToken::new());
+    let limits = ReadLimits::document(CancellationToken::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(all().resolve(request, &limits))
 }

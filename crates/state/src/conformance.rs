@@ -26,17 +26,17 @@ use crate::{
     Snapshot, StatusOp, StatusWord, Stop, Store, StoreError,
 };
 
-use harness::{Failed, Hand, MINUTE, NOW, Place, instance};
+use harness::{Failed, Hand, MINUTE, NOW, StorePlace, instance};
 
-pub use harness::Open;
+pub use harness::StoreOpener;
 pub use host::TestHost;
 pub use samples::{
     address, began, delete, failed, finished, full_operation, full_record, intent, outcome, record, sealer,
 };
 
-type Case = for<'p> fn(&'p Place) -> LocalBoxFuture<'p, Result<(), Failed>>;
+type ConformanceCase = for<'p> fn(&'p StorePlace) -> LocalBoxFuture<'p, Result<(), Failed>>;
 
-const CASES: &[(&str, Case)] = &[
+const CASES: &[(&str, ConformanceCase)] = &[
     ("a place where nothing was is empty", |place| Box::pin(empty(place))),
     ("everything comes back as it was", |place| Box::pin(whole(place))),
     ("secrets need their key", |place| Box::pin(secrets(place))),
@@ -63,10 +63,10 @@ const CASES: &[(&str, Case)] = &[
 ];
 
 /// Runs every case, each on a place of its own from `make`. Returns what failed; nothing if all is well.
-pub async fn store(make: &dyn Fn() -> Open) -> Vec<String> {
+pub async fn store(make: &dyn Fn() -> StoreOpener) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, case) in CASES {
-        let place = Place::new(make());
+        let place = StorePlace::new(make());
         let result = match case(&place).await {
             Ok(()) => folded::journals_lead_to_snapshots(&place).await,
             failed => failed,
@@ -75,10 +75,10 @@ pub async fn store(make: &dyn Fn() -> Open) -> Vec<String> {
             failures.push(format!("{name}: {what}"));
         }
     }
-    if let Err(Failed(what)) = restored::elsewhere(&Place::new(make()), &Place::new(make())).await {
+    if let Err(Failed(what)) = restored::elsewhere(&StorePlace::new(make()), &StorePlace::new(make())).await {
         failures.push(format!("a whole journal is put back elsewhere: {what}"));
     }
-    if let Err(Failed(what)) = pruned::elsewhere(&Place::new(make()), &Place::new(make())).await {
+    if let Err(Failed(what)) = pruned::elsewhere(&StorePlace::new(make()), &StorePlace::new(make())).await {
         failures.push(format!("a pruned journal is put back elsewhere: {what}"));
     }
     failures
@@ -88,7 +88,7 @@ fn record_of(snapshot: &Snapshot, address: &str) -> Option<Arc<Record>> {
     snapshot.records.get(&samples::address(address)).cloned()
 }
 
-async fn empty(place: &Place) -> Result<(), Failed> {
+async fn empty(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let missing = instance("missing");
     check!(store.instances().await?.is_empty(), "there are instances");
@@ -118,7 +118,7 @@ async fn empty(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn whole(place: &Place) -> Result<(), Failed> {
+async fn whole(place: &StorePlace) -> Result<(), Failed> {
     let (entries, wanted) = full_operation();
     {
         let store = place.open(sealer());
@@ -164,7 +164,7 @@ async fn whole(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn secrets(place: &Place) -> Result<(), Failed> {
+async fn secrets(place: &StorePlace) -> Result<(), Failed> {
     let secret = || outcome(1, "key", record(Value::from("s3cret").secret()));
     {
         let store = place.open(Sealer::none());
@@ -193,7 +193,7 @@ async fn secrets(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn rekeyed(place: &Place) -> Result<(), Failed> {
+async fn rekeyed(place: &StorePlace) -> Result<(), Failed> {
     let other = || Sealer::with_key([9; 32]);
     check_eq!(place.at(NOW, &place.open(sealer())).rekey(&other()).await?, 0, "resealed entries of an empty store");
     let secret = || outcome(1, "key", record(Value::from("s3cret").secret()));
@@ -233,7 +233,7 @@ async fn rekeyed(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn leases(place: &Place) -> Result<(), Failed> {
+async fn leases(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let shop = instance("shop");
     let mut first = Hand::take(&*ours, "shop").await?;
@@ -296,7 +296,7 @@ async fn leases(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn run_out(place: &Place) -> Result<(), Failed> {
+async fn run_out(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let mut first = Hand::take(&*ours, "shop").await?;
     first.commit(vec![began("op-1"), intent(1, "a")]).await?;
@@ -324,7 +324,7 @@ async fn run_out(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn moved(place: &Place) -> Result<(), Failed> {
+async fn moved(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let mut hand = Hand::take(&*store, "shop").await?;
     hand.commit(vec![began("op-1")]).await?;
@@ -341,7 +341,7 @@ async fn moved(place: &Place) -> Result<(), Failed> {
     hand.commit(vec![outcome(1, "a", record(Value::Null))]).await
 }
 
-async fn rules(place: &Place) -> Result<(), Failed> {
+async fn rules(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let mut hand = Hand::take(&*store, "shop").await?;
     let something = || outcome(1, "a", record(Value::Int(1)));
@@ -375,7 +375,7 @@ async fn rules(place: &Place) -> Result<(), Failed> {
     other.commit(vec![began("op-3")]).await
 }
 
-async fn under_way(place: &Place) -> Result<(), Failed> {
+async fn under_way(place: &StorePlace) -> Result<(), Failed> {
     let shop = instance("shop");
     let (entries, wanted) = full_operation();
     let store = place.open(sealer());
@@ -395,7 +395,7 @@ async fn under_way(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn cut_off(place: &Place) -> Result<(), Failed> {
+async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
     let shop = instance("shop");
     {
         let store = place.open(sealer());
@@ -445,7 +445,7 @@ async fn cut_off(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn destroyed(place: &Place) -> Result<(), Failed> {
+async fn destroyed(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
     let mut hand = Hand::take(&*store, "shop").await?;
@@ -470,7 +470,7 @@ async fn destroyed(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn history(place: &Place) -> Result<(), Failed> {
+async fn history(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
     let mut hand = Hand::take(&*store, "shop").await?;
@@ -508,7 +508,7 @@ async fn history(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn order(place: &Place) -> Result<(), Failed> {
+async fn order(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
     let mut hand = Hand::take(&*store, "shop").await?;
@@ -523,7 +523,7 @@ async fn order(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn exports(place: &Place) -> Result<(), Failed> {
+async fn exports(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
     let mut hand = Hand::take(&*store, "shop").await?;
@@ -548,7 +548,7 @@ async fn exports(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn apart(place: &Place) -> Result<(), Failed> {
+async fn apart(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     for (number, name) in ["b", "a.x", "c_1"].into_iter().enumerate() {
         let mut hand = Hand::take(&*store, name).await?;
@@ -591,7 +591,7 @@ async fn apart(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn reading(place: &Place) -> Result<(), Failed> {
+async fn reading(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let shop = instance("shop");
     let mut hand = Hand::take(&*ours, "shop").await?;
@@ -620,7 +620,7 @@ async fn reading(place: &Place) -> Result<(), Failed> {
     written.and(seen)
 }
 
-async fn races(place: &Place) -> Result<(), Failed> {
+async fn races(place: &StorePlace) -> Result<(), Failed> {
     let stores: Vec<Box<dyn Store>> = (0..4).map(|_| place.open(sealer())).collect();
     let shop = instance("shop");
     let tried = join_all(stores.iter().map(|store| place.at(NOW, &store).lease(&shop, "ann", MINUTE))).await;

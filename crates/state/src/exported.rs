@@ -218,12 +218,12 @@ impl Exported {
     /// Reads what [`write`](Exported::write) wrote.
     pub fn read(text: &str, sealer: &Sealer) -> Result<Exported, ExportedError> {
         #[derive(Deserialize)]
-        struct Head {
+        struct ExportHead {
             format: u64,
             kind: Name,
         }
         let not_a_state = |source| ExportedError::NotAState { source };
-        let head: Head = crate::read_json(text.as_bytes()).map_err(not_a_state)?;
+        let head: ExportHead = crate::read_json(text.as_bytes()).map_err(not_a_state)?;
         if head.kind.as_ref() != "state" {
             let other = format!("it says that it is a `{}`", head.kind);
             return Err(not_a_state(serde::de::Error::custom(other)));

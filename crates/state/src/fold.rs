@@ -1,7 +1,7 @@
 //! The fold of a journal: the one place where entries become a snapshot, and the row that a store keeps of an instance.
 //!
 //! A store checks entries with [`Fold::check`] before it writes them and follows them afterwards. A store that cannot
-//! hold a fold of each instance in memory keeps its [`Head`] and an index of the entries that still matter.
+//! hold a fold of each instance in memory keeps its [`JournalHead`] and an index of the entries that still matter.
 //!
 //! Not here: revisions and leases (each store's own); what a store returns to its callers (`derived`).
 
@@ -21,7 +21,7 @@ use crate::stop::Stop;
 
 /// Where the journal of an instance stands. Entries are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct JournalHead {
     /// A name for the instance that no other has had: the id of its first operation.
     pub uid: Name,
     /// The document it belongs to.
@@ -44,9 +44,9 @@ pub struct Head {
     pub operations: u64,
 }
 
-impl Default for Head {
-    fn default() -> Head {
-        Head {
+impl Default for JournalHead {
+    fn default() -> JournalHead {
+        JournalHead {
             uid: Name::default(),
             document: Name::default(),
             created: 0,
@@ -61,7 +61,7 @@ impl Default for Head {
     }
 }
 
-impl Head {
+impl JournalHead {
     /// Takes in the next entry.
     pub fn follow(&mut self, entry: &Entry) {
         self.entries += 1;
@@ -109,7 +109,7 @@ impl Head {
 /// An instance's journal, folded.
 #[derive(Clone, Debug, Default)]
 pub struct Fold {
-    head: Head,
+    head: JournalHead,
     journal: Journal,
     /// Without records and open calls, which are kept apart.
     snapshot: Snapshot,
@@ -129,14 +129,14 @@ impl Fold {
         let open = std::mem::take(&mut snapshot.open).into_values();
         let open = open.map(|open| (Name::default(), 0, Arc::new(open.intent)));
         let mut fold = Fold {
-            head: Head {
+            head: JournalHead {
                 uid: snapshot.uid.clone(),
                 document: snapshot.document.clone(),
                 created,
                 generation: snapshot.generation,
                 entries: sequence,
                 exports_old: snapshot.exports_old,
-                ..Head::default()
+                ..JournalHead::default()
             },
             journal: Journal::found(snapshot.generation, open),
             ..Fold::default()
@@ -150,7 +150,7 @@ impl Fold {
     }
 
     /// Where the journal stands.
-    pub fn head(&self) -> &Head {
+    pub fn head(&self) -> &JournalHead {
         &self.head
     }
 
@@ -250,7 +250,7 @@ impl Fold {
         Checkpoint { sequence: self.head.entries, created: self.head.created, snapshot: self.snapshot() }
     }
 
-    /// The first entry of an operation, if it may be the first that is left: see [`Head::needed`].
+    /// The first entry of an operation, if it may be the first that is left: see [`JournalHead::needed`].
     ///
     /// # Errors
     /// Why not, as a phrase.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Value};
 
-use crate::{Entry, EntryKind, Generation, Intent, Open, Record, StatusOp};
+use crate::{Entry, EntryKind, Generation, Intent, OpenIntent, Record, StatusOp};
 
 /// The deepest value that may be stored: what is written must be read back by a parser that recurses.
 pub const MAX_DEPTH: usize = 400;
@@ -22,13 +22,13 @@ pub struct Journal {
     /// The operation that runs, and the epoch of the lease under which it began.
     running: Option<(Name, u64)>,
     /// Calls in flight or left open.
-    open: IndexMap<Address, Call>,
+    open: IndexMap<Address, OpenCall>,
     /// Calls made so far.
     made: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Call {
+struct OpenCall {
     number: u64,
     operation: Name,
     step: u32,
@@ -57,15 +57,15 @@ impl Journal {
 
     fn call(&mut self, operation: Name, step: u32, intent: Arc<Intent>) {
         self.made += 1;
-        self.open.insert(intent.address.clone(), Call { number: self.made, operation, step, intent });
+        self.open.insert(intent.address.clone(), OpenCall { number: self.made, operation, step, intent });
     }
 
     /// The calls in flight or left open, in the order in which they were made.
-    pub fn open(&self) -> IndexMap<Address, Open> {
-        let mut calls: Vec<&Call> = self.open.values().collect();
+    pub fn open(&self) -> IndexMap<Address, OpenIntent> {
+        let mut calls: Vec<&OpenCall> = self.open.values().collect();
         calls.sort_unstable_by_key(|call| call.number);
         let open = calls.into_iter().map(|call| call.intent.as_ref());
-        open.map(|intent| (intent.address.clone(), Open { intent: intent.clone() })).collect()
+        open.map(|intent| (intent.address.clone(), OpenIntent { intent: intent.clone() })).collect()
     }
 
     /// Whether no call is in flight or left open.

@@ -100,16 +100,16 @@ pub enum SealError {
 }
 
 /// A key in memory, wiped when the last sealer that has it is gone.
-struct Key {
+struct SealingKey {
     bytes: [u8; 32],
     id: KeyId,
 }
 
-impl Key {
-    fn new(bytes: [u8; 32]) -> Key {
+impl SealingKey {
+    fn new(bytes: [u8; 32]) -> SealingKey {
         let digest = Sha256::digest(bytes);
         let id = data_encoding::HEXLOWER.encode(&digest[..4]);
-        Key { bytes, id: KeyId(id) }
+        SealingKey { bytes, id: KeyId(id) }
     }
 
     /// A nonce that is this secret's at this place alone: of HMAC-SHA-256 (RFC 2104) under the key.
@@ -136,7 +136,7 @@ impl Key {
     }
 }
 
-impl Drop for Key {
+impl Drop for SealingKey {
     fn drop(&mut self) {
         self.bytes.zeroize();
     }
@@ -145,9 +145,9 @@ impl Drop for Key {
 /// Seals and opens secrets with one key, or without one cannot.
 #[derive(Clone, Default)]
 pub struct Sealer {
-    key: Option<Arc<Key>>,
+    key: Option<Arc<SealingKey>>,
     /// Keys of before: they open, and seal nothing any more.
-    older: Vec<Arc<Key>>,
+    older: Vec<Arc<SealingKey>>,
     nonces: Option<Nonces>,
     /// Equal secrets at one place give equal texts.
     steady: bool,
@@ -171,7 +171,7 @@ impl Sealer {
     /// Seals with this key. Nonces are the system's random numbers unless [`with_nonces`](Sealer::with_nonces) says
     /// otherwise.
     pub fn with_key(key: [u8; 32]) -> Sealer {
-        Sealer { key: Some(Arc::new(Key::new(key))), ..Sealer::default() }
+        Sealer { key: Some(Arc::new(SealingKey::new(key))), ..Sealer::default() }
     }
 
     /// The same sealer with nonces from here. Two equal ones under one key give the secrets away: for tests alone.
@@ -189,7 +189,7 @@ impl Sealer {
 
     /// The same sealer, which also opens what was sealed with a key of before.
     pub fn with_older_key(mut self, key: [u8; 32]) -> Sealer {
-        self.older.push(Arc::new(Key::new(key)));
+        self.older.push(Arc::new(SealingKey::new(key)));
         self
     }
 
@@ -312,12 +312,12 @@ impl Sealer {
         if self.key.is_none() && self.older.is_empty() { SealError::KeyMissing } else { SealError::WrongKey }
     }
 
-    fn key_of(&self, id: &str) -> Result<&Key, SealError> {
+    fn key_of(&self, id: &str) -> Result<&SealingKey, SealError> {
         let mut keys = self.key.iter().chain(&self.older);
         keys.find(|key| key.id.0 == id).map(Arc::as_ref).ok_or_else(|| self.cannot_open())
     }
 
-    fn seal(&self, key: &Key, place: SealPlace<'_>, path: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
+    fn seal(&self, key: &SealingKey, place: SealPlace<'_>, path: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
         let associated = associated(key, place, path);
         let nonce = match &self.nonces {
             Some(nonces) => XNonce::from(nonces().ok_or(SealError::NoNonce)?),
@@ -330,7 +330,13 @@ impl Sealer {
         Ok([nonce.as_slice(), &sealed].concat())
     }
 
-    fn open(&self, key: &Key, place: SealPlace<'_>, path: &str, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
+    fn open(
+        &self,
+        key: &SealingKey,
+        place: SealPlace<'_>,
+        path: &str,
+        bytes: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let (nonce, sealed) = bytes.split_at_checked(NONCE).ok_or(SealError::Foreign)?;
         let nonce = <[u8; NONCE]>::try_from(nonce).map_err(|_| SealError::Foreign)?;
         let associated = associated(key, place, path);
@@ -341,7 +347,7 @@ impl Sealer {
 }
 
 /// What a sealed text is bound to. Lengths stand before texts, so that no two places give the same bytes.
-fn associated(key: &Key, place: SealPlace<'_>, path: &str) -> Vec<u8> {
+fn associated(key: &SealingKey, place: SealPlace<'_>, path: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40 + place.uid.len() + path.len());
     bytes.extend_from_slice(key.id.0.as_bytes());
     bytes.extend_from_slice(&(place.uid.len() as u64).to_le_bytes());

@@ -13,7 +13,7 @@ use crate::stop::Stops;
 
 /// An intent without an outcome: a call that was in flight when the process ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Open {
+pub struct OpenIntent {
     /// What was intended.
     pub intent: Intent,
 }
@@ -46,7 +46,7 @@ pub struct Snapshot {
     /// Where operations stop, and where the last one did.
     pub stops: Stops,
     /// Calls that were in flight when the last operation ended without finishing, by address.
-    pub open: IndexMap<Address, Open>,
+    pub open: IndexMap<Address, OpenIntent>,
     /// The ids of things whose deletes were begun since the last operation that finished, by address. Together with
     /// `uid` and `generation` they distinguish one creation at an address from the next.
     pub deleted: IndexMap<Address, Name>,

@@ -7,6 +7,8 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+
 use crate::derived::{Since, Tail};
 use crate::entry::{Entry, Operation};
 use crate::error::StoreError;
@@ -17,9 +19,6 @@ use crate::lease_holder::LeaseHolder;
 use crate::seal::Sealer;
 use crate::snapshot::{Checkpoint, Snapshot};
 use crate::verify::Verification;
-
-/// A future that may be sent to another thread.
-pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
 
 /// What pruning has removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

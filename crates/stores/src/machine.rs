@@ -9,25 +9,25 @@ use blueprint::Name;
 use state::{Host, Liveness, Process};
 
 /// This machine and this process.
-pub(crate) struct Machine {
+pub(crate) struct ThisMachine {
     boot: Name,
     process: Option<Process>,
 }
 
-impl Machine {
+impl ThisMachine {
     /// The machine, seen from this process.
-    pub(crate) fn here() -> Machine {
+    pub(crate) fn here() -> ThisMachine {
         let process = system::process();
-        Machine { boot: process.as_ref().map_or_else(Name::default, |process| process.boot.clone()), process }
+        ThisMachine { boot: process.as_ref().map_or_else(Name::default, |process| process.boot.clone()), process }
     }
 
     /// Its clock alone, for leases that do not outlive the process.
-    pub(crate) fn clock() -> Machine {
-        Machine { boot: Name::default(), process: None }
+    pub(crate) fn clock() -> ThisMachine {
+        ThisMachine { boot: Name::default(), process: None }
     }
 }
 
-impl Host for Machine {
+impl Host for ThisMachine {
     fn boot(&self) -> Name {
         self.boot.clone()
     }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_process_is_identified_by_number_start_boot_and_namespace() {
-        let machine = Machine::here();
+        let machine = ThisMachine::here();
         let own = machine.process().expect("this is Linux");
         assert_eq!(machine.liveness(&own), Liveness::Alive);
         let another = |change: fn(&mut Process)| {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_zombie_process_is_dead() {
-        let machine = Machine::here();
+        let machine = ThisMachine::here();
         let mut child = std::process::Command::new("sleep").arg("600").spawn().expect("it can be started");
         let of = |pid| system_process(&machine, pid);
         let process = of(child.id());
@@ -176,7 +176,7 @@ mod tests {
         child.wait().expect("it has ended");
     }
 
-    fn system_process(machine: &Machine, pid: u32) -> Process {
+    fn system_process(machine: &ThisMachine, pid: u32) -> Process {
         let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
         let started = text.rsplit_once(')').expect("a name").1.split_ascii_whitespace().nth(19).expect("a time");
         Process { pid, started: started.parse().expect("a number"), ..machine.process().expect("this is Linux") }

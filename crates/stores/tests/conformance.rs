@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use futures::executor::block_on;
-use state::conformance::Open;
+use state::conformance::StoreOpener;
 use state::{Store, conformance};
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Mode, SqliteStore};
 
-fn check(make: &dyn Fn() -> Open) {
+fn check(make: &dyn Fn() -> StoreOpener) {
     let failures = block_on(conformance::store(make));
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }

@@ -18,7 +18,7 @@ struct Copy {
     depth: usize,
 }
 
-struct Walk<'t, 'f> {
+struct AliasWalk<'t, 'f> {
     text: &'t str,
     anchors: Anchors<'t>,
     /// The names that aliases use. Other anchors need no copy.
@@ -39,7 +39,8 @@ struct Walk<'t, 'f> {
 pub(crate) fn resolve(root: &mut Node, text: &str, nodes: usize, most: usize, found: &mut Diagnostics) -> usize {
     let mut wanted = HashSet::new();
     collect(root, text, &mut wanted);
-    let mut walk = Walk { text, anchors: HashMap::new(), wanted, nodes, most, held: 0, full: false, unknown: 0, found };
+    let mut walk =
+        AliasWalk { text, anchors: HashMap::new(), wanted, nodes, most, held: 0, full: false, unknown: 0, found };
     walk.node(root, 0);
     walk.nodes
 }
@@ -63,7 +64,7 @@ fn name(text: &str, span: Span) -> &str {
     text.get(span.start as usize + 1..span.end as usize).unwrap_or("")
 }
 
-impl<'t> Walk<'t, '_> {
+impl<'t> AliasWalk<'t, '_> {
     /// Resolves the aliases below a node. Returns the nesting depth of its containers.
     fn node(&mut self, node: &mut Node, above: usize) -> usize {
         if let Some(alias) = node.alias() {

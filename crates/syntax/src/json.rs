@@ -7,9 +7,9 @@
 
 use diag::{Diagnostic, Diagnostics, FileId, Span};
 
-use crate::json_token::{Kind, Token, Tokens};
+use crate::json_token::{JsonToken, JsonTokenKind, JsonTokens};
 use crate::{
-    Content, Entry, Format, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MAX_DEPTH, MAX_NODES, Node, Scalar, Style, Tree,
+    Content, Format, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MAX_DEPTH, MAX_NODES, MapEntry, Node, Scalar, Style, Tree,
     syntax_error,
 };
 
@@ -31,29 +31,29 @@ enum Want {
     Nothing,
 }
 
-struct Open {
+struct JsonContainer {
     node: Node,
     key: Option<Node>,
 }
 
-struct Reader<'t, 'f> {
+struct JsonReader<'t, 'f> {
     file: FileId,
-    tokens: Tokens<'t>,
+    tokens: JsonTokens<'t>,
     comments: Vec<Span>,
     strict: bool,
     found: &'f mut Diagnostics,
     errors: usize,
     root: Option<Node>,
-    open: Vec<Open>,
+    open: Vec<JsonContainer>,
     nodes: usize,
     /// Whether an error was just reported. Errors that follow from it are not reported.
     broken: bool,
 }
 
 pub(crate) fn parse(file: FileId, text: &str, format: Format, found: &mut Diagnostics) -> Tree {
-    let mut reader = Reader {
+    let mut reader = JsonReader {
         file,
-        tokens: Tokens::new(text),
+        tokens: JsonTokens::new(text),
         comments: Vec::new(),
         strict: format == Format::Json,
         found,
@@ -70,7 +70,7 @@ pub(crate) fn parse(file: FileId, text: &str, format: Format, found: &mut Diagno
     Tree { root: reader.root, comments: reader.comments, format }
 }
 
-impl Reader<'_, '_> {
+impl JsonReader<'_, '_> {
     fn read(&mut self) {
         let mut want = Want::Value;
         loop {
@@ -101,12 +101,12 @@ impl Reader<'_, '_> {
     }
 
     /// The next token. Records comments, and reports errors of the token.
-    fn next(&mut self) -> Option<Token> {
+    fn next(&mut self) -> Option<JsonToken> {
         loop {
             let token = self.tokens.next()?;
             let span = self.span(token.start, token.end);
             match token.kind {
-                Kind::Comment { closed } => {
+                JsonTokenKind::Comment { closed } => {
                     self.comments.push(span);
                     if !closed {
                         self.error("a comment that does not end", token, "no `*/` follows");
@@ -131,14 +131,22 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn value(&mut self, token: Token) -> Want {
+    fn value(&mut self, token: JsonToken) -> Want {
         match token.kind {
-            Kind::Open { map } => return self.begin(token, map),
-            Kind::String | Kind::Number | Kind::True | Kind::False | Kind::Null | Kind::Faulty { .. } => {
+            JsonTokenKind::Open { map } => return self.begin(token, map),
+            JsonTokenKind::String
+            | JsonTokenKind::Number
+            | JsonTokenKind::True
+            | JsonTokenKind::False
+            | JsonTokenKind::Null
+            | JsonTokenKind::Faulty { .. } => {
                 let node = self.scalar(token);
                 self.put(node);
             }
-            Kind::Comma | Kind::Close { .. } | Kind::Colon | Kind::Comment { .. } => {
+            JsonTokenKind::Comma
+            | JsonTokenKind::Close { .. }
+            | JsonTokenKind::Colon
+            | JsonTokenKind::Comment { .. } => {
                 self.error("expected a value", token, "no value can begin like this");
                 self.tokens.back(token);
                 return self.skip();
@@ -147,9 +155,9 @@ impl Reader<'_, '_> {
         self.after_value()
     }
 
-    fn member(&mut self, token: Token, comma: Option<usize>) -> Want {
+    fn member(&mut self, token: JsonToken, comma: Option<usize>) -> Want {
         let in_map = self.in_map();
-        if let Kind::Close { .. } = token.kind {
+        if let JsonTokenKind::Close { .. } = token.kind {
             if let Some(comma) = comma
                 && self.strict
             {
@@ -167,7 +175,7 @@ impl Reader<'_, '_> {
             return self.value(token);
         }
         match token.kind {
-            Kind::String | Kind::Faulty { text: true } => {
+            JsonTokenKind::String | JsonTokenKind::Faulty { text: true } => {
                 self.broken = false;
                 let key = self.key(token);
                 self.put(key);
@@ -181,10 +189,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn colon(&mut self, token: Token) -> Want {
+    fn colon(&mut self, token: JsonToken) -> Want {
         match token.kind {
-            Kind::Colon => Want::Value,
-            Kind::Comma | Kind::Close { .. } => {
+            JsonTokenKind::Colon => Want::Value,
+            JsonTokenKind::Comma | JsonTokenKind::Close { .. } => {
                 self.error("a key without a value", token, "expected `:` and a value");
                 self.tokens.back(token);
                 self.skip()
@@ -196,13 +204,13 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn comma_or_end(&mut self, token: Token) -> Want {
+    fn comma_or_end(&mut self, token: JsonToken) -> Want {
         match token.kind {
-            Kind::Comma => {
+            JsonTokenKind::Comma => {
                 self.broken = false;
                 Want::Member { comma: Some(token.start) }
             }
-            Kind::Close { map } => {
+            JsonTokenKind::Close { map } => {
                 self.broken = false;
                 if self.in_map() == map {
                     self.close(Some(token.end));
@@ -215,7 +223,7 @@ impl Reader<'_, '_> {
                 self.close(Some(token.end));
                 self.after_value()
             }
-            Kind::Colon => {
+            JsonTokenKind::Colon => {
                 self.error("expected `,`", token, "a colon only stands behind a key");
                 self.skip()
             }
@@ -258,13 +266,13 @@ impl Reader<'_, '_> {
             let Some(token) = self.tokens.next() else { break };
             self.tokens.faults.clear();
             match token.kind {
-                Kind::Open { .. } => inside += 1,
-                Kind::Close { .. } if inside > 0 => inside -= 1,
-                Kind::Comma | Kind::Close { .. } if inside == 0 && !self.open.is_empty() => {
+                JsonTokenKind::Open { .. } => inside += 1,
+                JsonTokenKind::Close { .. } if inside > 0 => inside -= 1,
+                JsonTokenKind::Comma | JsonTokenKind::Close { .. } if inside == 0 && !self.open.is_empty() => {
                     self.tokens.back(token);
                     break;
                 }
-                Kind::Comment { .. } => self.comments.push(self.span(token.start, token.end)),
+                JsonTokenKind::Comment { .. } => self.comments.push(self.span(token.start, token.end)),
                 _ => {}
             }
             debug_assert!(self.tokens.at > before, "every token has a length");
@@ -276,7 +284,7 @@ impl Reader<'_, '_> {
         if self.open.is_empty() { Want::Nothing } else { Want::CommaOrEnd }
     }
 
-    fn begin(&mut self, token: Token, map: bool) -> Want {
+    fn begin(&mut self, token: JsonToken, map: bool) -> Want {
         let span = self.span(token.start, token.end);
         if self.open.len() >= MAX_DEPTH {
             self.push(syntax_error::too_deep(self.file, token.start, MAX_DEPTH));
@@ -286,25 +294,25 @@ impl Reader<'_, '_> {
             return want;
         }
         let content = if map { Content::Map(Vec::new()) } else { Content::List(Vec::new()) };
-        self.open.push(Open { node: Node::new(span, content), key: None });
+        self.open.push(JsonContainer { node: Node::new(span, content), key: None });
         self.broken = false;
         Want::Member { comma: None }
     }
 
-    fn scalar(&mut self, token: Token) -> Node {
+    fn scalar(&mut self, token: JsonToken) -> Node {
         let style = match token.kind {
-            Kind::String => Style::JsonString,
-            Kind::Number => Style::JsonNumber,
-            Kind::True => Style::JsonTrue,
-            Kind::False => Style::JsonFalse,
-            Kind::Null => Style::JsonNull,
+            JsonTokenKind::String => Style::JsonString,
+            JsonTokenKind::Number => Style::JsonNumber,
+            JsonTokenKind::True => Style::JsonTrue,
+            JsonTokenKind::False => Style::JsonFalse,
+            JsonTokenKind::Null => Style::JsonNull,
             _ => return Node::missing(self.span(token.start, token.end)),
         };
         let text = self.tokens.decoded(token);
         Node::new(self.span(token.start, token.end), Content::Scalar(Scalar { text, style }))
     }
 
-    fn key(&mut self, token: Token) -> Node {
+    fn key(&mut self, token: JsonToken) -> Node {
         let text = self.tokens.decoded(token);
         let quoted = self.tokens.is_quoted(token);
         let scalar = Scalar { text, style: if quoted { Style::JsonString } else { Style::Plain } };
@@ -327,7 +335,7 @@ impl Reader<'_, '_> {
         };
         match &mut open.node.content {
             Content::Map(entries) => match open.key.take() {
-                Some(key) => entries.push(Entry { key, value: node }),
+                Some(key) => entries.push(MapEntry { key, value: node }),
                 None => open.key = Some(node),
             },
             Content::List(items) => items.push(node),
@@ -337,12 +345,12 @@ impl Reader<'_, '_> {
 
     /// Closes the innermost container at `end`, or at the end of its last child.
     fn close(&mut self, end: Option<usize>) {
-        let Some(Open { mut node, key }) = self.open.pop() else { return };
+        let Some(JsonContainer { mut node, key }) = self.open.pop() else { return };
         let last = match &mut node.content {
             Content::Map(entries) => {
                 if let Some(key) = key {
                     let at = Span { start: key.span.end, ..key.span };
-                    entries.push(Entry { key, value: Node::missing(at) });
+                    entries.push(MapEntry { key, value: Node::missing(at) });
                 }
                 entries.last().map(|entry| entry.value.span.end)
             }
@@ -358,7 +366,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reports a token that does not fit, unless it follows from the previous error.
-    fn error(&mut self, message: &str, token: Token, label: &str) {
+    fn error(&mut self, message: &str, token: JsonToken, label: &str) {
         if !std::mem::replace(&mut self.broken, true) {
             let span = self.span(token.start, token.end);
             self.push(INVALID_SYNTAX.new(message).label(span, label));

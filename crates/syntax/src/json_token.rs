@@ -6,7 +6,7 @@ use crate::decode;
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum JsonTokenKind {
     Open {
         map: bool,
     },
@@ -32,14 +32,14 @@ pub(crate) enum Kind {
 
 /// A token and its byte range.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
+pub(crate) struct JsonToken {
+    pub(crate) kind: JsonTokenKind,
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
 /// Reads tokens from a text.
-pub(crate) struct Tokens<'t> {
+pub(crate) struct JsonTokens<'t> {
     text: &'t str,
     /// The offset at which the next token starts.
     pub(crate) at: usize,
@@ -47,18 +47,18 @@ pub(crate) struct Tokens<'t> {
     pub(crate) faults: Vec<(usize, usize, String, &'static str)>,
 }
 
-impl<'t> Tokens<'t> {
-    pub(crate) fn new(text: &'t str) -> Tokens<'t> {
+impl<'t> JsonTokens<'t> {
+    pub(crate) fn new(text: &'t str) -> JsonTokens<'t> {
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Tokens { text, at, faults: Vec::new() }
+        JsonTokens { text, at, faults: Vec::new() }
     }
 
     /// Returns a token to the input.
-    pub(crate) fn back(&mut self, token: Token) {
+    pub(crate) fn back(&mut self, token: JsonToken) {
         self.at = token.start;
     }
 
-    pub(crate) fn next(&mut self) -> Option<Token> {
+    pub(crate) fn next(&mut self) -> Option<JsonToken> {
         let bytes = self.text.as_bytes();
         loop {
             while bytes.get(self.at).is_some_and(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
@@ -66,12 +66,12 @@ impl<'t> Tokens<'t> {
             }
             let start = self.at;
             let kind = match *bytes.get(start)? {
-                b'{' => self.one(Kind::Open { map: true }),
-                b'}' => self.one(Kind::Close { map: true }),
-                b'[' => self.one(Kind::Open { map: false }),
-                b']' => self.one(Kind::Close { map: false }),
-                b',' => self.one(Kind::Comma),
-                b':' => self.one(Kind::Colon),
+                b'{' => self.one(JsonTokenKind::Open { map: true }),
+                b'}' => self.one(JsonTokenKind::Close { map: true }),
+                b'[' => self.one(JsonTokenKind::Open { map: false }),
+                b']' => self.one(JsonTokenKind::Close { map: false }),
+                b',' => self.one(JsonTokenKind::Comma),
+                b':' => self.one(JsonTokenKind::Colon),
                 b'"' => self.string(),
                 b'\'' => self.single_quoted(),
                 b'/' if matches!(bytes.get(start + 1), Some(b'/' | b'*')) => self.comment(),
@@ -95,20 +95,20 @@ impl<'t> Tokens<'t> {
                     continue;
                 }
             };
-            return Some(Token { kind, start, end: self.at });
+            return Some(JsonToken { kind, start, end: self.at });
         }
     }
 
     /// Whether the token begins with a quote of either kind.
-    pub(crate) fn is_quoted(&self, token: Token) -> bool {
+    pub(crate) fn is_quoted(&self, token: JsonToken) -> bool {
         matches!(self.text.as_bytes().get(token.start), Some(b'"' | b'\''))
     }
 
     /// The decoded text of a scalar or key.
-    pub(crate) fn decoded(&self, token: Token) -> Box<str> {
+    pub(crate) fn decoded(&self, token: JsonToken) -> Box<str> {
         let slice = self.text.get(token.start..token.end).unwrap_or("");
         match token.kind {
-            Kind::String | Kind::Faulty { .. } if slice.starts_with(['"', '\'']) => {
+            JsonTokenKind::String | JsonTokenKind::Faulty { .. } if slice.starts_with(['"', '\'']) => {
                 let quote = &slice[..1];
                 let inside = slice[1..].strip_suffix(quote).unwrap_or(&slice[1..]);
                 if inside.contains('\\') {
@@ -121,7 +121,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    fn one(&mut self, kind: Kind) -> Kind {
+    fn one(&mut self, kind: JsonTokenKind) -> JsonTokenKind {
         self.at += 1;
         kind
     }
@@ -133,13 +133,13 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    fn string(&mut self) -> Kind {
+    fn string(&mut self) -> JsonTokenKind {
         let bytes = self.text.as_bytes();
         let start = self.at;
         self.at += 1;
         loop {
             match bytes.get(self.at) {
-                Some(b'"') => return self.one(Kind::String),
+                Some(b'"') => return self.one(JsonTokenKind::String),
                 None | Some(b'\n' | b'\r') => {
                     self.fault(
                         start,
@@ -147,7 +147,7 @@ impl<'t> Tokens<'t> {
                         "a text that does not end".into(),
                         "close it with `\"`, and write a line break as `\\n`",
                     );
-                    return Kind::Faulty { text: true };
+                    return JsonTokenKind::Faulty { text: true };
                 }
                 Some(b'\\') => self.escape(),
                 Some(byte) if *byte < 0x20 => {
@@ -206,7 +206,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    fn single_quoted(&mut self) -> Kind {
+    fn single_quoted(&mut self) -> JsonTokenKind {
         let rest = self.text.get(self.at + 1..).unwrap_or("");
         let line = rest.find(['\n', '\r']).unwrap_or(rest.len());
         let mut end = 0;
@@ -217,10 +217,10 @@ impl<'t> Tokens<'t> {
         let end = if end < line { end + 1 } else { line };
         self.fault(self.at, 1 + end, "a text in single quotes".into(), "use double quotes");
         self.at += 1 + end;
-        Kind::Faulty { text: true }
+        JsonTokenKind::Faulty { text: true }
     }
 
-    fn comment(&mut self) -> Kind {
+    fn comment(&mut self) -> JsonTokenKind {
         let rest = self.text.get(self.at..).unwrap_or("");
         let (length, closed) = if rest.starts_with("//") {
             (rest.find(['\n', '\r']).unwrap_or(rest.len()), true)
@@ -228,11 +228,11 @@ impl<'t> Tokens<'t> {
             rest.get(2..).and_then(|inside| inside.find("*/")).map_or((rest.len(), false), |end| (end + 4, true))
         };
         self.at += length;
-        Kind::Comment { closed }
+        JsonTokenKind::Comment { closed }
     }
 
     /// Reads a number or a word; `None` for any other character.
-    fn word(&mut self) -> Option<Kind> {
+    fn word(&mut self) -> Option<JsonTokenKind> {
         let rest = self.text.get(self.at..)?;
         let part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '+' | '.' | '_' | '$');
         let length = rest.find(|c: char| !part(c)).unwrap_or(rest.len());
@@ -246,10 +246,10 @@ impl<'t> Tokens<'t> {
         self.at += length;
         let word = &rest[..length];
         Some(match word {
-            "true" => Kind::True,
-            "false" => Kind::False,
-            "null" => Kind::Null,
-            _ if is_number(word) => Kind::Number,
+            "true" => JsonTokenKind::True,
+            "false" => JsonTokenKind::False,
+            "null" => JsonTokenKind::Null,
+            _ if is_number(word) => JsonTokenKind::Number,
             _ if word.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) => {
                 self.fault(
                     start,
@@ -257,11 +257,11 @@ impl<'t> Tokens<'t> {
                     format!("`{word}` is no number of JSON"),
                     "write a decimal number, or a text in double quotes",
                 );
-                Kind::Faulty { text: true }
+                JsonTokenKind::Faulty { text: true }
             }
             _ => {
                 self.fault(start, length, "a text without quotes".into(), "put it in double quotes");
-                Kind::Faulty { text: true }
+                JsonTokenKind::Faulty { text: true }
             }
         })
     }

@@ -37,7 +37,7 @@ pub use codes::{CODES, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MU
 pub use format::Format;
 pub use layout::{is_same, layout};
 pub use limits::{MAX_BYTES, MAX_COPIED, MAX_DEPTH, MAX_NODES};
-pub use tree::{Content, Entry, Node, Scalar, Style, Tree};
+pub use tree::{Content, MapEntry, Node, Scalar, Style, Tree};
 
 use diag::{Diagnostic, Diagnostics, FileId, Span};
 

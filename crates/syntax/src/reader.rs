@@ -8,13 +8,13 @@ use diag::{Diagnostics, FileId, Span};
 
 use crate::place::{after_colon, after_dash, block_span, place_of_missing};
 use crate::scan::{Cut, unclosed};
-use crate::trouble::Trouble;
+use crate::trouble::ParserStop;
 use crate::{
-    Content, Entry, Format, MAX_COPIED, MAX_NODES, MULTIPLE_DOCUMENTS, Node, Scalar, Style, Tree, alias, decode,
+    Content, Format, MAX_COPIED, MAX_NODES, MULTIPLE_DOCUMENTS, MapEntry, Node, Scalar, Style, Tree, alias, decode,
 };
 
 /// A container whose end has not been read.
-pub(crate) struct Open {
+pub(crate) struct OpenContainer {
     /// The node under construction. Its span begins at the start of the container.
     pub(crate) node: Node,
     /// A key whose value has not been read; only in maps.
@@ -24,12 +24,12 @@ pub(crate) struct Open {
 }
 
 /// The state of reading a text.
-pub(crate) struct Reader<'t> {
+pub(crate) struct TreeBuilder<'t> {
     pub(crate) file: FileId,
     pub(crate) text: &'t str,
     pub(crate) found: &'t mut Diagnostics,
     pub(crate) root: Option<Node>,
-    pub(crate) open: Vec<Open>,
+    pub(crate) open: Vec<OpenContainer>,
     pub(crate) comments: Vec<Span>,
     /// Substitutions that are masked for the parser, in ascending order.
     pub(crate) masks: Vec<Cut>,
@@ -41,7 +41,7 @@ pub(crate) struct Reader<'t> {
     pub(crate) aliases: bool,
     /// Reusable vectors of closed containers: a container grows in one of them and is then stored without excess
     /// capacity.
-    pub(crate) spare_entries: Vec<Vec<Entry>>,
+    pub(crate) spare_entries: Vec<Vec<MapEntry>>,
     pub(crate) spare_items: Vec<Vec<Node>>,
     /// Whether all documents of the text are read, or only the first one.
     pub(crate) all: bool,
@@ -63,10 +63,10 @@ pub(crate) struct Total {
     pub(crate) written: usize,
 }
 
-impl Reader<'_> {
+impl TreeBuilder<'_> {
     /// Adds the empty value of the last key, if one is pending, at the end of the prefix that only opens containers.
     pub(crate) fn empty_in_prefix(&mut self, empty: bool) {
-        if empty && let Some(Open { key: Some(key), node, .. }) = self.open.last() {
+        if empty && let Some(OpenContainer { key: Some(key), node, .. }) = self.open.last() {
             let at = after_colon(self.text, key.written().end, node.span.start);
             self.put(Node::empty(self.file, at));
         }
@@ -112,7 +112,7 @@ impl Reader<'_> {
     }
 
     /// Whether YAML ended a plain scalar inside a substitution.
-    pub(crate) fn cut(&self, span: Span, block: bool) -> Option<Trouble> {
+    pub(crate) fn cut(&self, span: Span, block: bool) -> Option<ParserStop> {
         let (start, end) = (span.start as usize, span.end as usize);
         let bytes = self.text.as_bytes();
         let slice = self.text.get(start..end)?;
@@ -120,7 +120,7 @@ impl Reader<'_> {
             return None;
         }
         if !block && slice.ends_with('$') && bytes.get(end) == Some(&b'{') {
-            return Some(Trouble::Cut { at: end - 1, end });
+            return Some(ParserStop::Cut { at: end - 1, end });
         }
         let at = unclosed(self.text, start, end)?;
         let blanks = bytes[end..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -130,7 +130,7 @@ impl Reader<'_> {
             Some(b',' | b'[' | b']' | b'{' | b'}') => !block,
             _ => false,
         };
-        cut.then_some(Trouble::Cut { at, end })
+        cut.then_some(ParserStop::Cut { at, end })
     }
 
     pub(crate) fn scalar(&self, node: &mut Node, mut text: Cow<'_, str>, style: Style) {
@@ -171,12 +171,14 @@ impl Reader<'_> {
     /// The offset of an empty value: right after its colon or dash.
     fn place_of_nothing(&self, at: usize) -> usize {
         match self.open.last() {
-            Some(Open { key: Some(key), node, .. }) => after_colon(self.text, key.written().end, node.span.start),
-            Some(Open { node: Node { content: Content::List(_), .. }, flow: false, .. }) => {
+            Some(OpenContainer { key: Some(key), node, .. }) => {
+                after_colon(self.text, key.written().end, node.span.start)
+            }
+            Some(OpenContainer { node: Node { content: Content::List(_), .. }, flow: false, .. }) => {
                 after_dash(self.text.as_bytes(), self.end_of_last()).unwrap_or(at)
             }
             // An empty key is placed after its `?`, even at the end of a line.
-            Some(Open { key: None, node: Node { content: Content::Map(_), span, .. }, .. }) => {
+            Some(OpenContainer { key: None, node: Node { content: Content::Map(_), span, .. }, .. }) => {
                 let before = self.text.get(..at).unwrap_or_default().trim_end();
                 let stands_alone = |rest: &str| rest.is_empty() || rest.ends_with(char::is_whitespace);
                 let is_own = before.len() > span.start as usize;
@@ -189,14 +191,14 @@ impl Reader<'_> {
     /// The start of a block list, given the parser's `start`. For a list in the column of its key the parser reports
     /// the item.
     pub(crate) fn first_dash(&self, start: u32) -> u32 {
-        let Some(Open { key: Some(key), node, .. }) = self.open.last() else { return start };
+        let Some(OpenContainer { key: Some(key), node, .. }) = self.open.last() else { return start };
         let after = after_colon(self.text, key.written().end, node.span.start);
         after_dash(self.text.as_bytes(), after).map_or(start, |after| start.min(after as u32 - 1))
     }
 
     /// The end of the text that has been turned into nodes.
     fn end_of_last(&self) -> usize {
-        let Some(Open { node, key, .. }) = self.open.last() else { return self.begin };
+        let Some(OpenContainer { node, key, .. }) = self.open.last() else { return self.begin };
         let last = match (key, &node.content) {
             (Some(key), _) => Some(key),
             (None, Content::Map(entries)) => entries.last().map(|entry| &entry.value),
@@ -219,11 +221,11 @@ impl Reader<'_> {
 
     /// The node that began last.
     fn youngest(&mut self) -> Option<&mut Node> {
-        let Some(Open { node, key, .. }) = self.open.last_mut() else { return self.root.as_mut() };
+        let Some(OpenContainer { node, key, .. }) = self.open.last_mut() else { return self.root.as_mut() };
         if key.is_some() {
             return key.as_mut();
         }
-        if node.as_map().is_none_or(<[Entry]>::is_empty) && node.as_list().is_none_or(<[Node]>::is_empty) {
+        if node.as_map().is_none_or(<[MapEntry]>::is_empty) && node.as_list().is_none_or(<[Node]>::is_empty) {
             return Some(node);
         }
         match &mut node.content {
@@ -245,7 +247,7 @@ impl Reader<'_> {
         };
         match &mut open.node.content {
             Content::Map(entries) => match open.key.take() {
-                Some(key) => entries.push(Entry { key, value: node }),
+                Some(key) => entries.push(MapEntry { key, value: node }),
                 None => open.key = Some(node),
             },
             Content::List(items) => items.push(node),
@@ -255,10 +257,10 @@ impl Reader<'_> {
 
     /// Closes the innermost container at `end`, or at the end of its last child.
     pub(crate) fn close(&mut self, end: Option<u32>) {
-        let Some(Open { mut node, key, flow }) = self.open.pop() else { return };
+        let Some(OpenContainer { mut node, key, flow }) = self.open.pop() else { return };
         if let (Some(key), Content::Map(entries)) = (key, &mut node.content) {
             let at = place_of_missing(self.text, key.written().end);
-            entries.push(Entry { key, value: Node::missing(Span::new(self.file, at, at)) });
+            entries.push(MapEntry { key, value: Node::missing(Span::new(self.file, at, at)) });
         }
         let last = match &node.content {
             Content::Map(entries) => entries.last().map(|entry| entry.value.written().end.max(entry.key.written().end)),

@@ -9,19 +9,19 @@
 use diag::Span;
 
 use crate::place::{line_is_document_end, line_is_document_start, line_start, next_line_start, place_of_missing};
-use crate::reader::{Open, Reader};
+use crate::reader::{OpenContainer, TreeBuilder};
 use crate::scan::{Cut, Look, is_item_line, is_key_line, look};
-use crate::trouble::{Kind, Trouble};
-use crate::{Content, Entry, MAX_DEPTH, Node, SPLIT_SUBSTITUTION, syntax_error};
+use crate::trouble::{ParserErrorKind, ParserStop};
+use crate::{Content, MAX_DEPTH, MapEntry, Node, SPLIT_SUBSTITUTION, syntax_error};
 
 /// The number of errors after which parsing stops.
 const MAX_ERRORS: usize = 100;
 
-impl<'t> Reader<'t> {
+impl<'t> TreeBuilder<'t> {
     /// Reports the trouble. Returns the offset of the line at which parsing resumes, if there is one.
     ///
     /// `from` is the start of the current attempt. Nothing before it is parsed again.
-    pub(crate) fn recover(&mut self, trouble: Trouble, from: usize) -> Option<usize> {
+    pub(crate) fn recover(&mut self, trouble: ParserStop, from: usize) -> Option<usize> {
         if self.found.len() >= MAX_ERRORS {
             if let Some(last) = self.found.iter_mut().last() {
                 last.notes.push(format!("after {MAX_ERRORS} errors the rest of the text is not read"));
@@ -29,13 +29,13 @@ impl<'t> Reader<'t> {
             return None;
         }
         let (at, end) = match trouble {
-            Trouble::Cut { at, end } => (at, end),
+            ParserStop::Cut { at, end } => (at, end),
             // Reported at the opening bracket, which comes before the closing one.
-            Trouble::Error { at, kind: Kind::MismatchedFlowCollectionEnd { .. } } => (at, at + 1),
-            Trouble::Error { at, .. } | Trouble::TooDeep { at } => (at, at),
+            ParserStop::Error { at, kind: ParserErrorKind::MismatchedFlowCollectionEnd { .. } } => (at, at + 1),
+            ParserStop::Error { at, .. } | ParserStop::TooDeep { at } => (at, at),
         };
         let start = self.checkpoint(at, from);
-        if let Trouble::Error { at, .. } = trouble
+        if let ParserStop::Error { at, .. } = trouble
             && self.mask_dashes(at, start)
         {
             self.roll_back(start);
@@ -44,7 +44,7 @@ impl<'t> Reader<'t> {
         let mut seen = look(self.text, start, end);
         seen.cuts.retain(|cut| !self.masks.iter().any(|mask| mask.start == cut.start));
         if seen.cuts.is_empty()
-            && let Trouble::Cut { .. } = trouble
+            && let ParserStop::Cut { .. } = trouble
         {
             seen.cuts.push(Cut { start: at, end, closed: false, scalar: (at, end), first: true });
         }
@@ -57,7 +57,7 @@ impl<'t> Reader<'t> {
             self.roll_back(start);
             return Some(start);
         }
-        if let Trouble::Error { at, kind: Kind::MappingValueNotAllowed } = trouble {
+        if let ParserStop::Error { at, kind: ParserErrorKind::MappingValueNotAllowed } = trouble {
             self.spoil(at);
         }
         // Failing at the same place again is not another error.
@@ -111,8 +111,9 @@ impl<'t> Reader<'t> {
     /// Marks a plain value that ends at the error as missing: something else was meant.
     fn spoil(&mut self, at: usize) {
         let text = self.text;
-        if let Some(Open { node: Node { content: Content::Map(entries), .. }, key: None, .. }) = self.open.last_mut()
-            && let Some(Entry { value, .. }) = entries.last_mut()
+        if let Some(OpenContainer { node: Node { content: Content::Map(entries), .. }, key: None, .. }) =
+            self.open.last_mut()
+            && let Some(MapEntry { value, .. }) = entries.last_mut()
             && value.as_scalar().is_some()
             && text.get(value.span.end as usize..at).is_some_and(|between| between.trim().is_empty())
         {
@@ -159,10 +160,10 @@ impl<'t> Reader<'t> {
         Some(vec![(place(start), quote.to_owned()), (place(end), quote.to_owned())])
     }
 
-    fn report(&mut self, trouble: Trouble, seen: &Look, next: Option<usize>) {
+    fn report(&mut self, trouble: ParserStop, seen: &Look, next: Option<usize>) {
         let diagnostic = match trouble {
-            Trouble::Error { at, kind } => syntax_error::yaml(self.file, self.text, at, &kind, seen, next),
-            Trouble::TooDeep { at } | Trouble::Cut { at, .. } => syntax_error::too_deep(self.file, at, MAX_DEPTH),
+            ParserStop::Error { at, kind } => syntax_error::yaml(self.file, self.text, at, &kind, seen, next),
+            ParserStop::TooDeep { at } | ParserStop::Cut { at, .. } => syntax_error::too_deep(self.file, at, MAX_DEPTH),
         };
         self.found.push(diagnostic);
     }
@@ -203,7 +204,7 @@ impl<'t> Reader<'t> {
         let start = start as u32;
         self.comments.truncate(self.comments.partition_point(|comment| comment.start < start));
         while let Some(node) = self.take_block_around(start) {
-            self.open.push(Open { node, key: None, flow: false });
+            self.open.push(OpenContainer { node, key: None, flow: false });
         }
         while self.open.last().is_some_and(|open| open.node.written().start >= start) {
             self.open.pop();
@@ -216,7 +217,8 @@ impl<'t> Reader<'t> {
                         while entries.last().is_some_and(|entry| entry.key.written().start >= start) {
                             entries.pop();
                         }
-                        if let Some(Entry { key, .. }) = entries.pop_if(|entry| entry.value.written().start >= start) {
+                        if let Some(MapEntry { key, .. }) = entries.pop_if(|entry| entry.value.written().start >= start)
+                        {
                             open.key = Some(key);
                         }
                     }
@@ -308,8 +310,8 @@ impl<'t> Reader<'t> {
     fn close_to(&mut self, keep: usize, line: usize) {
         let end = self.text.get(..line).unwrap_or("").trim_end().len() as u32;
         match self.open.last_mut() {
-            Some(Open { key: Some(key), .. }) => clip(key, end),
-            Some(Open { node, .. }) => clip_last(node, end),
+            Some(OpenContainer { key: Some(key), .. }) => clip(key, end),
+            Some(OpenContainer { node, .. }) => clip_last(node, end),
             None => self.root.iter_mut().for_each(|root| clip(root, end)),
         }
         while self.open.len() > keep.max(1) {
@@ -320,15 +322,15 @@ impl<'t> Reader<'t> {
             let place = Span::new(self.file, line as u32, line as u32);
             let root = self.root.take().filter(|root| root.as_map().is_some() && !self.is_flow(root));
             let node = root.unwrap_or_else(|| Node::new(place, Content::Map(Vec::new())));
-            self.open = vec![Open { node, key: None, flow: false }];
+            self.open = vec![OpenContainer { node, key: None, flow: false }];
         }
         let text = self.text;
         let file = self.file;
-        if let Some(Open { node: Node { content: Content::Map(entries), .. }, key, .. }) = self.open.last_mut()
+        if let Some(OpenContainer { node: Node { content: Content::Map(entries), .. }, key, .. }) = self.open.last_mut()
             && let Some(key) = key.take()
         {
             let at = place_of_missing(text, key.written().end);
-            entries.push(Entry { key, value: Node::missing(Span::new(file, at, at)) });
+            entries.push(MapEntry { key, value: Node::missing(Span::new(file, at, at)) });
         }
     }
 
@@ -362,7 +364,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The 0-based column, in characters, of the first entry of a container.
-    fn column(&self, open: &Open) -> usize {
+    fn column(&self, open: &OpenContainer) -> usize {
         let first = match &open.node.content {
             Content::Map(entries) => entries.first().map(|entry| &entry.key).or(open.key.as_ref()),
             _ => None,
@@ -387,7 +389,7 @@ fn clip(node: &mut Node, end: u32) {
 fn clip_last(node: &mut Node, end: u32) {
     match &mut node.content {
         Content::Map(entries) => {
-            if let Some(Entry { key, value }) = entries.last_mut() {
+            if let Some(MapEntry { key, value }) = entries.last_mut() {
                 clip(key, end);
                 clip(value, end);
             }

@@ -10,14 +10,14 @@
 use diag::{FileId, Span};
 
 use crate::scan::{table, unclosed};
-use crate::{Content, Entry, Format, MAX_DEPTH, MAX_NODES, Node, Scalar, Style, Tree};
+use crate::{Content, Format, MAX_DEPTH, MAX_NODES, MapEntry, Node, Scalar, Style, Tree};
 
 /// YAML limits longer keys.
 const MAX_KEY: usize = 1000;
 
-enum Members {
+enum SimpleMembers {
     Map {
-        entries: Vec<Entry>,
+        entries: Vec<MapEntry>,
         key: Option<Node>,
     },
     /// `dash` is the offset after a dash whose item has not been read.
@@ -27,35 +27,35 @@ enum Members {
     },
 }
 
-struct Open {
+struct SimpleContainer {
     column: usize,
     start: usize,
-    members: Members,
+    members: SimpleMembers,
 }
 
-impl Open {
-    fn map(column: usize, start: usize, entries: Vec<Entry>) -> Open {
-        Open { column, start, members: Members::Map { entries, key: None } }
+impl SimpleContainer {
+    fn map(column: usize, start: usize, entries: Vec<MapEntry>) -> SimpleContainer {
+        SimpleContainer { column, start, members: SimpleMembers::Map { entries, key: None } }
     }
 
     /// Whether a value may follow on lines with more indentation.
     fn waits(&self) -> bool {
         match &self.members {
-            Members::Map { key, .. } => key.is_some(),
-            Members::List { dash, .. } => dash.is_some(),
+            SimpleMembers::Map { key, .. } => key.is_some(),
+            SimpleMembers::List { dash, .. } => dash.is_some(),
         }
     }
 }
 
-struct Reader<'t> {
+struct SimpleYamlReader<'t> {
     file: FileId,
     text: &'t str,
     bytes: &'t [u8],
-    open: Vec<Open>,
+    open: Vec<SimpleContainer>,
     root: Option<Node>,
     comments: Vec<Span>,
     nodes: usize,
-    spare: Vec<Vec<Entry>>,
+    spare: Vec<Vec<MapEntry>>,
 }
 
 /// Up to this many entries are copied into an exact allocation, and the vector is reused.
@@ -73,8 +73,16 @@ pub(crate) fn parse(file: FileId, text: &str) -> Option<Tree> {
     if !has_plain_letters(text) {
         return None;
     }
-    let mut reader =
-        Reader { file, text, bytes, open: Vec::new(), root: None, comments: Vec::new(), nodes: 0, spare: Vec::new() };
+    let mut reader = SimpleYamlReader {
+        file,
+        text,
+        bytes,
+        open: Vec::new(),
+        root: None,
+        comments: Vec::new(),
+        nodes: 0,
+        spare: Vec::new(),
+    };
     let mut at = 0;
     while at < bytes.len() {
         let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
@@ -87,7 +95,7 @@ pub(crate) fn parse(file: FileId, text: &str) -> Option<Tree> {
     (reader.nodes <= MAX_NODES).then_some(Tree { root: reader.root, comments: reader.comments, format: Format::Yaml })
 }
 
-impl Reader<'_> {
+impl SimpleYamlReader<'_> {
     fn line(&mut self, start: usize, end: usize) -> Option<()> {
         let mut at = start + spaces(self.bytes.get(start..end)?);
         match self.bytes.get(at..end)?.first() {
@@ -105,7 +113,7 @@ impl Reader<'_> {
         }
         let mut item = is_item(rest);
         while let Some(open) = self.open.last() {
-            let list = matches!(open.members, Members::List { .. });
+            let list = matches!(open.members, SimpleMembers::List { .. });
             // A list in the column of its key ends at the next key.
             if open.column > column || open.column == column && list && !item {
                 self.close();
@@ -146,7 +154,9 @@ impl Reader<'_> {
     /// Reads a dash at `at`; `fresh` if it is the first token of its line.
     fn dash(&mut self, at: usize, column: usize, fresh: bool) -> Option<()> {
         match self.open.last_mut() {
-            Some(Open { column: own, members: Members::List { items, dash }, .. }) if *own == column && fresh => {
+            Some(SimpleContainer { column: own, members: SimpleMembers::List { items, dash }, .. })
+                if *own == column && fresh =>
+            {
                 if let Some(place) = dash.replace(at + 1) {
                     items.push(Node::empty(self.file, place));
                     self.nodes += 1;
@@ -154,7 +164,7 @@ impl Reader<'_> {
                 return Some(());
             }
             Some(open) if open.waits() => {
-                let in_key_column = open.column == column && matches!(open.members, Members::Map { .. });
+                let in_key_column = open.column == column && matches!(open.members, SimpleMembers::Map { .. });
                 if open.column >= column && !in_key_column {
                     return None;
                 }
@@ -165,18 +175,20 @@ impl Reader<'_> {
         if self.open.len() >= MAX_DEPTH {
             return None;
         }
-        let members = Members::List { items: Vec::new(), dash: Some(at + 1) };
-        self.open.push(Open { column, start: at, members });
+        let members = SimpleMembers::List { items: Vec::new(), dash: Some(at + 1) };
+        self.open.push(SimpleContainer { column, start: at, members });
         Some(())
     }
 
     /// Reads a key from `at` to `colon`, and its value if that is on the same line.
     fn entry(&mut self, at: usize, colon: usize, column: usize, end: usize, fresh: bool) -> Option<()> {
         let continues = match self.open.last_mut() {
-            Some(Open { column: own, members: Members::Map { entries, key }, .. }) if *own == column && fresh => {
+            Some(SimpleContainer { column: own, members: SimpleMembers::Map { entries, key }, .. })
+                if *own == column && fresh =>
+            {
                 if let Some(key) = key.take() {
                     let value = Node::empty(self.file, key.span.end as usize + 1);
-                    entries.push(Entry { key, value });
+                    entries.push(MapEntry { key, value });
                     self.nodes += 1;
                 }
                 true
@@ -190,7 +202,7 @@ impl Reader<'_> {
                 return None;
             }
             let entries = self.spare.pop().unwrap_or_default();
-            self.open.push(Open::map(column, at, entries));
+            self.open.push(SimpleContainer::map(column, at, entries));
         }
         let key = self.node(at, colon, at, colon, Style::Plain)?;
         self.put(key);
@@ -273,7 +285,7 @@ impl Reader<'_> {
         self.nodes += 1;
         let start = self.open.last().map_or(0, |open| open.start);
         match self.open.last_mut().map(|open| &mut open.members) {
-            Some(Members::Map { entries, key }) => match key.take() {
+            Some(SimpleMembers::Map { entries, key }) => match key.take() {
                 Some(key) => {
                     if entries.len() == entries.capacity() && entries.len() >= FEW {
                         // Estimate the size of a long map from the part read so far, and reserve it at once instead of
@@ -283,11 +295,11 @@ impl Reader<'_> {
                         let more = (entries.len() as u64 * left as u64 / read as u64) as usize;
                         entries.reserve_exact((more + more / 16).min(MANY).max(entries.len()));
                     }
-                    entries.push(Entry { key, value: node });
+                    entries.push(MapEntry { key, value: node });
                 }
                 None => *key = Some(node),
             },
-            Some(Members::List { items, dash }) => {
+            Some(SimpleMembers::List { items, dash }) => {
                 *dash = None;
                 items.push(node);
             }
@@ -296,12 +308,12 @@ impl Reader<'_> {
     }
 
     fn close(&mut self) {
-        let Some(Open { start, members, .. }) = self.open.pop() else { return };
+        let Some(SimpleContainer { start, members, .. }) = self.open.pop() else { return };
         let (content, end) = match members {
-            Members::Map { mut entries, key } => {
+            SimpleMembers::Map { mut entries, key } => {
                 if let Some(key) = key {
                     let value = Node::empty(self.file, key.span.end as usize + 1);
-                    entries.push(Entry { key, value });
+                    entries.push(MapEntry { key, value });
                     self.nodes += 1;
                 }
                 let end = entries.last().map_or(start as u32, |entry| entry.value.span.end);
@@ -315,7 +327,7 @@ impl Reader<'_> {
                     (Content::Map(exact), end)
                 }
             }
-            Members::List { mut items, dash } => {
+            SimpleMembers::List { mut items, dash } => {
                 if let Some(place) = dash {
                     items.push(Node::empty(self.file, place));
                     self.nodes += 1;

@@ -4,31 +4,42 @@ use diag::{Diagnostic, FileId, Span};
 
 use crate::place::line_start;
 use crate::scan::Look;
-use crate::trouble::Kind;
+use crate::trouble::ParserErrorKind;
 use crate::{DOCUMENT_TOO_LARGE, INVALID_SYNTAX};
 
 /// The diagnostic of an error that the YAML parser reported at `at`. `seen` is what is open there, `next` the line at
 /// which parsing resumes.
-pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look, next: Option<usize>) -> Diagnostic {
+pub(crate) fn yaml(
+    file: FileId,
+    text: &str,
+    at: usize,
+    kind: &ParserErrorKind,
+    seen: &Look,
+    next: Option<usize>,
+) -> Diagnostic {
     let bytes = text.as_bytes();
     // Some errors are placed after the dash that causes them.
-    let dashes = matches!(kind, Kind::ExpectedBlockMappingKey | Kind::BlockSequenceEntryNotAllowed);
+    let dashes =
+        matches!(kind, ParserErrorKind::ExpectedBlockMappingKey | ParserErrorKind::BlockSequenceEntryNotAllowed);
     let at = if dashes && text.get(..at).is_some_and(|before| before.ends_with("- ")) { at - 2 } else { at };
     let place = |from: usize, to: usize| Span::new(file, from.min(text.len()) as u32, to.min(text.len()) as u32);
     let here = place(at, after(text, at));
     match kind {
-        Kind::UnclosedQuotedScalar | Kind::InvalidQuotedScalarIndent | Kind::DocumentIndicatorInQuotedScalar => {
+        ParserErrorKind::UnclosedQuotedScalar
+        | ParserErrorKind::InvalidQuotedScalarIndent
+        | ParserErrorKind::DocumentIndicatorInQuotedScalar => {
             let quote = seen.quote.map_or(here, |quote| place(quote, quote + 1));
             return INVALID_SYNTAX
                 .new("a quoted text that does not end")
                 .label(quote, "opened here")
                 .help("close the quote; further lines of a quoted text are indented deeper than its key");
         }
-        Kind::RecursionLimitExceeded => return too_deep(file, at, crate::MAX_DEPTH),
+        ParserErrorKind::RecursionLimitExceeded => return too_deep(file, at, crate::MAX_DEPTH),
         _ => {}
     }
     // A tab in the indentation is the mistake, whatever the parser reports.
-    let is_structural = !matches!(kind, Kind::UnknownQuotedScalarEscape | Kind::InvalidUnicodeEscape);
+    let is_structural =
+        !matches!(kind, ParserErrorKind::UnknownQuotedScalarEscape | ParserErrorKind::InvalidUnicodeEscape);
     if let Some(tab) = indenting_tab(text, at).filter(|_| is_structural) {
         return tab_in_indentation(place(tab, tab + 1));
     }
@@ -49,91 +60,105 @@ pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look
 }
 
 /// The message for an error of the parser that has no other explanation.
-fn by_kind(text: &str, at: usize, kind: &Kind, seen: &Look, place: &dyn Fn(usize, usize) -> Span) -> Diagnostic {
+fn by_kind(
+    text: &str,
+    at: usize,
+    kind: &ParserErrorKind,
+    seen: &Look,
+    place: &dyn Fn(usize, usize) -> Span,
+) -> Diagnostic {
     let bytes = text.as_bytes();
     let here = place(at, after(text, at));
     let said = |message: &str, label: &str| INVALID_SYNTAX.new(message).label(here, label);
     match kind {
-        Kind::MappingValueNotAllowed | Kind::InvalidColonPlacement => {
+        ParserErrorKind::MappingValueNotAllowed | ParserErrorKind::InvalidColonPlacement => {
             said("a `:` where no key can end", "this would begin a map inside a text")
                 .help("quote the text, or put the inner map on lines of its own, indented deeper")
         }
-        Kind::SimpleKeyExpected | Kind::InvalidSimpleKey => {
+        ParserErrorKind::SimpleKeyExpected | ParserErrorKind::InvalidSimpleKey => {
             said("a line that is neither a key nor a value", "expected `key: value`").help("put a `:` after the key")
         }
-        Kind::ExpectedBlockMappingKey | Kind::ExpectedBlockSequenceEntry | Kind::InvalidIndentation => {
+        ParserErrorKind::ExpectedBlockMappingKey
+        | ParserErrorKind::ExpectedBlockSequenceEntry
+        | ParserErrorKind::InvalidIndentation => {
             let line = line_start(text, at);
             if text.get(line..at).is_some_and(|before| before.bytes().all(|byte| byte == b' ')) && at > line {
                 said("indentation that fits no line above", "neither beside nor inside the entry above")
                     .help("align this line with the entries that it belongs to")
-            } else if matches!(kind, Kind::ExpectedBlockSequenceEntry) {
+            } else if matches!(kind, ParserErrorKind::ExpectedBlockSequenceEntry) {
                 said("expected another item of the list", "neither a `-` nor the end of the list")
             } else {
                 said("expected a key", "no entry of a map can begin like this")
             }
         }
-        Kind::TabInBlockIndentation
-        | Kind::TabInIndentation
-        | Kind::TabNotAllowed
-        | Kind::TabAtBlockScalarStart
-        | Kind::TabInPlainScalar => {
+        ParserErrorKind::TabInBlockIndentation
+        | ParserErrorKind::TabInIndentation
+        | ParserErrorKind::TabNotAllowed
+        | ParserErrorKind::TabAtBlockScalarStart
+        | ParserErrorKind::TabInPlainScalar => {
             let line = line_start(text, at);
             // Some errors are placed before the line that begins with the tab.
             let tab = bytes.get(line..).and_then(|rest| rest.iter().position(|byte| *byte == b'\t'));
             let tab = tab.map_or(here, |tab| place(line + tab, line + tab + 1));
             tab_in_indentation(tab)
         }
-        Kind::UnexpectedCharacter { character } => said(
+        ParserErrorKind::UnexpectedCharacter { character } => said(
             &format!("a text without quotes cannot begin with `{}`", character.escape_default()),
             "reserved in YAML",
         )
         .help("quote the text"),
-        Kind::InvalidTrailingSingleQuotedScalar | Kind::InvalidTrailingDoubleQuotedScalar => {
+        ParserErrorKind::InvalidTrailingSingleQuotedScalar | ParserErrorKind::InvalidTrailingDoubleQuotedScalar => {
             said("more text after a closing quote", "the quoted text has ended before")
                 .help("quote the whole text, and double a `'` inside `'..'` or write `\\\"` inside `\"..\"`")
         }
-        Kind::UnknownQuotedScalarEscape
-        | Kind::InvalidQuotedScalarHexEscape
-        | Kind::InvalidLowSurrogateHexEscape
-        | Kind::InvalidLowSurrogate
-        | Kind::MissingLowSurrogate
-        | Kind::UnpairedLowSurrogate
-        | Kind::InvalidUnicodeEscape => INVALID_SYNTAX
+        ParserErrorKind::UnknownQuotedScalarEscape
+        | ParserErrorKind::InvalidQuotedScalarHexEscape
+        | ParserErrorKind::InvalidLowSurrogateHexEscape
+        | ParserErrorKind::InvalidLowSurrogate
+        | ParserErrorKind::MissingLowSurrogate
+        | ParserErrorKind::UnpairedLowSurrogate
+        | ParserErrorKind::InvalidUnicodeEscape => INVALID_SYNTAX
             .new("no such escape")
             .label(
                 unknown_escape(text, at).map_or(here, |at| place(at, at + 1)),
                 "a backslash has a meaning inside `\"..\"`",
             )
             .help("write `\\\\` for a backslash, or use `'..'`, where it has none"),
-        Kind::ExpectedFlowMappingSeparator => said("expected `,` or `}`", "the map goes on or ends here"),
-        Kind::ExpectedFlowSequenceSeparator => said("expected `,` or `]`", "the list goes on or ends here"),
-        Kind::MismatchedFlowCollectionEnd { open, close } => {
+        ParserErrorKind::ExpectedFlowMappingSeparator => said("expected `,` or `}`", "the map goes on or ends here"),
+        ParserErrorKind::ExpectedFlowSequenceSeparator => said("expected `,` or `]`", "the list goes on or ends here"),
+        ParserErrorKind::MismatchedFlowCollectionEnd { open, close } => {
             let wrong = seen.mismatch.map_or(here, |at| place(at, at + 1));
             INVALID_SYNTAX.new(format!("`{close}` cannot close `{open}`")).label(wrong, "the wrong bracket")
         }
-        Kind::MisplacedFlowCollectionEnd => said("a closing bracket without an opening one", "closes nothing"),
-        Kind::BlockEntryInFlowCollection | Kind::BlockSequenceEntryNotAllowed => {
+        ParserErrorKind::MisplacedFlowCollectionEnd => {
+            said("a closing bracket without an opening one", "closes nothing")
+        }
+        ParserErrorKind::BlockEntryInFlowCollection | ParserErrorKind::BlockSequenceEntryNotAllowed => {
             said("a `-` where no list can begin", "an item of a list stands on a line of its own")
                 .help("put the list on lines of its own, or quote the text")
         }
-        Kind::InvalidBlockScalarHeader => said("text behind `|` or `>`", "the text of a block begins on the next line")
-            .help("move it to the next line"),
-        Kind::InvalidBlockScalarIndent | Kind::ZeroBlockScalarIndent => {
+        ParserErrorKind::InvalidBlockScalarHeader => {
+            said("text behind `|` or `>`", "the text of a block begins on the next line")
+                .help("move it to the next line")
+        }
+        ParserErrorKind::InvalidBlockScalarIndent | ParserErrorKind::ZeroBlockScalarIndent => {
             said("a block of text that is not indented evenly", "a line at the beginning is indented deeper")
         }
-        Kind::CommentNotSeparated => said("a comment right behind a value", "needs a space before the `#`"),
-        Kind::CommentInterceptedScalar => {
+        ParserErrorKind::CommentNotSeparated => said("a comment right behind a value", "needs a space before the `#`"),
+        ParserErrorKind::CommentInterceptedScalar => {
             said("a comment inside a text of several lines", "the text cannot go on after a comment")
                 .help("quote the text, or move the comment above it")
         }
-        Kind::MissingAnchorOrAliasName => {
+        ParserErrorKind::MissingAnchorOrAliasName => {
             said("a `&` or `*` without a name", "would begin an anchor or an alias").help("quote the text")
         }
-        Kind::UnsupportedYamlMajorVersion | Kind::YamlVersionTooLong | Kind::MissingYamlVersion => {
-            said("a version of YAML that is not understood", "`%YAML 1.2` is")
+        ParserErrorKind::UnsupportedYamlMajorVersion
+        | ParserErrorKind::YamlVersionTooLong
+        | ParserErrorKind::MissingYamlVersion => said("a version of YAML that is not understood", "`%YAML 1.2` is"),
+        ParserErrorKind::UndeclaredTagHandle => said("a tag with an undeclared prefix", "no `%TAG` above names it"),
+        ParserErrorKind::BomInsideDocument => {
+            said("a byte order mark inside the text", "may only stand at the beginning")
         }
-        Kind::UndeclaredTagHandle => said("a tag with an undeclared prefix", "no `%TAG` above names it"),
-        Kind::BomInsideDocument => said("a byte order mark inside the text", "may only stand at the beginning"),
         _ => said("this is not well-formed YAML", "unexpected here").note(kind.to_string().replace('\'', "`")),
     }
 }
@@ -190,13 +215,13 @@ fn unknown_escape(text: &str, at: usize) -> Option<usize> {
     None
 }
 
-fn is_unexpected_end(kind: &Kind) -> bool {
+fn is_unexpected_end(kind: &ParserErrorKind) -> bool {
     matches!(
         kind,
-        Kind::UnclosedFlowCollection { .. }
-            | Kind::UnexpectedEofFlowSequence
-            | Kind::UnexpectedEofFlowMapping
-            | Kind::UnexpectedEofImplicitFlowMapping
-            | Kind::UnexpectedEof
+        ParserErrorKind::UnclosedFlowCollection { .. }
+            | ParserErrorKind::UnexpectedEofFlowSequence
+            | ParserErrorKind::UnexpectedEofFlowMapping
+            | ParserErrorKind::UnexpectedEofImplicitFlowMapping
+            | ParserErrorKind::UnexpectedEof
     )
 }

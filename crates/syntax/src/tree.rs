@@ -40,7 +40,7 @@ struct Marks {
 #[derive(Clone, Debug)]
 pub enum Content {
     /// Entries in the order of the text. Duplicate keys and merge keys are kept.
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
     /// Items in the order of the text.
     List(Vec<Node>),
     /// A scalar. Dialects determine its type.
@@ -51,7 +51,7 @@ pub enum Content {
 
 /// A key and its value.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct MapEntry {
     /// The key; almost always a scalar.
     pub key: Node,
     /// The value; an empty plain scalar if none is written.
@@ -156,7 +156,7 @@ impl Node {
     }
 
     /// The entries, if it is a map.
-    pub fn as_map(&self) -> Option<&[Entry]> {
+    pub fn as_map(&self) -> Option<&[MapEntry]> {
         match &self.content {
             Content::Map(entries) => Some(entries),
             _ => None,
@@ -195,7 +195,7 @@ impl Node {
     }
 
     /// The first entry with this key, if it is a map with such an entry. Linear search.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    pub fn entry(&self, key: &str) -> Option<&MapEntry> {
         self.as_map()?.iter().find(|entry| entry.key.text() == Some(key))
     }
 

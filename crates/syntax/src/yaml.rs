@@ -13,21 +13,21 @@ use diag::{Diagnostics, FileId, Span, Spanned};
 use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle};
 
 use crate::place::line_is_document_start;
-use crate::reader::{Open, Reader, Total};
+use crate::reader::{OpenContainer, Total, TreeBuilder};
 use crate::syntax_error::too_many_nodes;
-use crate::trouble::Trouble;
+use crate::trouble::ParserStop;
 use crate::{Content, Format, MAX_DEPTH, MAX_NODES, Node, Style, Tree, simple};
 
 /// Translates offsets of a part to offsets of the whole text.
 #[derive(Clone, Copy)]
-struct Part {
+struct OffsetMap {
     /// The length of the prefix that opens containers and is not in the text.
     prefix: usize,
     /// The offset of the rest in the text.
     from: usize,
 }
 
-impl Part {
+impl OffsetMap {
     fn offset(self, offset: usize) -> usize {
         (offset + self.from).saturating_sub(self.prefix).max(self.from)
     }
@@ -60,7 +60,7 @@ fn parse_events(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
 /// Parses the documents of a text: all of them, or only the first one.
 fn read_documents(file: FileId, text: &str, all: bool, found: &mut Diagnostics) -> Vec<Tree> {
     let mut from = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let mut reader = Reader {
+    let mut reader = TreeBuilder {
         file,
         text,
         found,
@@ -80,7 +80,7 @@ fn read_documents(file: FileId, text: &str, all: bool, found: &mut Diagnostics) 
         documents: Vec::new(),
         total: Total::default(),
     };
-    let mut trouble = reader.read(&text[from..], Part { prefix: 0, from });
+    let mut trouble = reader.read(&text[from..], OffsetMap { prefix: 0, from });
     while let Some(what) = trouble {
         match reader.recover(what, from.max(reader.begin)) {
             Some(next) => from = next,
@@ -88,15 +88,15 @@ fn read_documents(file: FileId, text: &str, all: bool, found: &mut Diagnostics) 
         }
         reader.last = from;
         let (source, prefix) = reader.part(from);
-        trouble = reader.read(&source, Part { prefix, from });
+        trouble = reader.read(&source, OffsetMap { prefix, from });
     }
     reader.finish_document(text.len());
     reader.documents
 }
 
-impl Reader<'_> {
+impl TreeBuilder<'_> {
     /// Reads events until the end of the text, the end of the only wanted document, or an error.
-    fn read(&mut self, source: &str, part: Part) -> Option<Trouble> {
+    fn read(&mut self, source: &str, part: OffsetMap) -> Option<ParserStop> {
         let mut options = Options::default();
         options.max_buffered_comment_events = usize::MAX;
         options.emit_anchor_events = true;
@@ -108,7 +108,7 @@ impl Reader<'_> {
                 Ok(next) => next,
                 Err(error) => {
                     let at = part.offset(error.marker().byte_offset().unwrap_or(source.len()));
-                    return Some(Trouble::Error { at: at.min(self.text.len()), kind: error.kind().clone() });
+                    return Some(ParserStop::Error { at: at.min(self.text.len()), kind: error.kind().clone() });
                 }
             };
             let in_prefix = at.start.byte_offset().unwrap_or(0) < part.prefix;
@@ -138,14 +138,14 @@ impl Reader<'_> {
                         span.end = span.start;
                     }
                     if self.open.len() >= MAX_DEPTH {
-                        return Some(Trouble::TooDeep { at: span.start as usize });
+                        return Some(ParserStop::TooDeep { at: span.start as usize });
                     }
                     let mut node = self.node(span, at, part);
                     node.content = match event {
                         Event::MappingStart(..) => Content::Map(self.spare_entries.pop().unwrap_or_default()),
                         _ => Content::List(self.spare_items.pop().unwrap_or_default()),
                     };
-                    self.open.push(Open { node, key: None, flow: style == StructureStyle::Flow });
+                    self.open.push(OpenContainer { node, key: None, flow: style == StructureStyle::Flow });
                     self.last = span.start as usize;
                 }
                 Event::MappingEnd | Event::SequenceEnd => {
@@ -199,7 +199,7 @@ impl Reader<'_> {
         None
     }
 
-    fn node(&self, span: Span, at: granit_parser::Span, part: Part) -> Node {
+    fn node(&self, span: Span, at: granit_parser::Span, part: OffsetMap) -> Node {
         let mut node = Node::missing(span);
         if let Some(tag) = at.tag_span() {
             let span = part.span(self.file, tag);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use blueprint::Value;
 
 use crate::number::Decimal;
-use crate::{Attribute, AttributeKind, Block, BlockType, Nesting, ValueType, sets};
+use crate::{AttributeKind, Block, BlockType, Nesting, SchemaAttribute, ValueType, sets};
 
 /// The value in the shape of a block. Null stays null; an attribute that is missing becomes null, a missing block
 /// becomes empty, and so does a null block that cannot be null.
@@ -30,7 +30,7 @@ pub fn conform(block: &Block, value: &Value) -> Value {
     Value::Map(Arc::new(map)).tainted(secret)
 }
 
-fn conform_attribute(attribute: &Attribute, value: &Value) -> Value {
+fn conform_attribute(attribute: &SchemaAttribute, value: &Value) -> Value {
     let AttributeKind::Nested(object) = &attribute.kind else { return conform_to(&attribute.ty(), value) };
     conform_places(object.nesting, &object.ty(), value, &|part| {
         let (bare, secret) = part.exposed();

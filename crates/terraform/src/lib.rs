@@ -25,10 +25,10 @@ pub mod wire;
 
 pub use compare::same;
 pub use conform::{conform, conform_to};
-pub use path::{Path, Step};
+pub use path::{AttributeStep, Path};
 pub use schema::{
-    Attribute, AttributeKind, Block, BlockType, FunctionSchema, Nesting, Object, ParameterSchema, ProviderSchema,
-    Schema,
+    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema, ProviderSchema,
+    SchemaAttribute, TypeSchema,
 };
 pub use type_names::TypeNames;
 pub use types::{SchemaTypes, data_source_type, function, resource_type, settings};

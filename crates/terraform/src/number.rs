@@ -18,7 +18,7 @@ pub(crate) struct Decimal {
 
 /// How a number is written on the wire.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Written {
+pub(crate) enum WireNumber {
     Int(i64),
     Float(f64),
     Text(String),
@@ -87,14 +87,14 @@ impl Decimal {
     }
 
     /// How the number is written: the first of integer, float and text that holds it exactly.
-    pub(crate) fn written(&self) -> Written {
+    pub(crate) fn written(&self) -> WireNumber {
         if let Some(integer) = self.integer() {
-            return Written::Int(integer);
+            return WireNumber::Int(integer);
         }
         let text = self.text();
         match text.parse::<f64>().ok().filter(|float| self.is_exactly(*float)) {
-            Some(float) => Written::Float(float),
-            None => Written::Text(text),
+            Some(float) => WireNumber::Float(float),
+            None => WireNumber::Text(text),
         }
     }
 
@@ -212,17 +212,17 @@ mod tests {
     #[test]
     fn a_number_is_written_in_the_first_form_that_holds_it() {
         for (text, written) in [
-            ("0", Written::Int(0)),
-            ("-0.0", Written::Int(0)),
-            ("2.0", Written::Int(2)),
-            ("12e2", Written::Int(1200)),
-            ("-9223372036854775808", Written::Int(i64::MIN)),
-            ("9223372036854775808", Written::Float(9_223_372_036_854_775_808.0)),
-            ("9223372036854775809", Written::Text("9223372036854775809".into())),
-            ("0.5", Written::Float(0.5)),
-            ("0.1", Written::Text("0.1".into())),
-            ("0.1000000000000000055511151231257827021181583404541015625", Written::Float(0.1)),
-            ("1e500", Written::Text("0.1e501".into())),
+            ("0", WireNumber::Int(0)),
+            ("-0.0", WireNumber::Int(0)),
+            ("2.0", WireNumber::Int(2)),
+            ("12e2", WireNumber::Int(1200)),
+            ("-9223372036854775808", WireNumber::Int(i64::MIN)),
+            ("9223372036854775808", WireNumber::Float(9_223_372_036_854_775_808.0)),
+            ("9223372036854775809", WireNumber::Text("9223372036854775809".into())),
+            ("0.5", WireNumber::Float(0.5)),
+            ("0.1", WireNumber::Text("0.1".into())),
+            ("0.1000000000000000055511151231257827021181583404541015625", WireNumber::Float(0.1)),
+            ("1e500", WireNumber::Text("0.1e501".into())),
         ] {
             assert_eq!(decimal(text).written(), written, "{text}");
         }

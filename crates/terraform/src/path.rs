@@ -6,7 +6,7 @@ use blueprint::{Name, Value};
 
 /// A step into a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum AttributeStep {
     /// An attribute or block.
     Attribute(Name),
     /// An item of a list or tuple. Elements of sets have no step of their own.
@@ -17,11 +17,11 @@ pub enum Step {
 
 /// A path from the top of a resource's value. Empty for the whole value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Path(pub Vec<Step>);
+pub struct Path(pub Vec<AttributeStep>);
 
 impl Path {
     /// The path with one more step.
-    pub fn join(&self, step: Step) -> Path {
+    pub fn join(&self, step: AttributeStep) -> Path {
         let mut steps = Vec::with_capacity(self.0.len() + 1);
         steps.extend_from_slice(&self.0);
         steps.push(step);
@@ -30,17 +30,17 @@ impl Path {
 
     /// The path of an attribute or block of this place.
     pub fn attribute(&self, name: &Name) -> Path {
-        self.join(Step::Attribute(name.clone()))
+        self.join(AttributeStep::Attribute(name.clone()))
     }
 
     /// The path of an item of this place.
     pub fn index(&self, at: usize) -> Path {
-        self.join(Step::Index(at as u64))
+        self.join(AttributeStep::Index(at as u64))
     }
 
     /// The path of an entry of this place.
     pub fn key(&self, key: &Name) -> Path {
-        self.join(Step::Key(key.clone()))
+        self.join(AttributeStep::Key(key.clone()))
     }
 
     /// The part of a value at this path. `None` if the value has no such part, or if a value on the way is null. Every
@@ -52,8 +52,10 @@ impl Path {
                 return Some(at);
             }
             at = match (step, at.bare()) {
-                (Step::Attribute(name) | Step::Key(name), Value::Map(entries)) => entries.get(name)?,
-                (Step::Index(index), Value::List(items)) => items.get(usize::try_from(*index).ok()?)?,
+                (AttributeStep::Attribute(name) | AttributeStep::Key(name), Value::Map(entries)) => {
+                    entries.get(name)?
+                }
+                (AttributeStep::Index(index), Value::List(items)) => items.get(usize::try_from(*index).ok()?)?,
                 _ => return None,
             };
         }
@@ -63,24 +65,24 @@ impl Path {
 
 /// A path on the way down through a value. It allocates nothing until it is needed as a [`Path`].
 #[derive(Clone, Copy)]
-pub(crate) enum Trail<'a> {
+pub(crate) enum PathTrail<'a> {
     Top,
-    Attribute(&'a Trail<'a>, &'a Name),
-    Index(&'a Trail<'a>, usize),
-    Key(&'a Trail<'a>, &'a Name),
+    Attribute(&'a PathTrail<'a>, &'a Name),
+    Index(&'a PathTrail<'a>, usize),
+    Key(&'a PathTrail<'a>, &'a Name),
 }
 
-impl<'a> Trail<'a> {
-    pub(crate) fn attribute(&'a self, name: &'a Name) -> Trail<'a> {
-        Trail::Attribute(self, name)
+impl<'a> PathTrail<'a> {
+    pub(crate) fn attribute(&'a self, name: &'a Name) -> PathTrail<'a> {
+        PathTrail::Attribute(self, name)
     }
 
-    pub(crate) fn index(&'a self, at: usize) -> Trail<'a> {
-        Trail::Index(self, at)
+    pub(crate) fn index(&'a self, at: usize) -> PathTrail<'a> {
+        PathTrail::Index(self, at)
     }
 
-    pub(crate) fn key(&'a self, key: &'a Name) -> Trail<'a> {
-        Trail::Key(self, key)
+    pub(crate) fn key(&'a self, key: &'a Name) -> PathTrail<'a> {
+        PathTrail::Key(self, key)
     }
 
     pub(crate) fn to_path(self) -> Path {
@@ -88,10 +90,10 @@ impl<'a> Trail<'a> {
         let mut at = self;
         loop {
             let (above, step) = match at {
-                Trail::Top => break,
-                Trail::Attribute(above, name) => (above, Step::Attribute(name.clone())),
-                Trail::Index(above, index) => (above, Step::Index(index as u64)),
-                Trail::Key(above, key) => (above, Step::Key(key.clone())),
+                PathTrail::Top => break,
+                PathTrail::Attribute(above, name) => (above, AttributeStep::Attribute(name.clone())),
+                PathTrail::Index(above, index) => (above, AttributeStep::Index(index as u64)),
+                PathTrail::Key(above, key) => (above, AttributeStep::Key(key.clone())),
             };
             steps.push(step);
             at = *above;
@@ -106,9 +108,9 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.0.iter().enumerate() {
             match step {
-                Step::Attribute(name) => write!(f, "{}{name}", if at == 0 { "" } else { "." })?,
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Key(key) => write!(f, "[{key:?}]")?,
+                AttributeStep::Attribute(name) => write!(f, "{}{name}", if at == 0 { "" } else { "." })?,
+                AttributeStep::Index(index) => write!(f, "[{index}]")?,
+                AttributeStep::Key(key) => write!(f, "[{key:?}]")?,
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Map, Name, Value};
 
-use crate::{Attribute, Block, BlockType, Nesting, Object, Path, Step, ValueType, same, sets};
+use crate::{AttributeStep, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, same, sets};
 
 /// The proposed value of a resource. Null if `config` is null, which is a destroy; `prior` is null for a create.
 pub fn proposed(schema: &Block, prior: &Value, config: &Value) -> Value {
@@ -25,53 +25,53 @@ pub fn unread(schema: &Block, config: &Value) -> Value {
 }
 
 /// The objects at one place: blocks, or objects of a nested attribute.
-enum Kind<'a> {
+enum NestedKind<'a> {
     Block(&'a Block),
-    Object(&'a Object),
+    Object(&'a NestedObject),
 }
 
-impl Kind<'_> {
+impl NestedKind<'_> {
     fn ty(&self) -> ValueType {
         match self {
-            Kind::Block(block) => block.ty(),
-            Kind::Object(object) => object.ty(),
+            NestedKind::Block(block) => block.ty(),
+            NestedKind::Object(object) => object.ty(),
         }
     }
 
     fn propose(&self, prior: &Value, config: &Value) -> Value {
         match self {
-            Kind::Block(schema) => block(schema, prior, config),
+            NestedKind::Block(schema) => block(schema, prior, config),
             // An unknown object has unknown attributes; some of them may be replaced by what is inside.
-            Kind::Object(_) if config.is_null() => config.clone(),
-            Kind::Object(object) => {
+            NestedKind::Object(_) if config.is_null() => config.clone(),
+            NestedKind::Object(object) => {
                 Value::Map(Arc::new(attributes(&object.attributes, prior, config))).tainted(config.exposed().1)
             }
         }
     }
 
-    fn attributes(&self) -> &IndexMap<Name, Attribute> {
+    fn attributes(&self) -> &IndexMap<Name, SchemaAttribute> {
         match self {
-            Kind::Block(block) => &block.attributes,
-            Kind::Object(object) => &object.attributes,
+            NestedKind::Block(block) => &block.attributes,
+            NestedKind::Object(object) => &object.attributes,
         }
     }
 
-    fn attribute_at(&self, path: &Path) -> Option<&Attribute> {
+    fn attribute_at(&self, path: &Path) -> Option<&SchemaAttribute> {
         match self {
-            Kind::Block(block) => block.attribute_at(path),
-            Kind::Object(object) => attribute_in(object, path),
+            NestedKind::Block(block) => block.attribute_at(path),
+            NestedKind::Object(object) => attribute_in(object, path),
         }
     }
 }
 
-fn attribute_in<'a>(object: &'a Object, path: &Path) -> Option<&'a Attribute> {
-    if !matches!(path.0.last(), Some(Step::Attribute(_))) {
+fn attribute_in<'a>(object: &'a NestedObject, path: &Path) -> Option<&'a SchemaAttribute> {
+    if !matches!(path.0.last(), Some(AttributeStep::Attribute(_))) {
         return None;
     }
-    let mut found: Option<&Attribute> = None;
+    let mut found: Option<&SchemaAttribute> = None;
     for step in &path.0 {
-        if let Step::Attribute(name) = step {
-            let attributes = found.map_or(Some(object), Attribute::nested).map(|object| &object.attributes)?;
+        if let AttributeStep::Attribute(name) = step {
+            let attributes = found.map_or(Some(object), SchemaAttribute::nested).map(|object| &object.attributes)?;
             found = Some(attributes.get(name)?);
         }
     }
@@ -108,7 +108,7 @@ fn part(object: &Value, name: &Name, ty: &ValueType) -> Value {
     }
 }
 
-fn attributes(schemas: &IndexMap<Name, Attribute>, prior: &Value, config: &Value) -> Map {
+fn attributes(schemas: &IndexMap<Name, SchemaAttribute>, prior: &Value, config: &Value) -> Map {
     let mut map = Map::with_capacity(schemas.len());
     for (name, attribute) in schemas {
         let ty = attribute.ty();
@@ -116,7 +116,7 @@ fn attributes(schemas: &IndexMap<Name, Attribute>, prior: &Value, config: &Value
         let value = match attribute.nested() {
             _ if attribute.computed && config.is_null() && !was_removed(attribute, &prior) => prior,
             Some(object) if !config.is_null() && !config.is_unknown() => {
-                places(object.nesting, &Kind::Object(object), &prior, &config)
+                places(object.nesting, &NestedKind::Object(object), &prior, &config)
             }
             _ => config,
         };
@@ -126,11 +126,11 @@ fn attributes(schemas: &IndexMap<Name, Attribute>, prior: &Value, config: &Value
 }
 
 /// Whether an earlier document must have set an optional attribute: its prior value has a part that no provider sets.
-fn was_removed(attribute: &Attribute, prior: &Value) -> bool {
+fn was_removed(attribute: &SchemaAttribute, prior: &Value) -> bool {
     attribute.optional && attribute.nested().is_some_and(|object| has_configured(object.nesting, object, prior))
 }
 
-fn has_configured(nesting: Nesting, object: &Object, value: &Value) -> bool {
+fn has_configured(nesting: Nesting, object: &NestedObject, value: &Value) -> bool {
     let one = |part: &Value| {
         object.attributes.iter().any(|(name, attribute)| match part.get(name) {
             None => false,
@@ -151,10 +151,10 @@ fn blocks(schema: &BlockType, prior: &Value, config: &Value) -> Value {
     if config.is_unknown() || (schema.nesting == Nesting::Single && config.is_null()) {
         return config.clone();
     }
-    places(schema.nesting, &Kind::Block(&schema.block), prior, config)
+    places(schema.nesting, &NestedKind::Block(&schema.block), prior, config)
 }
 
-fn places(nesting: Nesting, kind: &Kind<'_>, prior: &Value, config: &Value) -> Value {
+fn places(nesting: Nesting, kind: &NestedKind<'_>, prior: &Value, config: &Value) -> Value {
     let (bare, secret) = config.exposed();
     let value = match (nesting, bare) {
         (Nesting::Single | Nesting::Group, _) => return kind.propose(prior, config),
@@ -176,7 +176,7 @@ fn places(nesting: Nesting, kind: &Kind<'_>, prior: &Value, config: &Value) -> V
 }
 
 /// The proposed elements of a set. Each takes the first unused prior element that can have come from it.
-fn set(kind: &Kind<'_>, prior: &[Value], config: &[Value]) -> Value {
+fn set(kind: &NestedKind<'_>, prior: &[Value], config: &[Value]) -> Value {
     let ty = kind.ty();
     // Elements that differ in an attribute that no provider sets cannot belong together, so only elements that agree
     // in all of these are compared.
@@ -197,7 +197,7 @@ fn set(kind: &Kind<'_>, prior: &[Value], config: &[Value]) -> Value {
 }
 
 /// The key of the attributes of an element that only the document sets.
-fn fixed_key(kind: &Kind<'_>, element: &Value) -> String {
+fn fixed_key(kind: &NestedKind<'_>, element: &Value) -> String {
     let fixed = kind.attributes().iter().filter(|(_, attribute)| !attribute.computed && attribute.nested().is_none());
     fixed.fold(String::new(), |key, (name, attribute)| {
         let ty = attribute.ty();
@@ -207,11 +207,11 @@ fn fixed_key(kind: &Kind<'_>, element: &Value) -> String {
 
 /// Whether a prior element can have come from an element of the configuration: it differs only in computed attributes
 /// that the configuration leaves out.
-fn came_from(kind: &Kind<'_>, prior: &Value, config: &Value) -> bool {
+fn came_from(kind: &NestedKind<'_>, prior: &Value, config: &Value) -> bool {
     fits(kind, &Path::default(), prior, Some(config))
 }
 
-fn fits(kind: &Kind<'_>, path: &Path, prior: &Value, config: Option<&Value>) -> bool {
+fn fits(kind: &NestedKind<'_>, path: &Path, prior: &Value, config: Option<&Value>) -> bool {
     let Some(config) = config else { return false };
     if same(prior, config) {
         return true;
@@ -230,8 +230,8 @@ fn fits(kind: &Kind<'_>, path: &Path, prior: &Value, config: Option<&Value>) -> 
     match prior.bare() {
         Value::Map(entries) => entries.iter().all(|(name, part)| {
             let step = match kind.is_object_at(path) {
-                true => Step::Attribute(name.clone()),
-                false => Step::Key(name.clone()),
+                true => AttributeStep::Attribute(name.clone()),
+                false => AttributeStep::Key(name.clone()),
             };
             fits(kind, &path.join(step), part, unknown.or_else(|| config.get(name)))
         }),
@@ -246,17 +246,17 @@ fn fits(kind: &Kind<'_>, path: &Path, prior: &Value, config: Option<&Value>) -> 
     }
 }
 
-impl Kind<'_> {
+impl NestedKind<'_> {
     /// Whether the value at a path above all plain attributes is an object, and not a map of objects.
     fn is_object_at(&self, path: &Path) -> bool {
-        let Some((Step::Attribute(_), _)) = path.0.split_last() else { return true };
+        let Some((AttributeStep::Attribute(_), _)) = path.0.split_last() else { return true };
         if let Some(attribute) = self.attribute_at(path) {
             return attribute.nested().is_none_or(|object| object.nesting != Nesting::Map);
         }
-        let &Kind::Block(mut block) = self else { return true };
+        let &NestedKind::Block(mut block) = self else { return true };
         let mut nesting = Nesting::Single;
         for step in &path.0 {
-            if let Step::Attribute(name) = step {
+            if let AttributeStep::Attribute(name) = step {
                 let Some(inner) = block.blocks.get(name) else { return true };
                 (block, nesting) = (&inner.block, inner.nesting);
             }
@@ -270,9 +270,9 @@ mod tests {
     use super::*;
     use crate::AttributeKind;
 
-    fn plain(computed: bool) -> Attribute {
+    fn plain(computed: bool) -> SchemaAttribute {
         let kind = AttributeKind::Plain(ValueType::String);
-        Attribute { kind, optional: true, computed, ..Attribute::default() }
+        SchemaAttribute { kind, optional: true, computed, ..SchemaAttribute::default() }
     }
 
     fn set_of_blocks() -> Block {

@@ -4,28 +4,28 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, Value};
 
-use crate::{Path, Step, ValueType};
+use crate::{AttributeStep, Path, ValueType};
 
 /// All schemas of a provider.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProviderSchema {
     /// The configuration of the provider.
-    pub provider: Schema,
+    pub provider: TypeSchema,
     /// The configuration that modules pass to a provider, if it takes one.
-    pub provider_meta: Option<Schema>,
+    pub provider_meta: Option<TypeSchema>,
     /// Resource types by their name in the protocol: `random_password`.
-    pub resources: IndexMap<Name, Arc<Schema>>,
+    pub resources: IndexMap<Name, Arc<TypeSchema>>,
     /// Data source types by their name in the protocol.
-    pub data_sources: IndexMap<Name, Arc<Schema>>,
+    pub data_sources: IndexMap<Name, Arc<TypeSchema>>,
     /// Short-lived resource types by their name in the protocol.
-    pub ephemerals: IndexMap<Name, Arc<Schema>>,
+    pub ephemerals: IndexMap<Name, Arc<TypeSchema>>,
     /// Functions by name.
     pub functions: IndexMap<Name, FunctionSchema>,
 }
 
 /// The schema of one type, with the version of its stored form.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Schema {
+pub struct TypeSchema {
     /// The version of stored values.
     pub version: u64,
     /// Its attributes and blocks.
@@ -36,7 +36,7 @@ pub struct Schema {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
     /// The attributes, by name.
-    pub attributes: IndexMap<Name, Attribute>,
+    pub attributes: IndexMap<Name, SchemaAttribute>,
     /// The kinds of blocks in it, by name.
     pub blocks: IndexMap<Name, BlockType>,
     /// A description for people, in Markdown.
@@ -47,7 +47,7 @@ pub struct Block {
 
 /// An attribute.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Attribute {
+pub struct SchemaAttribute {
     /// What it holds.
     pub kind: AttributeKind,
     /// The document must set it.
@@ -72,16 +72,16 @@ pub enum AttributeKind {
     /// A value of a type.
     Plain(ValueType),
     /// Objects whose attributes have flags of their own.
-    Nested(Object),
+    Nested(NestedObject),
 }
 
 /// The objects of a nested attribute.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Object {
+pub struct NestedObject {
     /// How many there are and how they are told apart; never [`Nesting::Group`].
     pub nesting: Nesting,
     /// Their attributes.
-    pub attributes: IndexMap<Name, Attribute>,
+    pub attributes: IndexMap<Name, SchemaAttribute>,
 }
 
 /// A kind of block inside another.
@@ -144,9 +144,9 @@ pub struct ParameterSchema {
     pub docs: Name,
 }
 
-impl Default for Attribute {
-    fn default() -> Attribute {
-        Attribute {
+impl Default for SchemaAttribute {
+    fn default() -> SchemaAttribute {
+        SchemaAttribute {
             kind: AttributeKind::Plain(ValueType::Dynamic),
             required: false,
             optional: false,
@@ -171,7 +171,7 @@ impl Nesting {
     }
 }
 
-impl Attribute {
+impl SchemaAttribute {
     /// Its type.
     pub fn ty(&self) -> ValueType {
         match &self.kind {
@@ -181,7 +181,7 @@ impl Attribute {
     }
 
     /// The objects that it holds, if its attributes have flags of their own.
-    pub fn nested(&self) -> Option<&Object> {
+    pub fn nested(&self) -> Option<&NestedObject> {
         match &self.kind {
             AttributeKind::Nested(object) => Some(object),
             AttributeKind::Plain(_) => None,
@@ -189,7 +189,7 @@ impl Attribute {
     }
 }
 
-impl Object {
+impl NestedObject {
     /// The type of one object.
     pub fn ty(&self) -> ValueType {
         ValueType::object(self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.ty())))
@@ -228,12 +228,12 @@ impl Block {
     }
 
     /// The attribute at the end of a path, if the path ends at one.
-    pub fn attribute_at(&self, path: &Path) -> Option<&Attribute> {
+    pub fn attribute_at(&self, path: &Path) -> Option<&SchemaAttribute> {
         let mut names = path.0.iter().filter_map(|step| match step {
-            Step::Attribute(name) => Some(name),
-            Step::Index(_) | Step::Key(_) => None,
+            AttributeStep::Attribute(name) => Some(name),
+            AttributeStep::Index(_) | AttributeStep::Key(_) => None,
         });
-        if !matches!(path.0.last(), Some(Step::Attribute(_))) {
+        if !matches!(path.0.last(), Some(AttributeStep::Attribute(_))) {
             return None;
         }
         let mut block = self;
@@ -262,7 +262,7 @@ impl Block {
     pub fn has_sensitive_below(&self, path: &Path) -> bool {
         let mut block = self;
         for step in &path.0 {
-            let Step::Attribute(name) = step else { continue };
+            let AttributeStep::Attribute(name) = step else { continue };
             match (block.blocks.get(name), block.attributes.get(name)) {
                 (Some(inner), _) => block = &inner.block,
                 (None, Some(attribute)) => return attribute.has_sensitive(),
@@ -273,7 +273,7 @@ impl Block {
     }
 
     fn has_sensitive(&self) -> bool {
-        self.attributes.values().any(Attribute::has_sensitive)
+        self.attributes.values().any(SchemaAttribute::has_sensitive)
             || self.blocks.values().any(|inner| inner.block.has_sensitive())
     }
 
@@ -295,7 +295,7 @@ impl Block {
     }
 
     fn has_write_only(&self) -> bool {
-        self.attributes.values().any(Attribute::has_write_only)
+        self.attributes.values().any(SchemaAttribute::has_write_only)
             || self.blocks.values().any(|inner| inner.block.has_write_only())
     }
 
@@ -314,31 +314,33 @@ impl Block {
     }
 }
 
-impl Attribute {
+impl SchemaAttribute {
     fn has_sensitive(&self) -> bool {
-        self.sensitive || self.nested().is_some_and(|object| object.attributes.values().any(Attribute::has_sensitive))
+        self.sensitive
+            || self.nested().is_some_and(|object| object.attributes.values().any(SchemaAttribute::has_sensitive))
     }
 
     fn has_write_only(&self) -> bool {
-        self.write_only || self.nested().is_some_and(|object| object.attributes.values().any(Attribute::has_write_only))
+        self.write_only
+            || self.nested().is_some_and(|object| object.attributes.values().any(SchemaAttribute::has_write_only))
     }
 
     fn without_write_only(&self, value: &Value) -> Value {
         if self.write_only {
             return Value::Null;
         }
-        self.each_attribute(value, &Attribute::without_write_only)
+        self.each_attribute(value, &SchemaAttribute::without_write_only)
     }
 
     fn mark_sensitive(&self, value: &Value) -> Value {
         if self.sensitive && !value.is_null() {
             return value.clone().secret();
         }
-        self.each_attribute(value, &Attribute::mark_sensitive)
+        self.each_attribute(value, &SchemaAttribute::mark_sensitive)
     }
 
     /// The value with every attribute of its objects replaced.
-    fn each_attribute(&self, value: &Value, change: &dyn Fn(&Attribute, &Value) -> Value) -> Value {
+    fn each_attribute(&self, value: &Value, change: &dyn Fn(&SchemaAttribute, &Value) -> Value) -> Value {
         let Some(object) = self.nested() else { return value.clone() };
         inside(object.nesting, value, &|part| {
             let Value::Map(entries) = part.bare() else { return part.clone() };
@@ -370,11 +372,12 @@ mod tests {
 
     #[test]
     fn write_only_values_are_dropped_at_any_depth() {
-        let plain = |write_only| Attribute { optional: true, write_only, ..Attribute::default() };
+        let plain = |write_only| SchemaAttribute { optional: true, write_only, ..SchemaAttribute::default() };
         let inner = [("k", plain(false)), ("w", plain(true))].map(|(name, one)| (Name::from(name), one));
-        let attributes: IndexMap<Name, Attribute> = inner.into_iter().collect();
-        let object = Object { nesting: Nesting::Map, attributes: attributes.clone() };
-        let nested = Attribute { kind: AttributeKind::Nested(object), optional: true, ..Attribute::default() };
+        let attributes: IndexMap<Name, SchemaAttribute> = inner.into_iter().collect();
+        let object = NestedObject { nesting: Nesting::Map, attributes: attributes.clone() };
+        let nested =
+            SchemaAttribute { kind: AttributeKind::Nested(object), optional: true, ..SchemaAttribute::default() };
         let block = Block { attributes: attributes.clone(), ..Block::default() };
         let list = BlockType { nesting: Nesting::List, block, min_items: 0, max_items: 0 };
         let block = Block {

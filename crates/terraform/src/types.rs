@@ -10,8 +10,8 @@ use provider::{
 };
 
 use crate::{
-    Attribute, AttributeKind, Block, BlockType, FunctionSchema, Nesting, Object, ParameterSchema, ProviderSchema,
-    Schema, TypeNames, ValueType,
+    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema, ProviderSchema,
+    SchemaAttribute, TypeNames, TypeSchema, ValueType,
 };
 
 /// The number of types from which a provider counts as large.
@@ -37,7 +37,7 @@ struct Made {
 impl SchemaTypes {
     /// The types of a schema under their names in documents.
     pub fn new(schema: Arc<ProviderSchema>, names: TypeNames) -> SchemaTypes {
-        let named = |types: &IndexMap<Name, Arc<Schema>>| {
+        let named = |types: &IndexMap<Name, Arc<TypeSchema>>| {
             types.keys().map(|name| (names.in_documents(name), name.clone())).collect()
         };
         let (resources, data_sources) = (named(&schema.resources), named(&schema.data_sources));
@@ -116,7 +116,7 @@ impl TypeSource for SchemaTypes {
 }
 
 /// A resource type with that name in documents.
-pub fn resource_type(name: Name, schema: &Schema) -> ResourceType {
+pub fn resource_type(name: Name, schema: &TypeSchema) -> ResourceType {
     let id_field = schema.block.attributes.get_key_value("id").map(|(name, _)| name.clone());
     ResourceType {
         name: name.into(),
@@ -148,7 +148,7 @@ pub fn resource_type(name: Name, schema: &Schema) -> ResourceType {
 }
 
 /// A data source type with that name in documents. What may be set in the schema is a filter.
-pub fn data_source_type(name: Name, schema: &Schema) -> DataSourceType {
+pub fn data_source_type(name: Name, schema: &TypeSchema) -> DataSourceType {
     let all = fields(&schema.block);
     let settable = || all.fields.iter().filter(|(_, field)| field.is_settable());
     let filters = settable().map(|(name, field)| {
@@ -215,7 +215,7 @@ fn fields(block: &Block) -> blueprint::Schema {
     blueprint::Schema { fields: attributes.chain(blocks).collect(), open: false }
 }
 
-fn attribute_field(attribute: &Attribute) -> Field {
+fn attribute_field(attribute: &SchemaAttribute) -> Field {
     let field = match &attribute.kind {
         AttributeKind::Plain(ty) => plain_field(ty),
         AttributeKind::Nested(object) => nested_field(object),
@@ -235,7 +235,7 @@ fn attribute_field(attribute: &Attribute) -> Field {
     }
 }
 
-fn nested_field(object: &Object) -> Field {
+fn nested_field(object: &NestedObject) -> Field {
     let fields = object.attributes.iter().map(|(name, attribute)| (name.clone(), attribute_field(attribute)));
     let schema = blueprint::Schema { fields: fields.collect(), open: false };
     around(object.nesting, Field::of(Kind::Object(Arc::new(schema))))

@@ -4,24 +4,27 @@ use std::sync::Arc;
 
 use blueprint::{Name, Value};
 use terraform::agree::{Problem, Violation, applied, planned, replacing, replanned};
-use terraform::{Attribute, AttributeKind, Block, BlockType, Nesting, Object, Path, ValueType, conform};
+use terraform::{AttributeKind, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, conform};
 
-fn attribute(flags: &str, ty: ValueType) -> Attribute {
-    Attribute {
+fn attribute(flags: &str, ty: ValueType) -> SchemaAttribute {
+    SchemaAttribute {
         kind: AttributeKind::Plain(ty),
         required: flags.contains('r'),
         optional: flags.contains('o'),
         computed: flags.contains('c'),
         sensitive: flags.contains('s'),
         write_only: flags.contains('w'),
-        ..Attribute::default()
+        ..SchemaAttribute::default()
     }
 }
 
-fn nested(nesting: Nesting) -> Attribute {
+fn nested(nesting: Nesting) -> SchemaAttribute {
     let attributes = [("set", attribute("o", ValueType::String)), ("made", attribute("c", ValueType::String))];
     let attributes = attributes.map(|(name, one)| (Name::from(name), one)).into_iter().collect();
-    Attribute { kind: AttributeKind::Nested(Object { nesting, attributes }), ..attribute("o", ValueType::Bool) }
+    SchemaAttribute {
+        kind: AttributeKind::Nested(NestedObject { nesting, attributes }),
+        ..attribute("o", ValueType::Bool)
+    }
 }
 
 fn schema() -> Block {

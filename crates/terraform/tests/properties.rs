@@ -5,8 +5,8 @@ use std::sync::Arc;
 use blueprint::{Name, Value};
 use proptest::prelude::*;
 use terraform::{
-    Attribute, AttributeKind, Block, BlockType, Nesting, Object, Path, ValueType, agree, conform, conform_to, proposed,
-    same, wire,
+    AttributeKind, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, agree, conform,
+    conform_to, proposed, same, wire,
 };
 
 fn names() -> impl Strategy<Value = Name> {
@@ -71,7 +71,7 @@ fn nestings() -> impl Strategy<Value = Nesting> {
     prop::sample::select(vec![Nesting::Single, Nesting::Group, Nesting::List, Nesting::Set, Nesting::Map])
 }
 
-fn attributes(depth: u32) -> BoxedStrategy<Attribute> {
+fn attributes(depth: u32) -> BoxedStrategy<SchemaAttribute> {
     let plain = types().prop_map(AttributeKind::Plain);
     let kind = if depth == 0 {
         plain.boxed()
@@ -79,19 +79,19 @@ fn attributes(depth: u32) -> BoxedStrategy<Attribute> {
         let attributes = prop::collection::btree_map(names(), attributes(depth - 1), 0..3);
         let nested = (nestings(), attributes).prop_map(|(nesting, attributes)| {
             let nesting = if nesting == Nesting::Group { Nesting::Single } else { nesting };
-            AttributeKind::Nested(Object { nesting, attributes: attributes.into_iter().collect() })
+            AttributeKind::Nested(NestedObject { nesting, attributes: attributes.into_iter().collect() })
         });
         prop_oneof![2 => plain, 1 => nested].boxed()
     };
     (kind, 0..4u8, any::<bool>(), any::<bool>())
-        .prop_map(|(kind, flags, sensitive, write_only)| Attribute {
+        .prop_map(|(kind, flags, sensitive, write_only)| SchemaAttribute {
             kind,
             required: flags == 0,
             optional: flags == 1 || flags == 2,
             computed: flags >= 2,
             sensitive,
             write_only: write_only && flags < 2,
-            ..Attribute::default()
+            ..SchemaAttribute::default()
         })
         .boxed()
 }

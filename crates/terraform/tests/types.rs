@@ -8,8 +8,8 @@ use blueprint::{IndexMap, Kind, Name, SupportStatus, Value};
 use provider::{Direction, FilterType, Fit, TypeSource as _};
 use serde_json::Value as Json;
 use terraform::{
-    Attribute, AttributeKind, Block, BlockType, FunctionSchema, Nesting, Object, ParameterSchema, ProviderSchema,
-    Schema, SchemaTypes, TypeNames, ValueType, function, settings,
+    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema, ProviderSchema,
+    SchemaAttribute, SchemaTypes, TypeNames, TypeSchema, ValueType, function, settings,
 };
 
 fn text(json: &Json) -> Name {
@@ -35,18 +35,18 @@ fn nesting(json: &Json) -> Nesting {
     }
 }
 
-fn attribute(json: &Json) -> Attribute {
+fn attribute(json: &Json) -> SchemaAttribute {
     let kind = match json.get("type") {
         Some(ty) => AttributeKind::Plain(ValueType::of_json(ty).unwrap()),
         None => {
             let nested = &json["nested_type"];
-            AttributeKind::Nested(Object {
+            AttributeKind::Nested(NestedObject {
                 nesting: nesting(nested),
                 attributes: entries(&nested["attributes"], attribute),
             })
         }
     };
-    Attribute {
+    SchemaAttribute {
         kind,
         required: is(&json["required"]),
         optional: is(&json["optional"]),
@@ -73,8 +73,8 @@ fn block(json: &Json) -> Block {
     }
 }
 
-fn schema(json: &Json) -> Schema {
-    Schema { version: json["version"].as_u64().unwrap_or(0), block: block(&json["block"]) }
+fn schema(json: &Json) -> TypeSchema {
+    TypeSchema { version: json["version"].as_u64().unwrap_or(0), block: block(&json["block"]) }
 }
 
 fn parameter(json: &Json) -> ParameterSchema {

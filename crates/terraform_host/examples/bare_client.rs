@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blueprint::Value;
-use grpc_client::{Connection, Options};
-use plugins::{Inherit, Launch, Limits, Logs, Plugin};
+use grpc_client::{Connection, ConnectionOptions};
+use plugins::{Inherit, Launch, Logs, Plugin, ProcessLimits};
 use prost::Message;
 use terraform::proposed::proposed;
 use terraform::wire::{decode, encode};
-use terraform::{Schema, conform};
-use terraform_host::{ApplyRequest, Client, Handshake, Object, Opening, PlanRequest, Replacing, Stored, Verdict};
+use terraform::{TypeSchema, conform};
+use terraform_host::{ApplyRequest, ChangeVerdict, Client, Handshake, Object, Opening, PlanRequest, Replacing, Stored};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -104,7 +104,7 @@ struct Bench {
     connection: Connection,
     client: Client,
     type_name: String,
-    schema: Arc<Schema>,
+    schema: Arc<TypeSchema>,
     through_client: bool,
 }
 
@@ -135,7 +135,7 @@ async fn run() -> Result<(), Failed> {
     println!("start {} ms", begin.elapsed().as_millis());
 
     let schema = client.schemas().provider.resources.get(type_name.as_str()).cloned().ok_or("no such type")?;
-    let connection = Connection::to(&plugin, &Options::default()).await?;
+    let connection = Connection::to(&plugin, &ConnectionOptions::default()).await?;
     let bench = Arc::new(Bench { connection, client, type_name: type_name.clone(), schema, through_client });
     let things = (0..count).map(|at| bench.thing(at, folder.path())).collect::<Result<Vec<_>, Failed>>()?;
 
@@ -164,7 +164,7 @@ async fn start(program: &Path, folder: &Path) -> Result<Plugin, Failed> {
         folder: folder.into(),
         environment: Vec::new(),
         inherit: Inherit::All,
-        limits: Limits::default(),
+        limits: ProcessLimits::default(),
     };
     Ok(plugins::start(launch, Arc::new(Handshake), Logs::default()).await?)
 }
@@ -267,7 +267,7 @@ impl Bench {
                 replacing: Replacing::IfAsked,
             };
             let planned = self.client.plan(request).await?.value;
-            return if planned.verdict == Verdict::Same { Ok(thing) } else { Err("something changed".into()) };
+            return if planned.verdict == ChangeVerdict::Same { Ok(thing) } else { Err("something changed".into()) };
         }
         let upgrade = Upgrade { type_name: self.type_name.clone(), stored: Some(Json { json: thing.json.clone() }) };
         let path = "/tfplugin5.Provider/UpgradeResourceState";

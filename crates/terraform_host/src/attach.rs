@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use plugins::{Address, Endpoint};
+use plugins::{Endpoint, ListenAddress};
 use serde_json::Value as Json;
 
-use crate::Version;
+use crate::ProtocolVersion;
 
 /// The variable with the providers that run already. A provider that is started with `-debug` prints its value.
 pub const REATTACH: &str = "TF_REATTACH_PROVIDERS";
@@ -76,15 +76,15 @@ fn attachment(entry: &Json) -> Result<Attachment, &'static str> {
     }
     let number = entry.get("ProtocolVersion").and_then(Json::as_u64).and_then(|number| u32::try_from(number).ok());
     // Old providers do not print it.
-    let version = number.filter(|number| *number != 0).unwrap_or(Version::Five.number());
-    if Version::of(version).is_none() {
+    let version = number.filter(|number| *number != 0).unwrap_or(ProtocolVersion::Five.number());
+    if ProtocolVersion::of(version).is_none() {
         return Err("does not speak protocol 5 or 6");
     }
     let address = entry.get("Addr").ok_or("has no address")?;
     let place = text(address, "String").ok_or("has no address")?;
     let address = match text(address, "Network").as_deref() {
-        Some("unix") => Address::Unix(PathBuf::from(place)),
-        Some("tcp") => Address::Tcp(place.parse::<SocketAddr>().map_err(|_| "has an address that is none")?),
+        Some("unix") => ListenAddress::Unix(PathBuf::from(place)),
+        Some("tcp") => ListenAddress::Tcp(place.parse::<SocketAddr>().map_err(|_| "has an address that is none")?),
         _ => return Err("listens on an unknown kind of network"),
     };
     let process = entry.get("Pid").and_then(Json::as_u64).and_then(|number| u32::try_from(number).ok());
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_provider_is_found_by_its_address_or_the_end_of_it() {
         let attachments = Attachments::read(ONE).unwrap();
-        let endpoint = Endpoint { address: Address::Unix("/tmp/plugin1".into()), protocol: Some(5), tls: false };
+        let endpoint = Endpoint { address: ListenAddress::Unix("/tmp/plugin1".into()), protocol: Some(5), tls: false };
         let expected = Attachment { endpoint, process: Some(7) };
         for address in ["registry.terraform.io/hashicorp/time", "hashicorp/time", "time"] {
             assert_eq!(attachments.of(address), Some(&expected), "{address}");

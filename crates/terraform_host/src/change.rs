@@ -5,11 +5,11 @@ use terraform::agree::{Violation, applied, planned, replacing, replanned};
 use terraform::proposed::proposed;
 use terraform::{Path, ValueType, same};
 
-use crate::client::{HOST, Shape, accept, read, write};
+use crate::client::{CallTypes, HOST, accept, read, write};
 use crate::diagnostic::{diagnostics, path};
-use crate::messages::{Apply, ApplyAnswer, Data, Plan, PlanAnswer};
+use crate::messages::{ApplyAnswer, ApplyMessage, Data, PlanAnswer, PlanMessage};
 use crate::version::Method;
-use crate::{Answer, Client, Diagnostic, Failure, Malformed, Object, marks};
+use crate::{AnswerWithWarnings, CallFailure, Client, Malformed, Object, TerraformDiagnostic, marks};
 
 /// Asks what a change would do.
 #[derive(Clone, Copy)]
@@ -38,12 +38,12 @@ pub enum Replacing {
 
 /// What a change would do.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Planned {
+pub struct PlannedChange {
     /// The object after the change. Parts of it may be unknown. Absent for a delete. For a replacement it is the new
     /// object.
     pub object: Object,
     /// The kind of change.
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
     /// Where a provider of the legacy type system contradicts the configuration. This is normal for such providers.
     pub tolerated: Vec<Violation>,
     /// Whether the provider has the legacy type system: the apply may contradict this plan.
@@ -52,7 +52,7 @@ pub struct Planned {
 
 /// The kind of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ChangeVerdict {
     /// Nothing has to be done.
     Same,
     /// A new object.
@@ -83,11 +83,11 @@ pub struct ApplyRequest<'a> {
 
 /// What a change did. Errors of the provider are in it, because they can come with an object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Applied {
+pub struct AppliedChange {
     /// The object as it is now, to be recorded in any case. Absent if there is none.
     pub object: Object,
     /// What the provider says, errors and warnings.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<TerraformDiagnostic>,
     /// Where the answer contradicts the plan. This is a bug of the provider.
     pub violations: Vec<Violation>,
     /// Where a provider of the legacy type system contradicts the plan. This is normal for such providers.
@@ -96,15 +96,15 @@ pub struct Applied {
     pub broken: bool,
 }
 
-impl Applied {
+impl AppliedChange {
     /// Whether everything was done as planned.
     pub fn is_done(&self) -> bool {
-        self.violations.is_empty() && !self.diagnostics.iter().any(Diagnostic::is_error)
+        self.violations.is_empty() && !self.diagnostics.iter().any(TerraformDiagnostic::is_error)
     }
 }
 
 /// A single question of a plan.
-struct Question<'a> {
+struct PlanQuestion<'a> {
     prior: Option<&'a Object>,
     private: &'a [u8],
     config: &'a Value,
@@ -116,16 +116,16 @@ struct Plain {
     replaces: Vec<Path>,
     tolerated: Vec<Violation>,
     legacy: bool,
-    warnings: Vec<Diagnostic>,
+    warnings: Vec<TerraformDiagnostic>,
 }
 
 impl Client {
     /// Plans a change. A replacement takes two questions: what becomes of the object, and what a new one will be.
     ///
     /// # Errors
-    /// [`Failure::Rejected`] if the provider refuses the change, [`Failure::Inconsistent`] if its plan contradicts the
-    /// configuration, and the failures of the calls.
-    pub async fn plan(&self, request: PlanRequest<'_>) -> Result<Answer<Planned>, Failure> {
+    /// [`CallFailure::Rejected`] if the provider refuses the change, [`CallFailure::Inconsistent`] if its plan
+    /// contradicts the configuration, and the failures of the calls.
+    pub async fn plan(&self, request: PlanRequest<'_>) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
         let PlanRequest { type_name, prior, config, replacing: wanted } = request;
         let shape = self.shape(type_name)?;
         let prior = prior.filter(|prior| !prior.is_absent());
@@ -134,18 +134,18 @@ impl Client {
         }
         let Some(prior) = prior.filter(|_| wanted != Replacing::Broken) else {
             let verdict = match prior {
-                None => Verdict::Create,
-                Some(_) => Verdict::Replace { paths: Vec::new() },
+                None => ChangeVerdict::Create,
+                Some(_) => ChangeVerdict::Replace { paths: Vec::new() },
             };
             let mut new = self.plan_new(type_name, &[], config).await?;
             new.value.verdict = verdict;
             return Ok(new);
         };
         let mut first = self.plan_in_place(type_name, prior, config).await?;
-        if wanted == Replacing::Always && !matches!(first.value.verdict, Verdict::Replace { .. }) {
-            first.value.verdict = Verdict::Replace { paths: Vec::new() };
+        if wanted == Replacing::Always && !matches!(first.value.verdict, ChangeVerdict::Replace { .. }) {
+            first.value.verdict = ChangeVerdict::Replace { paths: Vec::new() };
         }
-        if !matches!(first.value.verdict, Verdict::Replace { .. }) {
+        if !matches!(first.value.verdict, ChangeVerdict::Replace { .. }) {
             return Ok(first);
         }
         let mut second = self.plan_new(type_name, &first.value.object.private, config).await?;
@@ -165,15 +165,15 @@ impl Client {
         type_name: &str,
         prior: &Object,
         config: &Value,
-    ) -> Result<Answer<Planned>, Failure> {
+    ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
         let shape = self.shape(type_name)?;
-        let question = Question { prior: Some(prior), private: &prior.private, config: &shape.conform(config) };
+        let question = PlanQuestion { prior: Some(prior), private: &prior.private, config: &shape.conform(config) };
         let plain = self.plan_once(type_name, &shape, question).await?;
         let paths = replacing(&prior.value, &plain.object.value, &plain.replaces);
         let verdict = match paths.is_empty() {
-            false => Verdict::Replace { paths },
-            true if same(&plain.object.value, &prior.value) => Verdict::Same,
-            true => Verdict::Update,
+            false => ChangeVerdict::Replace { paths },
+            true if same(&plain.object.value, &prior.value) => ChangeVerdict::Same,
+            true => ChangeVerdict::Update,
         };
         Ok(plain.into_answer(verdict))
     }
@@ -182,10 +182,15 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::plan`].
-    pub async fn plan_new(&self, type_name: &str, private: &[u8], config: &Value) -> Result<Answer<Planned>, Failure> {
+    pub async fn plan_new(
+        &self,
+        type_name: &str,
+        private: &[u8],
+        config: &Value,
+    ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
         let shape = self.shape(type_name)?;
-        let question = Question { prior: None, private, config: &shape.conform(config) };
-        Ok(self.plan_once(type_name, &shape, question).await?.into_answer(Verdict::Create))
+        let question = PlanQuestion { prior: None, private, config: &shape.conform(config) };
+        Ok(self.plan_once(type_name, &shape, question).await?.into_answer(ChangeVerdict::Create))
     }
 
     /// Where a planned object is not what a configuration asks for: it was planned for another one.
@@ -198,7 +203,7 @@ impl Client {
         prior: Option<&Object>,
         config: &Value,
         object: &Object,
-    ) -> Result<Vec<Violation>, Failure> {
+    ) -> Result<Vec<Violation>, CallFailure> {
         let shape = self.shape(type_name)?;
         let before = prior.map_or(&Value::Null, |prior| &prior.value);
         Ok(planned(&shape.schema.block, before, &shape.conform(config), &object.value))
@@ -208,7 +213,12 @@ impl Client {
     ///
     /// # Errors
     /// If the provider has no such type.
-    pub fn contradictions(&self, type_name: &str, earlier: &Value, later: &Value) -> Result<Vec<Violation>, Failure> {
+    pub fn contradictions(
+        &self,
+        type_name: &str,
+        earlier: &Value,
+        later: &Value,
+    ) -> Result<Vec<Violation>, CallFailure> {
         Ok(replanned(&self.shape(type_name)?.schema.block, earlier, later))
     }
 
@@ -216,33 +226,43 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::plan`].
-    pub async fn plan_delete(&self, type_name: &str, prior: &Object) -> Result<Answer<Planned>, Failure> {
+    pub async fn plan_delete(
+        &self,
+        type_name: &str,
+        prior: &Object,
+    ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
         self.plan_absence(type_name, &*self.shape(type_name)?, Some(prior)).await
     }
 
     async fn plan_absence(
         &self,
         type_name: &str,
-        shape: &Shape,
+        shape: &CallTypes,
         prior: Option<&Object>,
-    ) -> Result<Answer<Planned>, Failure> {
+    ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
         let absent =
             Object { private: prior.map(|prior| prior.private.clone()).unwrap_or_default(), ..Object::default() };
         let Some(prior) = prior.filter(|_| self.schemas().abilities.plans_deletes) else {
-            let planned = Planned { object: absent, verdict: Verdict::Delete, tolerated: Vec::new(), legacy: false };
-            return Ok(Answer { value: planned, warnings: Vec::new() });
+            let planned =
+                PlannedChange { object: absent, verdict: ChangeVerdict::Delete, tolerated: Vec::new(), legacy: false };
+            return Ok(AnswerWithWarnings { value: planned, warnings: Vec::new() });
         };
-        let question = Question { prior: Some(prior), private: &prior.private, config: &Value::Null };
+        let question = PlanQuestion { prior: Some(prior), private: &prior.private, config: &Value::Null };
         let plain = self.plan_once(type_name, shape, question).await?;
-        Ok(plain.into_answer(Verdict::Delete))
+        Ok(plain.into_answer(ChangeVerdict::Delete))
     }
 
-    async fn plan_once(&self, type_name: &str, shape: &Shape, question: Question<'_>) -> Result<Plain, Failure> {
-        let Question { prior, private, config } = question;
+    async fn plan_once(
+        &self,
+        type_name: &str,
+        shape: &CallTypes,
+        question: PlanQuestion<'_>,
+    ) -> Result<Plain, CallFailure> {
+        let PlanQuestion { prior, private, config } = question;
         let block = &shape.schema.block;
         let before = prior.map_or(&Value::Null, |prior| &prior.value);
         let dynamic = prior.map_or(&[][..], |prior| &prior.dynamic);
-        let request = Plan {
+        let request = PlanMessage {
             type_name: type_name.into(),
             prior: Some(shape.object(prior)?),
             proposed: Some(write(&proposed(block, before, config), &shape.ty, dynamic)?),
@@ -263,7 +283,7 @@ impl Client {
         let found = planned(block, before, config, &value);
         let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(|one| one.stands(answer.legacy));
         if !violations.is_empty() {
-            return Err(Failure::Inconsistent { method: self.name(Method::PLAN), violations });
+            return Err(CallFailure::Inconsistent { method: self.name(Method::PLAN), violations });
         }
         let identity = shape.read_identity(answer.identity.as_ref());
         let object = Object {
@@ -279,13 +299,13 @@ impl Client {
     /// Carries a planned change out.
     ///
     /// # Errors
-    /// If there is no answer that can be used; [`Failure::is_outcome_unknown`] tells whether something may have been
-    /// done. What the provider itself calls an error is in [`Applied`].
-    pub async fn apply(&self, request: ApplyRequest<'_>) -> Result<Applied, Failure> {
+    /// If there is no answer that can be used; [`CallFailure::is_outcome_unknown`] tells whether something may have
+    /// been done. What the provider itself calls an error is in [`AppliedChange`].
+    pub async fn apply(&self, request: ApplyRequest<'_>) -> Result<AppliedChange, CallFailure> {
         let ApplyRequest { type_name, prior, planned, config } = request;
         let shape = self.shape(type_name)?;
         let prior = prior.filter(|prior| !prior.is_absent());
-        let message = Apply {
+        let message = ApplyMessage {
             type_name: type_name.into(),
             prior: Some(shape.object(prior)?),
             planned: Some(shape.object(Some(planned))?),
@@ -300,18 +320,18 @@ impl Client {
 
     fn applied(
         &self,
-        shape: &Shape,
+        shape: &CallTypes,
         answer: ApplyAnswer,
         prior: Option<&Object>,
         planned: &Object,
-    ) -> Result<Applied, Failure> {
+    ) -> Result<AppliedChange, CallFailure> {
         let diagnostics = diagnostics(answer.notices);
-        let failed = diagnostics.iter().any(Diagnostic::is_error);
+        let failed = diagnostics.iter().any(TerraformDiagnostic::is_error);
         let (value, dynamic) = self.changed(Method::APPLY, shape, answer.state.as_ref(), answer.legacy)?;
         if failed && value.is_null() {
             // Providers leave the state out when they fail. What was there is still there.
             let object = prior.cloned().unwrap_or_default();
-            return Ok(Applied { object, diagnostics, violations: vec![], tolerated: vec![], broken: false });
+            return Ok(AppliedChange { object, diagnostics, violations: vec![], tolerated: vec![], broken: false });
         }
         let block = &shape.schema.block;
         let value = marks::carry(&planned.value, &value);
@@ -329,35 +349,35 @@ impl Client {
             private: answer.private,
         };
         let broken = prior.is_none() && !object.is_absent() && (failed || !violations.is_empty());
-        Ok(Applied { object, diagnostics, violations, tolerated, broken })
+        Ok(AppliedChange { object, diagnostics, violations, tolerated, broken })
     }
 
     /// The value of an answer to a change. One of the legacy type system is brought into shape.
     fn changed(
         &self,
         method: Method,
-        shape: &Shape,
+        shape: &CallTypes,
         data: Option<&Data>,
         legacy: bool,
-    ) -> Result<(Value, Vec<(Path, ValueType)>), Failure> {
+    ) -> Result<(Value, Vec<(Path, ValueType)>), CallFailure> {
         let (value, dynamic) = read(data, &shape.ty, "state").map_err(|problem| self.malformed(method, problem))?;
         Ok((if legacy { shape.conform(&value) } else { value }, dynamic))
     }
 }
 
 impl Plain {
-    fn into_answer(self, verdict: Verdict) -> Answer<Planned> {
-        let planned = Planned { object: self.object, verdict, tolerated: self.tolerated, legacy: self.legacy };
-        Answer { value: planned, warnings: self.warnings }
+    fn into_answer(self, verdict: ChangeVerdict) -> AnswerWithWarnings<PlannedChange> {
+        let planned = PlannedChange { object: self.object, verdict, tolerated: self.tolerated, legacy: self.legacy };
+        AnswerWithWarnings { value: planned, warnings: self.warnings }
     }
 }
 
-impl Verdict {
+impl ChangeVerdict {
     /// Whether a later plan with this verdict keeps what an earlier one promised. A harsher one does not.
-    pub fn keeps(&self, earlier: &Verdict) -> bool {
+    pub fn keeps(&self, earlier: &ChangeVerdict) -> bool {
         match (earlier, self) {
-            (Verdict::Update, Verdict::Same | Verdict::Update)
-            | (Verdict::Replace { .. }, Verdict::Replace { .. } | Verdict::Create) => true,
+            (ChangeVerdict::Update, ChangeVerdict::Same | ChangeVerdict::Update)
+            | (ChangeVerdict::Replace { .. }, ChangeVerdict::Replace { .. } | ChangeVerdict::Create) => true,
             (earlier, later) => earlier == later,
         }
     }
@@ -369,10 +389,10 @@ mod tests {
 
     #[test]
     fn a_harsher_verdict_breaks_a_promise() {
-        let replace = || Verdict::Replace { paths: Vec::new() };
-        assert!(Verdict::Same.keeps(&Verdict::Update));
-        assert!(Verdict::Create.keeps(&replace()));
-        assert!(!replace().keeps(&Verdict::Update));
-        assert!(!Verdict::Update.keeps(&Verdict::Same));
+        let replace = || ChangeVerdict::Replace { paths: Vec::new() };
+        assert!(ChangeVerdict::Same.keeps(&ChangeVerdict::Update));
+        assert!(ChangeVerdict::Create.keeps(&replace()));
+        assert!(!replace().keeps(&ChangeVerdict::Update));
+        assert!(!ChangeVerdict::Update.keeps(&ChangeVerdict::Same));
     }
 }

@@ -5,19 +5,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{Name, Value};
 use grpc_client::prost::Message;
-use grpc_client::{CallError, Code, ConnectError, Connection, Options};
+use grpc_client::{CallError, ConnectError, Connection, ConnectionOptions, GrpcCode};
 use plugins::Plugin;
 use terraform::wire::{decode_with_types, encode, encode_with_types};
-use terraform::{Path, Schema, ValueType, conform};
+use terraform::{Path, TypeSchema, ValueType, conform};
 
 use crate::diagnostic::diagnostics;
 use crate::messages::Empty;
-use crate::messages::{Data, HostAbilities, IdentityData, IdentitySchemasAnswer, Notice, StopAnswer};
-use crate::schemas::Answers;
+use crate::messages::{Data, HostAbilities, IdentityData, IdentitySchemasAnswer, NoticeMessage, StopAnswer};
+use crate::schemas::SchemaAnswers;
 use crate::version::Method;
 use crate::{
-    Diagnostic, Digest, Failure, Identity, Malformed, Object, Output, SchemaCache, Schemas, Version, messages5,
-    messages6, output,
+    CallFailure, Malformed, Object, Output, ProgramDigest, ProtocolVersion, SchemaCache, Schemas, TerraformDiagnostic,
+    TypeIdentity, messages5, messages6, output,
 };
 
 /// The version of Terraform that providers are told. Some refuse hosts below a version; this one has all that a host
@@ -29,20 +29,20 @@ pub(crate) const HOST: HostAbilities = HostAbilities { defers: false, write_only
 
 /// An answer, with the warnings that came with it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer<T> {
+pub struct AnswerWithWarnings<T> {
     /// The answer.
     pub value: T,
-    /// What the provider says about it. No errors: these are a [`Failure`].
-    pub warnings: Vec<Diagnostic>,
+    /// What the provider says about it. No errors: these are a [`CallFailure`].
+    pub warnings: Vec<TerraformDiagnostic>,
 }
 
 /// How a provider is opened.
 #[derive(Clone, Default)]
 pub struct Opening<'a> {
     /// The schemas, if they are known already, with the version of the protocol that they were told in.
-    pub known: Option<(Version, Arc<Schemas>)>,
+    pub known: Option<(ProtocolVersion, Arc<Schemas>)>,
     /// Where schemas are kept, and the digest of the program.
-    pub cache: Option<(&'a SchemaCache, &'a Digest)>,
+    pub cache: Option<(&'a SchemaCache, &'a ProgramDigest)>,
     /// Gets what the provider prints. Without it the lines are dropped.
     pub output: Option<Output>,
 }
@@ -52,23 +52,23 @@ pub struct Opening<'a> {
 /// A dropped future cancels its call: the provider may have carried it out.
 #[derive(Clone)]
 pub struct Client {
-    shared: Arc<Shared>,
+    shared: Arc<SharedClient>,
 }
 
-struct Shared {
+struct SharedClient {
     connection: Connection,
-    version: Version,
+    version: ProtocolVersion,
     schemas: Arc<Schemas>,
     /// The resource types in use.
-    shapes: Mutex<HashMap<Name, Arc<Shape>>>,
+    shapes: Mutex<HashMap<Name, Arc<CallTypes>>>,
 }
 
 /// What is needed for each call about a resource type.
-pub(crate) struct Shape {
-    pub(crate) schema: Arc<Schema>,
+pub(crate) struct CallTypes {
+    pub(crate) schema: Arc<TypeSchema>,
     /// The type of its values.
     pub(crate) ty: ValueType,
-    pub(crate) identity: Option<Identity>,
+    pub(crate) identity: Option<TypeIdentity>,
 }
 
 impl Client {
@@ -78,12 +78,12 @@ impl Client {
     /// It is done once for each process: what a process prints is taken once.
     ///
     /// # Errors
-    /// [`Failure::Protocol`] if the plugin speaks another version, [`Failure::Connect`] if it cannot be reached, and
-    /// the failures of the calls.
-    pub async fn open(plugin: &Plugin, opening: Opening<'_>) -> Result<Client, Failure> {
+    /// [`CallFailure::Protocol`] if the plugin speaks another version, [`CallFailure::Connect`] if it cannot be
+    /// reached, and the failures of the calls.
+    pub async fn open(plugin: &Plugin, opening: Opening<'_>) -> Result<Client, CallFailure> {
         let Opening { known, cache, output } = opening;
-        let version = Failure::version(plugin.endpoint().protocol)?;
-        let connection = Connection::to(plugin, &Options::default()).await?;
+        let version = CallFailure::version(plugin.endpoint().protocol)?;
+        let connection = Connection::to(plugin, &ConnectionOptions::default()).await?;
         output::take(plugin, output.unwrap_or_else(|| Arc::new(|_| ()))).await?;
         let known = known.filter(|(told, _)| *told == version).map(|(_, schemas)| schemas);
         let cached = known.or_else(|| cache.and_then(|(cache, digest)| cache.load(digest, version).map(Arc::new)));
@@ -96,16 +96,16 @@ impl Client {
                 schemas
             }
             None => {
-                let answers = Answers::ask(&connection, version).await?;
+                let answers = SchemaAnswers::ask(&connection, version).await?;
                 if let Some((cache, digest)) = cache {
                     cache.store(digest, version, &answers);
                 }
                 let method = Method::SCHEMA.name(version);
-                Arc::new(Schemas::of(answers).map_err(|problem| Failure::Malformed { method, problem })?)
+                Arc::new(Schemas::of(answers).map_err(|problem| CallFailure::Malformed { method, problem })?)
             }
         };
         let shapes = Mutex::default();
-        Ok(Client { shared: Arc::new(Shared { connection, version, schemas, shapes }) })
+        Ok(Client { shared: Arc::new(SharedClient { connection, version, schemas, shapes }) })
     }
 
     /// What the provider says about itself.
@@ -114,7 +114,7 @@ impl Client {
     }
 
     /// The version of the protocol.
-    pub fn version(&self) -> Version {
+    pub fn version(&self) -> ProtocolVersion {
         self.shared.version
     }
 
@@ -128,7 +128,7 @@ impl Client {
     ///
     /// # Errors
     /// If there is no answer.
-    pub async fn stop(&self) -> Result<Option<String>, Failure> {
+    pub async fn stop(&self) -> Result<Option<String>, CallFailure> {
         let answer: StopAnswer = self.ask(Method::STOP, Empty {}).await?;
         Ok(Some(answer.error).filter(|error| !error.is_empty()))
     }
@@ -137,12 +137,12 @@ impl Client {
     ///
     /// # Errors
     /// If the provider has no such type.
-    pub fn envelope(&self, type_name: &str, object: &Object) -> Result<Value, Failure> {
+    pub fn envelope(&self, type_name: &str, object: &Object) -> Result<Value, CallFailure> {
         let shape = self.shape(type_name)?;
         Ok(object.envelope(shape.schema.version, shape.identity.as_ref().map_or(0, |identity| identity.version)))
     }
 
-    pub(crate) async fn ask<Q, A>(&self, method: Method, request: Q) -> Result<A, Failure>
+    pub(crate) async fn ask<Q, A>(&self, method: Method, request: Q) -> Result<A, CallFailure>
     where
         Q: Message + 'static,
         A: Message + Default + 'static,
@@ -155,22 +155,22 @@ impl Client {
         method.name(self.shared.version)
     }
 
-    pub(crate) fn malformed(&self, method: Method, problem: Malformed) -> Failure {
-        Failure::Malformed { method: self.name(method), problem }
+    pub(crate) fn malformed(&self, method: Method, problem: Malformed) -> CallFailure {
+        CallFailure::Malformed { method: self.name(method), problem }
     }
 
     /// The shape of a resource type.
-    pub(crate) fn shape(&self, type_name: &str) -> Result<Arc<Shape>, Failure> {
+    pub(crate) fn shape(&self, type_name: &str) -> Result<Arc<CallTypes>, CallFailure> {
         let mut shapes = self.shared.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(shape) = shapes.get(type_name) {
             return Ok(Arc::clone(shape));
         }
         let schemas = &self.shared.schemas;
         let Some((name, schema)) = schemas.provider.resources.get_key_value(type_name) else {
-            return Err(Failure::NoSuchType { kind: "resource type", name: type_name.into() });
+            return Err(CallFailure::NoSuchType { kind: "resource type", name: type_name.into() });
         };
         let identity = schemas.identities.get(type_name).cloned();
-        let shape = Arc::new(Shape { schema: Arc::clone(schema), ty: schema.block.ty(), identity });
+        let shape = Arc::new(CallTypes { schema: Arc::clone(schema), ty: schema.block.ty(), identity });
         shapes.insert(name.clone(), Arc::clone(&shape));
         Ok(shape)
     }
@@ -182,17 +182,17 @@ impl Client {
     }
 }
 
-impl Answers {
-    async fn ask(connection: &Connection, version: Version) -> Result<Answers, Failure> {
+impl SchemaAnswers {
+    async fn ask(connection: &Connection, version: ProtocolVersion) -> Result<SchemaAnswers, CallFailure> {
         let schemas: messages6::SchemaAnswer = match version {
-            Version::Five => {
+            ProtocolVersion::Five => {
                 let answer: messages5::SchemaAnswer = call(connection, version, Method::SCHEMA, Empty {}).await?;
                 answer.into()
             }
-            Version::Six => call(connection, version, Method::SCHEMA, Empty {}).await?,
+            ProtocolVersion::Six => call(connection, version, Method::SCHEMA, Empty {}).await?,
         };
         accept(schemas.notices.clone())?;
-        let asked: Result<IdentitySchemasAnswer, Failure> =
+        let asked: Result<IdentitySchemasAnswer, CallFailure> =
             call(connection, version, Method::IDENTITY_SCHEMAS, Empty {}).await;
         let identities = match asked {
             Ok(answer) => {
@@ -200,25 +200,34 @@ impl Answers {
                 Some(answer)
             }
             // A provider that is older than identities.
-            Err(Failure::Call { error: CallError::Status(status), .. }) if status.code == Code::Unimplemented => None,
+            Err(CallFailure::Call { error: CallError::Status(status), .. })
+                if status.code == GrpcCode::Unimplemented =>
+            {
+                None
+            }
             Err(failure) => return Err(failure),
         };
-        Ok(Answers { schemas: Some(schemas), identities })
+        Ok(SchemaAnswers { schemas: Some(schemas), identities })
     }
 }
 
-async fn call<Q, A>(connection: &Connection, version: Version, method: Method, request: Q) -> Result<A, Failure>
+async fn call<Q, A>(
+    connection: &Connection,
+    version: ProtocolVersion,
+    method: Method,
+    request: Q,
+) -> Result<A, CallFailure>
 where
     Q: Message + 'static,
     A: Message + Default + 'static,
 {
     let answer = connection.unary(method.path(version), request).await;
-    answer.map_err(|error| Failure::Call { method: method.name(version), error })
+    answer.map_err(|error| CallFailure::Call { method: method.name(version), error })
 }
 
-impl From<ConnectError> for Failure {
-    fn from(error: ConnectError) -> Failure {
-        Failure::Connect(Arc::new(error))
+impl From<ConnectError> for CallFailure {
+    fn from(error: ConnectError) -> CallFailure {
+        CallFailure::Connect(Arc::new(error))
     }
 }
 
@@ -226,18 +235,22 @@ impl From<ConnectError> for Failure {
 ///
 /// # Errors
 /// If there are errors among them.
-pub(crate) fn accept(notices: Vec<Notice>) -> Result<Vec<Diagnostic>, Failure> {
+pub(crate) fn accept(notices: Vec<NoticeMessage>) -> Result<Vec<TerraformDiagnostic>, CallFailure> {
     let diagnostics = diagnostics(notices);
-    if diagnostics.iter().any(Diagnostic::is_error) { Err(Failure::Rejected(diagnostics)) } else { Ok(diagnostics) }
+    if diagnostics.iter().any(TerraformDiagnostic::is_error) {
+        Err(CallFailure::Rejected(diagnostics))
+    } else {
+        Ok(diagnostics)
+    }
 }
 
 /// A value of the caller as a message.
-pub(crate) fn write(value: &Value, ty: &ValueType, dynamic: &[(Path, ValueType)]) -> Result<Data, Failure> {
+pub(crate) fn write(value: &Value, ty: &ValueType, dynamic: &[(Path, ValueType)]) -> Result<Data, CallFailure> {
     let msgpack = match dynamic {
         [] => encode(value, ty),
         dynamic => encode_with_types(value, ty, dynamic),
     };
-    Ok(Data { msgpack: msgpack.map_err(Failure::Unfit)?, json: Vec::new() })
+    Ok(Data { msgpack: msgpack.map_err(CallFailure::Unfit)?, json: Vec::new() })
 }
 
 /// A value of the provider with the types of its dynamic parts. A missing one is null.
@@ -254,14 +267,14 @@ pub(crate) fn read(
     }
 }
 
-impl Shape {
+impl CallTypes {
     /// A configuration of a document in the shape of the schema.
     pub(crate) fn conform(&self, value: &Value) -> Value {
         conform(&self.schema.block, value)
     }
 
     /// An object of this type as a message; null without one.
-    pub(crate) fn object(&self, object: Option<&Object>) -> Result<Data, Failure> {
+    pub(crate) fn object(&self, object: Option<&Object>) -> Result<Data, CallFailure> {
         match object {
             None => write(&Value::Null, &self.ty, &[]),
             Some(object) => write(&object.value, &self.ty, &object.dynamic),
@@ -269,7 +282,7 @@ impl Shape {
     }
 
     /// An identity of this type as a message.
-    pub(crate) fn write_identity(&self, identity: Option<&Value>) -> Result<Option<IdentityData>, Failure> {
+    pub(crate) fn write_identity(&self, identity: Option<&Value>) -> Result<Option<IdentityData>, CallFailure> {
         let (Some(schema), Some(identity)) = (&self.identity, identity) else { return Ok(None) };
         Ok(Some(IdentityData { data: Some(write(identity, &schema.ty, &[])?) }))
     }

@@ -4,41 +4,41 @@ use blueprint::Value;
 use terraform::conform;
 
 use crate::client::{HOST, accept, read, write};
-use crate::messages::{Configure, NoticesAnswer, ValidateProvider, ValidateProviderAnswer};
+use crate::messages::{ConfigureMessage, NoticesAnswer, ValidateProviderAnswer, ValidateProviderMessage};
 use crate::version::Method;
-use crate::{Answer, Client, Failure, HOST_VERSION, Version};
+use crate::{AnswerWithWarnings, CallFailure, Client, HOST_VERSION, ProtocolVersion};
 
 impl Client {
     /// Whether a configuration of the provider is valid. Returns it with the defaults of the provider: what
     /// [`Client::configure`] takes. Parts of it may be unknown.
     ///
     /// # Errors
-    /// [`Failure::Rejected`] if it is not valid, and the failures of the call.
-    pub async fn validate_provider(&self, config: &Value) -> Result<Answer<Value>, Failure> {
+    /// [`CallFailure::Rejected`] if it is not valid, and the failures of the call.
+    pub async fn validate_provider(&self, config: &Value) -> Result<AnswerWithWarnings<Value>, CallFailure> {
         let block = &self.schemas().provider.provider.block;
         let (ty, config) = (block.ty(), conform(block, &present(config)));
-        let request = ValidateProvider { config: Some(write(&config, &ty, &[])?) };
+        let request = ValidateProviderMessage { config: Some(write(&config, &ty, &[])?) };
         let answer: ValidateProviderAnswer = self.ask(Method::VALIDATE_PROVIDER, request).await?;
         let warnings = accept(answer.notices)?;
         let fault = |problem| self.malformed(Method::VALIDATE_PROVIDER, problem);
         let (prepared, _) = read(answer.prepared.as_ref(), &ty, "prepared configuration").map_err(fault)?;
         let value = match self.version() {
-            Version::Five if !prepared.is_null() => crate::marks::carry(&config, &conform(block, &prepared)),
+            ProtocolVersion::Five if !prepared.is_null() => crate::marks::carry(&config, &conform(block, &prepared)),
             _ => config,
         };
-        Ok(Answer { value, warnings })
+        Ok(AnswerWithWarnings { value, warnings })
     }
 
     /// Configures the process. It can be done once for each process.
     ///
     /// # Errors
-    /// [`Failure::Rejected`] if the provider refuses, and the failures of the call.
-    pub async fn configure(&self, prepared: &Value) -> Result<Answer<()>, Failure> {
+    /// [`CallFailure::Rejected`] if the provider refuses, and the failures of the call.
+    pub async fn configure(&self, prepared: &Value) -> Result<AnswerWithWarnings<()>, CallFailure> {
         let block = &self.schemas().provider.provider.block;
         let config = write(&conform(block, &present(prepared)), &block.ty(), &[])?;
-        let request = Configure { host_version: HOST_VERSION.into(), config: Some(config), host: Some(HOST) };
+        let request = ConfigureMessage { host_version: HOST_VERSION.into(), config: Some(config), host: Some(HOST) };
         let answer: NoticesAnswer = self.ask(Method::CONFIGURE, request).await?;
-        Ok(Answer { value: (), warnings: accept(answer.notices)? })
+        Ok(AnswerWithWarnings { value: (), warnings: accept(answer.notices)? })
     }
 }
 

@@ -4,9 +4,9 @@ use blueprint::{IndexMap, Name, Value};
 use terraform::{ParameterSchema, ValueType, conform, conform_to};
 
 use crate::client::{HOST, accept, read, write};
-use crate::messages::{Call, CallAnswer, NoticesAnswer, ReadData, ReadDataAnswer, ValidateType};
+use crate::messages::{CallAnswer, CallMessage, NoticesAnswer, ReadDataAnswer, ReadDataMessage, ValidateTypeMessage};
 use crate::version::Method;
-use crate::{Answer, Client, Failure, Malformed, marks};
+use crate::{AnswerWithWarnings, CallFailure, Client, Malformed, marks};
 
 /// What a function returned.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,23 +30,23 @@ impl Client {
     /// Whether a configuration of a data source is valid. Parts of it may be unknown.
     ///
     /// # Errors
-    /// [`Failure::Rejected`] if it is not valid, and the failures of the call.
-    pub async fn validate_data(&self, type_name: &str, config: &Value) -> Result<Answer<()>, Failure> {
+    /// [`CallFailure::Rejected`] if it is not valid, and the failures of the call.
+    pub async fn validate_data(&self, type_name: &str, config: &Value) -> Result<AnswerWithWarnings<()>, CallFailure> {
         let schema = self.data_source(type_name)?;
         let config = write(&conform(&schema.block, config), &schema.block.ty(), &[])?;
-        let request = ValidateType { type_name: type_name.into(), config: Some(config), host: None };
+        let request = ValidateTypeMessage { type_name: type_name.into(), config: Some(config), host: None };
         let answer: NoticesAnswer = self.ask(Method::VALIDATE_DATA, request).await?;
-        Ok(Answer { value: (), warnings: accept(answer.notices)? })
+        Ok(AnswerWithWarnings { value: (), warnings: accept(answer.notices)? })
     }
 
     /// Reads a data source. Its configuration must be known.
     ///
     /// # Errors
-    /// [`Failure::Rejected`] if it cannot be read, and the failures of the call.
-    pub async fn read_data(&self, type_name: &str, config: &Value) -> Result<Answer<Value>, Failure> {
+    /// [`CallFailure::Rejected`] if it cannot be read, and the failures of the call.
+    pub async fn read_data(&self, type_name: &str, config: &Value) -> Result<AnswerWithWarnings<Value>, CallFailure> {
         let schema = self.data_source(type_name)?;
         let (ty, config) = (schema.block.ty(), conform(&schema.block, config));
-        let request = ReadData {
+        let request = ReadDataMessage {
             type_name: type_name.into(),
             config: Some(write(&config, &ty, &[])?),
             meta: self.meta(),
@@ -62,23 +62,23 @@ impl Client {
         }
         let value = conform(&schema.block, &value);
         self.known(Method::READ_DATA, &value)?;
-        Ok(Answer { value: schema.block.mark_sensitive(&marks::carry(&config, &value)), warnings })
+        Ok(AnswerWithWarnings { value: schema.block.mark_sensitive(&marks::carry(&config, &value)), warnings })
     }
 
-    fn data_source(&self, type_name: &str) -> Result<&terraform::Schema, Failure> {
+    fn data_source(&self, type_name: &str) -> Result<&terraform::TypeSchema, CallFailure> {
         let found = self.schemas().provider.data_sources.get(type_name);
-        found.map(AsRef::as_ref).ok_or_else(|| Failure::NoSuchType { kind: "data source", name: type_name.into() })
+        found.map(AsRef::as_ref).ok_or_else(|| CallFailure::NoSuchType { kind: "data source", name: type_name.into() })
     }
 
     /// Calls a function. The process need not be configured. The result is secret if an argument is.
     ///
     /// # Errors
-    /// [`Failure::NoSuchType`] if there is no such function, [`Failure::Unfit`] if an argument has another type, and
-    /// the failures of the call.
-    pub async fn call_function(&self, name: &str, arguments: &[Value]) -> Result<Returned, Failure> {
+    /// [`CallFailure::NoSuchType`] if there is no such function, [`CallFailure::Unfit`] if an argument has another
+    /// type, and the failures of the call.
+    pub async fn call_function(&self, name: &str, arguments: &[Value]) -> Result<Returned, CallFailure> {
         let functions: &IndexMap<Name, _> = &self.schemas().provider.functions;
         let Some(function) = functions.get(name) else {
-            return Err(Failure::NoSuchType { kind: "function", name: name.into() });
+            return Err(CallFailure::NoSuchType { kind: "function", name: name.into() });
         };
         let secret = arguments.iter().any(Value::has_secret);
         let failed = |text: String, argument| Ok(Returned::Failed(FunctionFailure { text, argument }));
@@ -98,7 +98,7 @@ impl Client {
             return Ok(Returned::Value(function.returns.unknown().tainted(secret)));
         }
         let written = pairs.iter().map(|(argument, parameter)| argument_data(argument, &parameter.ty));
-        let request = Call { name: name.into(), arguments: written.collect::<Result<_, Failure>>()? };
+        let request = CallMessage { name: name.into(), arguments: written.collect::<Result<_, CallFailure>>()? };
         let answer: CallAnswer = self.ask(Method::CALL, request).await?;
         if let Some(problem) = answer.problem {
             let argument = problem.argument.and_then(|at| usize::try_from(at).ok()).filter(|at| *at < arguments.len());
@@ -111,6 +111,6 @@ impl Client {
     }
 }
 
-fn argument_data(argument: &Value, ty: &ValueType) -> Result<crate::messages::Data, Failure> {
+fn argument_data(argument: &Value, ty: &ValueType) -> Result<crate::messages::Data, CallFailure> {
     write(&conform_to(ty, argument), ty, &[])
 }

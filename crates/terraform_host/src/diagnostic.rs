@@ -7,10 +7,10 @@ use blueprint::Name;
 use grpc_client::{CallError, ConnectError};
 use terraform::agree::Violation;
 use terraform::wire::WireError;
-use terraform::{Path, Step};
+use terraform::{AttributeStep, Path};
 
-use crate::Version;
-use crate::messages::{Deferred, Notice, Place, Selector};
+use crate::ProtocolVersion;
+use crate::messages::{AttributePath, DeferredMessage, NoticeMessage, Selector};
 
 /// How serious a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,7 +23,7 @@ pub enum Severity {
 
 /// A message of a provider. Its texts are the provider's: they may repeat secrets of the call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Diagnostic {
+pub struct TerraformDiagnostic {
     /// How serious it is.
     pub severity: Severity,
     /// One line.
@@ -34,7 +34,7 @@ pub struct Diagnostic {
     pub path: Path,
 }
 
-impl Diagnostic {
+impl TerraformDiagnostic {
     /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
@@ -42,7 +42,7 @@ impl Diagnostic {
 }
 
 /// The place, the summary and the detail.
-impl fmt::Display for Diagnostic {
+impl fmt::Display for TerraformDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.0.is_empty() {
             write!(f, "`{}`: ", self.path)?;
@@ -58,12 +58,12 @@ impl fmt::Display for Diagnostic {
 /// The severity of a warning. Any other one is taken as an error, so that nothing is missed.
 const WARNING: i32 = 2;
 
-pub(crate) fn diagnostics(notices: Vec<Notice>) -> Vec<Diagnostic> {
+pub(crate) fn diagnostics(notices: Vec<NoticeMessage>) -> Vec<TerraformDiagnostic> {
     notices.into_iter().map(diagnostic).collect()
 }
 
-fn diagnostic(notice: Notice) -> Diagnostic {
-    Diagnostic {
+fn diagnostic(notice: NoticeMessage) -> TerraformDiagnostic {
+    TerraformDiagnostic {
         severity: if notice.severity == WARNING { Severity::Warning } else { Severity::Error },
         summary: notice.summary,
         detail: notice.detail,
@@ -72,22 +72,22 @@ fn diagnostic(notice: Notice) -> Diagnostic {
 }
 
 /// The path of a place. It ends before a step that selects nothing, such as an element of a set.
-pub(crate) fn path(place: Place) -> Path {
+pub(crate) fn path(place: AttributePath) -> Path {
     let step = |selector| match selector {
-        Selector::Attribute(name) => Some(Step::Attribute(name.into())),
-        Selector::Key(key) => Some(Step::Key(key.into())),
-        Selector::Index(index) => u64::try_from(index).ok().map(Step::Index),
+        Selector::Attribute(name) => Some(AttributeStep::Attribute(name.into())),
+        Selector::Key(key) => Some(AttributeStep::Key(key.into())),
+        Selector::Index(index) => u64::try_from(index).ok().map(AttributeStep::Index),
     };
     Path(place.steps.into_iter().map_while(|one| one.selector.and_then(step)).collect())
 }
 
 /// Why a call has no usable answer. The messages are lower-case phrases without values of the call; the provider's own
-/// texts are in [`Failure::Rejected`] and in the status of [`Failure::Call`].
+/// texts are in [`CallFailure::Rejected`] and in the status of [`CallFailure::Call`].
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum Failure {
+pub enum CallFailure {
     /// The provider answered with errors. Warnings are among them.
     #[error("the provider refused: {}", first(.0))]
-    Rejected(Vec<Diagnostic>),
+    Rejected(Vec<TerraformDiagnostic>),
     /// The plugin cannot be reached.
     #[error(transparent)]
     Connect(Arc<ConnectError>),
@@ -167,7 +167,7 @@ pub enum Deferral {
 }
 
 impl Deferral {
-    pub(crate) fn of(message: Deferred) -> Deferral {
+    pub(crate) fn of(message: DeferredMessage) -> Deferral {
         match message.reason {
             1 => Deferral::ResourceConfig,
             2 => Deferral::ProviderConfig,
@@ -212,32 +212,32 @@ pub enum Malformed {
     Schema(Name, &'static str),
 }
 
-impl Failure {
+impl CallFailure {
     /// Whether the provider may have done what the call asks for. Then only reading the object shows what happened.
     pub fn is_outcome_unknown(&self) -> bool {
         match self {
-            Failure::Call { error, .. } => !matches!(error, CallError::NotSent(_)),
-            Failure::Malformed { .. } => true,
+            CallFailure::Call { error, .. } => !matches!(error, CallError::NotSent(_)),
+            CallFailure::Malformed { .. } => true,
             _ => false,
         }
     }
 
     /// The provider's own messages.
-    pub fn diagnostics(&self) -> &[Diagnostic] {
+    pub fn diagnostics(&self) -> &[TerraformDiagnostic] {
         match self {
-            Failure::Rejected(diagnostics) => diagnostics,
+            CallFailure::Rejected(diagnostics) => diagnostics,
             _ => &[],
         }
     }
 
     /// A version of the protocol that is not supported.
-    pub(crate) fn version(number: Option<u32>) -> Result<Version, Failure> {
-        number.and_then(Version::of).ok_or(Failure::Protocol(number))
+    pub(crate) fn version(number: Option<u32>) -> Result<ProtocolVersion, CallFailure> {
+        number.and_then(ProtocolVersion::of).ok_or(CallFailure::Protocol(number))
     }
 }
 
-fn first(diagnostics: &[Diagnostic]) -> String {
-    diagnostics.iter().find(|one| one.is_error()).map(Diagnostic::to_string).unwrap_or_default()
+fn first(diagnostics: &[TerraformDiagnostic]) -> String {
+    diagnostics.iter().find(|one| one.is_error()).map(TerraformDiagnostic::to_string).unwrap_or_default()
 }
 
 fn contradictions(violations: &[Violation]) -> String {
@@ -255,10 +255,10 @@ fn spoken(number: Option<u32>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::PlaceStep;
+    use crate::messages::AttributePathStep;
 
-    fn step(selector: Option<Selector>) -> PlaceStep {
-        PlaceStep { selector }
+    fn step(selector: Option<Selector>) -> AttributePathStep {
+        AttributePathStep { selector }
     }
 
     #[test]
@@ -270,24 +270,24 @@ mod tests {
             step(None),
             step(Some(Selector::Attribute("b".into()))),
         ];
-        assert_eq!(path(Place { steps }).to_string(), r#"a["k"][2]"#);
-        assert!(path(Place { steps: vec![step(Some(Selector::Index(-1)))] }).0.is_empty());
+        assert_eq!(path(AttributePath { steps }).to_string(), r#"a["k"][2]"#);
+        assert!(path(AttributePath { steps: vec![step(Some(Selector::Index(-1)))] }).0.is_empty());
     }
 
     #[test]
     fn a_message_of_an_unknown_severity_is_an_error() {
-        let notice = |severity| Notice { severity, summary: "s".into(), detail: "d".into(), place: None };
+        let notice = |severity| NoticeMessage { severity, summary: "s".into(), detail: "d".into(), place: None };
         let severities: Vec<_> =
-            diagnostics([0, 1, 2, 9].map(notice).into()).iter().map(Diagnostic::is_error).collect();
+            diagnostics([0, 1, 2, 9].map(notice).into()).iter().map(TerraformDiagnostic::is_error).collect();
         assert_eq!(severities, [true, true, false, true]);
     }
 
     #[test]
     fn the_message_of_a_wrong_version_names_it() {
         assert_eq!(
-            Failure::version(Some(4)).unwrap_err().to_string(),
+            CallFailure::version(Some(4)).unwrap_err().to_string(),
             "the plugin speaks protocol 4; supported are versions 5 and 6"
         );
-        assert_eq!(Failure::version(Some(6)).unwrap(), Version::Six);
+        assert_eq!(CallFailure::version(Some(6)).unwrap(), ProtocolVersion::Six);
     }
 }

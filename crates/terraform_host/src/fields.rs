@@ -8,7 +8,7 @@ use std::sync::Arc;
 use blueprint::{Address, Name, Unknown, Value};
 use provider::Applied;
 
-use crate::{Client, Digest, Failure, Object};
+use crate::{CallFailure, Client, Object, ProgramDigest};
 
 /// In the data of a plan: the envelope of the object before the change.
 const PRIOR: &str = "prior";
@@ -55,7 +55,7 @@ impl Private {
 
     /// The planned private data of the object that is replaced.
     pub(crate) fn planned_bytes(&self) -> Vec<u8> {
-        self.planned.as_ref().map(|envelope| crate::object::Parts::of(envelope).private).unwrap_or_default()
+        self.planned.as_ref().map(|envelope| crate::object::EnvelopeParts::of(envelope).private).unwrap_or_default()
     }
 }
 
@@ -66,12 +66,12 @@ pub(crate) fn id_of(object: &Object, before: Option<&str>, token: &str) -> Name 
     if let Some(id) = own.or(before.filter(|id| !id.is_empty())) {
         return id.into();
     }
-    let made = Digest::of(token.as_bytes()).to_hex();
+    let made = ProgramDigest::of(token.as_bytes()).to_hex();
     made.get(..ID_DIGITS).unwrap_or(&made).into()
 }
 
 /// An object as it is recorded.
-pub(crate) fn recorded(client: &Client, type_name: &str, object: &Object, id: Name) -> Result<Applied, Failure> {
+pub(crate) fn recorded(client: &Client, type_name: &str, object: &Object, id: Name) -> Result<Applied, CallFailure> {
     let private = client.envelope(type_name, object)?;
     Ok(Applied::ready(id, object.value.clone()).with_private(private))
 }

@@ -6,10 +6,10 @@ use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use grpc_client::{CallError, Connection, Options};
-use plugins::{Address, AfterStop, BoxFuture, Endpoint, Protocol, Recognised};
+use grpc_client::{CallError, Connection, ConnectionOptions};
+use plugins::{AfterStop, BoxFuture, Endpoint, ListenAddress, Protocol, Recognised};
 
-use crate::Version;
+use crate::ProtocolVersion;
 use crate::messages::Empty;
 use crate::version::SHUTDOWN;
 
@@ -39,7 +39,7 @@ pub struct Handshake;
 
 impl Protocol for Handshake {
     fn environment(&self, sockets: &Path) -> Vec<(OsString, OsString)> {
-        let versions = Version::ALL.map(|version| version.to_string()).join(",");
+        let versions = ProtocolVersion::ALL.map(|version| version.to_string()).join(",");
         let mut variables: Vec<(OsString, OsString)> = vec![
             (COOKIE.0.into(), COOKIE.1.into()),
             ("PLUGIN_PROTOCOL_VERSIONS".into(), versions.into()),
@@ -66,7 +66,7 @@ impl Protocol for Handshake {
 
     fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, AfterStop> {
         Box::pin(async move {
-            let Ok(connection) = Connection::connect(endpoint, &Options::default()).await else {
+            let Ok(connection) = Connection::connect(endpoint, &ConnectionOptions::default()).await else {
                 return AfterStop::Signal;
             };
             // The process often ends before it answers.
@@ -87,17 +87,17 @@ fn endpoint(fields: &[&str]) -> Result<Endpoint, String> {
         return Err(format!("its handshake has version {line}, not {LINE_VERSION}"));
     }
     let number: Option<u32> = version.parse().ok();
-    if number.and_then(Version::of).is_none() {
+    if number.and_then(ProtocolVersion::of).is_none() {
         return Err(format!("it speaks protocol {version}, not 5 or 6"));
     }
     if *calls != "grpc" {
         return Err(format!("it is called by `{calls}`, not by gRPC"));
     }
     let address = match *network {
-        "unix" => Address::Unix(PathBuf::from(address)),
+        "unix" => ListenAddress::Unix(PathBuf::from(address)),
         "tcp" => {
             let parsed: Result<SocketAddr, _> = address.parse();
-            Address::Tcp(parsed.map_err(|_| format!("its address `{address}` is none"))?)
+            ListenAddress::Tcp(parsed.map_err(|_| format!("its address `{address}` is none"))?)
         }
         other => return Err(format!("it listens on a network of kind `{other}`")),
     };
@@ -119,12 +119,12 @@ mod tests {
     #[test]
     fn a_handshake_names_a_socket_and_a_version() {
         for line in ["1|5|unix|/tmp/p1|grpc|", "1|5|unix|/tmp/p1|grpc\r", "1|5|unix|/tmp/p1|grpc||more|and more"] {
-            let endpoint = Endpoint { address: Address::Unix("/tmp/p1".into()), protocol: Some(5), tls: false };
+            let endpoint = Endpoint { address: ListenAddress::Unix("/tmp/p1".into()), protocol: Some(5), tls: false };
             assert_eq!(Handshake.line(line), Recognised::Endpoint(endpoint), "{line}");
         }
         let Recognised::Endpoint(endpoint) = Handshake.line("1|6|tcp|127.0.0.1:1234|grpc|MIIB") else { panic!() };
         assert_eq!((endpoint.protocol, endpoint.tls), (Some(6), true));
-        assert_eq!(endpoint.address, Address::Tcp(([127, 0, 0, 1], 1234).into()));
+        assert_eq!(endpoint.address, ListenAddress::Tcp(([127, 0, 0, 1], 1234).into()));
     }
 
     #[test]

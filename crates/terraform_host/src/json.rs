@@ -14,16 +14,16 @@ use terraform::{Path, ValueType};
 /// If a part of the value has no such form, for example an unknown one.
 pub(crate) fn write(value: &Value, dynamic: &[(Path, ValueType)]) -> Result<Vec<u8>, WireError> {
     let mut out = String::new();
-    let writer = Writer { dynamic };
+    let writer = TerraformJsonWriter { dynamic };
     writer.value(value, &Path::default(), &mut out)?;
     Ok(out.into_bytes())
 }
 
-struct Writer<'a> {
+struct TerraformJsonWriter<'a> {
     dynamic: &'a [(Path, ValueType)],
 }
 
-impl Writer<'_> {
+impl TerraformJsonWriter<'_> {
     fn value(&self, value: &Value, path: &Path, out: &mut String) -> Result<(), WireError> {
         let dynamic = self.dynamic.iter().find(|(at, _)| at == path);
         let Some((_, ty)) = dynamic.filter(|_| !value.is_null()) else { return self.plain(value, path, out) };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Name, Value};
-use plugins::Lease;
+use plugins::PluginLease;
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
     ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanRequest, Planned, ProviderDiagnostic,
@@ -16,27 +16,32 @@ use provider::{
 };
 use terraform::{SchemaTypes, same};
 
-use crate::change::{Applied as Done, ApplyRequest as Change};
+use crate::change::{AppliedChange as Done, ApplyRequest as Change};
 use crate::fields::{Private, id_of, recorded};
 use crate::planning::{broken_promise, current, planned, upgraded};
-use crate::problems::{Effect, contradiction, diagnostic_of, error_of, function_failed, placed, warnings_of};
-use crate::process::Process;
-use crate::{Client, Failure, ImportBy, Object, Returned};
+use crate::problems::{CallEffect, contradiction, diagnostic_of, error_of, function_failed, placed, warnings_of};
+use crate::process::PackageProcess;
+use crate::{CallFailure, Client, ImportBy, Object, Returned};
 
 /// How long a call that changes something may go on after it was stopped.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A configured package.
-pub(crate) struct Managed {
+pub(crate) struct ManagedPackage {
     types: Arc<SchemaTypes>,
     package: Name,
-    process: Arc<Process>,
+    process: Arc<PackageProcess>,
     settings: Value,
 }
 
-impl Managed {
-    pub(crate) fn new(types: Arc<SchemaTypes>, package: Name, process: Arc<Process>, settings: Value) -> Managed {
-        Managed { types, package, process, settings }
+impl ManagedPackage {
+    pub(crate) fn new(
+        types: Arc<SchemaTypes>,
+        package: Name,
+        process: Arc<PackageProcess>,
+        settings: Value,
+    ) -> ManagedPackage {
+        ManagedPackage { types, package, process, settings }
     }
 
     /// The type of the protocol that a name stands for.
@@ -61,13 +66,13 @@ impl Managed {
         question: impl FnOnce(Client) -> F,
     ) -> Result<T, ProviderError>
     where
-        F: Future<Output = Result<T, Failure>>,
+        F: Future<Output = Result<T, CallFailure>>,
     {
         let asked = async {
-            let (_lease, client): (Lease, Client) = self.process.session().await?;
-            question(client).await.map_err(|failure| error_of(failure, Effect::Reads, &secrets()))
+            let (_lease, client): (PluginLease, Client) = self.process.session().await?;
+            question(client).await.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };
-        self.within(call, Effect::Reads, asked).await
+        self.within(call, CallEffect::Reads, asked).await
     }
 
     async fn check_with(&self, call: &Call, request: CheckRequest<'_>) -> Result<Checked, ProviderError> {
@@ -78,13 +83,13 @@ impl Managed {
             let (_lease, client) = self.process.client().await?;
             match client.validate_resource(&type_name, request.spec).await {
                 Ok(answer) => Ok(warnings_of(&answer.warnings, &secrets())),
-                Err(failure @ (Failure::Rejected(_) | Failure::Unfit(_))) => {
-                    Ok(error_of(failure, Effect::Reads, &secrets()).diagnostics)
+                Err(failure @ (CallFailure::Rejected(_) | CallFailure::Unfit(_))) => {
+                    Ok(error_of(failure, CallEffect::Reads, &secrets()).diagnostics)
                 }
-                Err(failure) => Err(error_of(failure, Effect::Reads, &secrets())),
+                Err(failure) => Err(error_of(failure, CallEffect::Reads, &secrets())),
             }
         };
-        Ok(Checked { diagnostics: self.within(call, Effect::Reads, checking).await? })
+        Ok(Checked { diagnostics: self.within(call, CallEffect::Reads, checking).await? })
     }
 
     async fn plan_with(&self, call: &Call, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
@@ -128,7 +133,7 @@ impl Managed {
         let importing = self.asking(call, secrets, |client| async move {
             let found = match client.import(&type_name, ImportBy::Id(request.id)).await {
                 Ok(found) => found,
-                Err(Failure::NothingImported) => return Ok(Vec::new()),
+                Err(CallFailure::NothingImported) => return Ok(Vec::new()),
                 Err(failure) => return Err(failure),
             };
             let mut diagnostics = warnings_of(&found.warnings, &secrets());
@@ -188,7 +193,7 @@ impl Managed {
     async fn apply_with(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         // A process that starts is not waited for once the call is stopped.
-        let (_lease, client) = self.within(call, Effect::Reads, self.process.session()).await?;
+        let (_lease, client) = self.within(call, CallEffect::Reads, self.process.session()).await?;
         let values = [request.prior_inputs, request.prior, request.desired, request.private];
         let acting = Acting { client, type_name, call, request: &request, secrets: self.secrets(values) };
         let work = async {
@@ -201,14 +206,14 @@ impl Managed {
                 Operation::Delete => acting.delete().await,
             }
         };
-        self.within(call, Effect::Changes, work).await.map_err(placed)
+        self.within(call, CallEffect::Changes, work).await.map_err(placed)
     }
 
     /// Waits for a call until it is stopped.
     async fn within<T>(
         &self,
         call: &Call,
-        effect: Effect,
+        effect: CallEffect,
         work: impl Future<Output = Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
         if call.cancel.is_cancelled() {
@@ -228,7 +233,7 @@ impl Managed {
             () = call.cancel.cancelled() => ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"),
             () = time_is_over => ProviderError::new(ErrorKind::TimedOut, "the provider did not answer in time"),
         };
-        if effect == Effect::Reads {
+        if effect == CallEffect::Reads {
             return Err(stopped);
         }
         let ending = async {
@@ -247,7 +252,7 @@ fn observed(
     object: &Object,
     id: &str,
     diagnostics: Vec<ProviderDiagnostic>,
-) -> Result<Observed, Failure> {
+) -> Result<Observed, CallFailure> {
     let found = recorded(client, type_name, object, id_of(object, Some(id), ""))?;
     let Applied { id, fields, private, .. } = found;
     Ok(Observed { id, fields, private, diagnostics, ..Observed::default() })
@@ -264,8 +269,8 @@ struct Acting<'a> {
 
 impl Acting<'_> {
     /// The error of a call that comes before the operation.
-    fn before(&self, failure: Failure) -> ProviderError {
-        error_of(failure, Effect::Reads, &self.secrets)
+    fn before(&self, failure: CallFailure) -> ProviderError {
+        error_of(failure, CallEffect::Reads, &self.secrets)
     }
 
     fn private(&self) -> Private {
@@ -280,7 +285,7 @@ impl Acting<'_> {
                 Ok(found) => {
                     Ok(found.value.into_iter().find(|one| one.type_name == self.type_name).map(|it| it.object))
                 }
-                Err(Failure::NothingImported) => Ok(None),
+                Err(CallFailure::NothingImported) => Ok(None),
                 Err(failure) => Err(self.before(failure)),
             };
         }
@@ -305,7 +310,7 @@ impl Acting<'_> {
         }
         let change = Change { type_name: &self.type_name, prior, planned: &planned, config };
         let done = self.client.apply(change).await;
-        let done = done.map_err(|failure| error_of(failure, Effect::Changes, &self.secrets))?;
+        let done = done.map_err(|failure| error_of(failure, CallEffect::Changes, &self.secrets))?;
         self.answer(done)
     }
 
@@ -353,7 +358,7 @@ impl Acting<'_> {
         let change =
             Change { type_name: &self.type_name, prior: Some(&prior), planned: &planned, config: &Value::Null };
         let done = self.client.apply(change).await;
-        let error = match done.map_err(|failure| error_of(failure, Effect::Changes, &self.secrets)) {
+        let error = match done.map_err(|failure| error_of(failure, CallEffect::Changes, &self.secrets)) {
             Ok(done) if done.is_done() => {
                 let diagnostics = warnings_of(&done.diagnostics, &self.secrets);
                 return Ok(Applied { diagnostics, ..Applied::deleted() });
@@ -374,7 +379,7 @@ impl Acting<'_> {
             let id = id_of(&done.object, self.request.id, &self.call.token);
             recorded(&self.client, &self.type_name, &done.object, id)
         });
-        let exists = exists.transpose().map_err(|failure| error_of(failure, Effect::Changes, &self.secrets))?;
+        let exists = exists.transpose().map_err(|failure| error_of(failure, CallEffect::Changes, &self.secrets))?;
         match exists {
             Some(applied) if done.is_done() => {
                 Ok(Applied { diagnostics: warnings_of(&done.diagnostics, &self.secrets), ..applied })
@@ -385,7 +390,7 @@ impl Acting<'_> {
 
     /// Why an operation is not done.
     fn refused(&self, done: &Done) -> ProviderError {
-        let failed = done.diagnostics.iter().any(crate::Diagnostic::is_error);
+        let failed = done.diagnostics.iter().any(crate::TerraformDiagnostic::is_error);
         let kind = match failed {
             true if self.call.cancel.is_cancelled() => ErrorKind::Cancelled,
             true => ErrorKind::Permanent,
@@ -400,7 +405,7 @@ impl Acting<'_> {
     }
 }
 
-impl provider::Session for Managed {
+impl provider::Session for ManagedPackage {
     fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(self.check_with(call, request))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::Value;
-use terraform::{Path, Step};
+use terraform::{AttributeStep, Path};
 
 /// `onto` with the secret marks of those parts of `from` that it repeats. The wire carries no marks, so an answer is
 /// marked again where the configuration was.
@@ -37,23 +37,22 @@ pub(crate) fn without_unknown(value: &Value, path: &Path, places: &mut Vec<Path>
         return value.clone();
     }
     let (bare, secret) = value.exposed();
-    let known =
-        match bare {
-            Value::Map(entries) => Value::map(entries.iter().map(|(key, part)| {
-                (key.clone(), without_unknown(part, &path.join(Step::Attribute(key.clone())), places))
-            })),
-            Value::List(items) => {
-                let one = |(at, item): (usize, &Value)| without_unknown(item, &path.index(at), places);
-                Value::list(items.iter().enumerate().map(one).collect::<Vec<_>>())
-            }
-            Value::Set(items) => {
-                Value::Set(Arc::new(items.iter().map(|item| without_unknown(item, path, places)).collect()))
-            }
-            _ => {
-                places.push(path.clone());
-                return Value::Null;
-            }
-        };
+    let known = match bare {
+        Value::Map(entries) => Value::map(entries.iter().map(|(key, part)| {
+            (key.clone(), without_unknown(part, &path.join(AttributeStep::Attribute(key.clone())), places))
+        })),
+        Value::List(items) => {
+            let one = |(at, item): (usize, &Value)| without_unknown(item, &path.index(at), places);
+            Value::list(items.iter().enumerate().map(one).collect::<Vec<_>>())
+        }
+        Value::Set(items) => {
+            Value::Set(Arc::new(items.iter().map(|item| without_unknown(item, path, places)).collect()))
+        }
+        _ => {
+            places.push(path.clone());
+            return Value::Null;
+        }
+    };
     known.tainted(secret)
 }
 

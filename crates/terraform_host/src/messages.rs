@@ -50,7 +50,7 @@ pub(crate) struct IdentityData {
 
 /// A message for people.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Notice {
+pub(crate) struct NoticeMessage {
     /// 1 for an error, 2 for a warning.
     #[prost(int32, tag = "1")]
     pub(crate) severity: i32,
@@ -59,18 +59,18 @@ pub(crate) struct Notice {
     #[prost(string, tag = "3")]
     pub(crate) detail: String,
     #[prost(message, optional, tag = "4")]
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<AttributePath>,
 }
 
 /// A path into a value.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Place {
+pub(crate) struct AttributePath {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) steps: Vec<PlaceStep>,
+    pub(crate) steps: Vec<AttributePathStep>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct PlaceStep {
+pub(crate) struct AttributePathStep {
     #[prost(oneof = "Selector", tags = "1, 2, 3")]
     pub(crate) selector: Option<Selector>,
 }
@@ -116,7 +116,7 @@ pub(crate) struct HostAbilities {
 
 /// That the provider cannot decide yet.
 #[derive(Clone, Copy, PartialEq, Message)]
-pub(crate) struct Deferred {
+pub(crate) struct DeferredMessage {
     #[prost(int32, tag = "1")]
     pub(crate) reason: i32,
 }
@@ -141,11 +141,11 @@ pub(crate) struct IdentitySchema {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Function {
+pub(crate) struct FunctionMessage {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<ParameterMessage>,
     #[prost(message, optional, tag = "2")]
-    pub(crate) variadic: Option<Parameter>,
+    pub(crate) variadic: Option<ParameterMessage>,
     #[prost(message, optional, tag = "3")]
     pub(crate) returns: Option<Return>,
     #[prost(string, tag = "4")]
@@ -157,7 +157,7 @@ pub(crate) struct Function {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Parameter {
+pub(crate) struct ParameterMessage {
     #[prost(string, tag = "1")]
     pub(crate) name: String,
     /// The type as JSON.
@@ -187,11 +187,11 @@ pub(crate) struct IdentitySchemasAnswer {
     #[prost(btree_map = "string, message", tag = "1")]
     pub(crate) schemas: BTreeMap<String, IdentitySchema>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct ValidateProvider {
+pub(crate) struct ValidateProviderMessage {
     #[prost(message, optional, tag = "1")]
     pub(crate) config: Option<Data>,
 }
@@ -202,11 +202,11 @@ pub(crate) struct ValidateProviderAnswer {
     #[prost(message, optional, tag = "1")]
     pub(crate) prepared: Option<Data>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Configure {
+pub(crate) struct ConfigureMessage {
     #[prost(string, tag = "1")]
     pub(crate) host_version: String,
     #[prost(message, optional, tag = "2")]
@@ -219,12 +219,12 @@ pub(crate) struct Configure {
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct NoticesAnswer {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
 }
 
 /// Asks whether a configuration is valid: of a resource, or, without `host`, of a data source.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct ValidateType {
+pub(crate) struct ValidateTypeMessage {
     #[prost(string, tag = "1")]
     pub(crate) type_name: String,
     #[prost(message, optional, tag = "2")]
@@ -235,7 +235,7 @@ pub(crate) struct ValidateType {
 
 /// Asks for a stored value or identity in the current form.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Upgrade {
+pub(crate) struct UpgradeMessage {
     #[prost(string, tag = "1")]
     pub(crate) type_name: String,
     #[prost(int64, tag = "2")]
@@ -249,7 +249,7 @@ pub(crate) struct UpgradeStateAnswer {
     #[prost(message, optional, tag = "1")]
     pub(crate) state: Option<Data>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -257,11 +257,11 @@ pub(crate) struct UpgradeIdentityAnswer {
     #[prost(message, optional, tag = "1")]
     pub(crate) identity: Option<IdentityData>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Read {
+pub(crate) struct ReadMessage {
     #[prost(string, tag = "1")]
     pub(crate) type_name: String,
     #[prost(message, optional, tag = "2")]
@@ -281,17 +281,17 @@ pub(crate) struct ReadAnswer {
     #[prost(message, optional, tag = "1")]
     pub(crate) state: Option<Data>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
     #[prost(bytes = "vec", tag = "3")]
     pub(crate) private: Vec<u8>,
     #[prost(message, optional, tag = "4")]
-    pub(crate) deferred: Option<Deferred>,
+    pub(crate) deferred: Option<DeferredMessage>,
     #[prost(message, optional, tag = "5")]
     pub(crate) identity: Option<IdentityData>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Plan {
+pub(crate) struct PlanMessage {
     #[prost(string, tag = "1")]
     pub(crate) type_name: String,
     #[prost(message, optional, tag = "2")]
@@ -315,21 +315,21 @@ pub(crate) struct PlanAnswer {
     #[prost(message, optional, tag = "1")]
     pub(crate) planned: Option<Data>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) replaces: Vec<Place>,
+    pub(crate) replaces: Vec<AttributePath>,
     #[prost(bytes = "vec", tag = "3")]
     pub(crate) private: Vec<u8>,
     #[prost(message, repeated, tag = "4")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
     #[prost(bool, tag = "5")]
     pub(crate) legacy: bool,
     #[prost(message, optional, tag = "6")]
-    pub(crate) deferred: Option<Deferred>,
+    pub(crate) deferred: Option<DeferredMessage>,
     #[prost(message, optional, tag = "7")]
     pub(crate) identity: Option<IdentityData>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Apply {
+pub(crate) struct ApplyMessage {
     #[prost(string, tag = "1")]
     pub(crate) type_name: String,
     #[prost(message, optional, tag = "2")]
@@ -353,7 +353,7 @@ pub(crate) struct ApplyAnswer {
     #[prost(bytes = "vec", tag = "2")]
     pub(crate) private: Vec<u8>,
     #[prost(message, repeated, tag = "3")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
     #[prost(bool, tag = "4")]
     pub(crate) legacy: bool,
     #[prost(message, optional, tag = "5")]
@@ -361,7 +361,7 @@ pub(crate) struct ApplyAnswer {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Import {
+pub(crate) struct ImportMessage {
     #[prost(string, tag = "1")]
     pub(crate) type_name: String,
     #[prost(string, tag = "2")]
@@ -389,11 +389,11 @@ pub(crate) struct ImportAnswer {
     #[prost(message, repeated, tag = "1")]
     pub(crate) things: Vec<ImportedThing>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Move {
+pub(crate) struct MoveMessage {
     #[prost(string, tag = "1")]
     pub(crate) source_provider: String,
     #[prost(string, tag = "2")]
@@ -417,7 +417,7 @@ pub(crate) struct MoveAnswer {
     #[prost(message, optional, tag = "1")]
     pub(crate) state: Option<Data>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
     #[prost(bytes = "vec", tag = "3")]
     pub(crate) private: Vec<u8>,
     #[prost(message, optional, tag = "4")]
@@ -425,7 +425,7 @@ pub(crate) struct MoveAnswer {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct ReadData {
+pub(crate) struct ReadDataMessage {
     #[prost(string, tag = "1")]
     pub(crate) type_name: String,
     #[prost(message, optional, tag = "2")]
@@ -441,13 +441,13 @@ pub(crate) struct ReadDataAnswer {
     #[prost(message, optional, tag = "1")]
     pub(crate) state: Option<Data>,
     #[prost(message, repeated, tag = "2")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
     #[prost(message, optional, tag = "3")]
-    pub(crate) deferred: Option<Deferred>,
+    pub(crate) deferred: Option<DeferredMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Call {
+pub(crate) struct CallMessage {
     #[prost(string, tag = "1")]
     pub(crate) name: String,
     #[prost(message, repeated, tag = "2")]

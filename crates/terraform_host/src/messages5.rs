@@ -5,41 +5,41 @@ use std::collections::BTreeMap;
 
 use prost::Message;
 
-use crate::messages::{Function, Notice, ServerAbilities};
+use crate::messages::{FunctionMessage, NoticeMessage, ServerAbilities};
 use crate::messages6;
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct SchemaAnswer {
     #[prost(message, optional, tag = "1")]
-    pub(crate) provider: Option<Schema>,
+    pub(crate) provider: Option<SchemaMessage>,
     #[prost(btree_map = "string, message", tag = "2")]
-    pub(crate) resources: BTreeMap<String, Schema>,
+    pub(crate) resources: BTreeMap<String, SchemaMessage>,
     #[prost(btree_map = "string, message", tag = "3")]
-    pub(crate) data_sources: BTreeMap<String, Schema>,
+    pub(crate) data_sources: BTreeMap<String, SchemaMessage>,
     #[prost(message, repeated, tag = "4")]
-    pub(crate) notices: Vec<Notice>,
+    pub(crate) notices: Vec<NoticeMessage>,
     #[prost(message, optional, tag = "5")]
-    pub(crate) meta: Option<Schema>,
+    pub(crate) meta: Option<SchemaMessage>,
     #[prost(message, optional, tag = "6")]
     pub(crate) server: Option<ServerAbilities>,
     #[prost(btree_map = "string, message", tag = "7")]
-    pub(crate) functions: BTreeMap<String, Function>,
+    pub(crate) functions: BTreeMap<String, FunctionMessage>,
     #[prost(btree_map = "string, message", tag = "8")]
-    pub(crate) ephemerals: BTreeMap<String, Schema>,
+    pub(crate) ephemerals: BTreeMap<String, SchemaMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Schema {
+pub(crate) struct SchemaMessage {
     #[prost(int64, tag = "1")]
     pub(crate) version: i64,
     #[prost(message, optional, tag = "2")]
-    pub(crate) block: Option<Block>,
+    pub(crate) block: Option<BlockMessage>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Block {
+pub(crate) struct BlockMessage {
     #[prost(message, repeated, tag = "2")]
-    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) attributes: Vec<AttributeMessage>,
     #[prost(message, repeated, tag = "3")]
     pub(crate) blocks: Vec<NestedBlock>,
     #[prost(string, tag = "4")]
@@ -53,7 +53,7 @@ pub(crate) struct NestedBlock {
     #[prost(string, tag = "1")]
     pub(crate) name: String,
     #[prost(message, optional, tag = "2")]
-    pub(crate) block: Option<Block>,
+    pub(crate) block: Option<BlockMessage>,
     #[prost(int32, tag = "3")]
     pub(crate) nesting: i32,
     #[prost(int64, tag = "4")]
@@ -63,7 +63,7 @@ pub(crate) struct NestedBlock {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Attribute {
+pub(crate) struct AttributeMessage {
     #[prost(string, tag = "1")]
     pub(crate) name: String,
     #[prost(bytes = "vec", tag = "2")]
@@ -99,19 +99,19 @@ impl From<SchemaAnswer> for messages6::SchemaAnswer {
     }
 }
 
-fn all(schemas: BTreeMap<String, Schema>) -> BTreeMap<String, messages6::Schema> {
+fn all(schemas: BTreeMap<String, SchemaMessage>) -> BTreeMap<String, messages6::SchemaMessage> {
     schemas.into_iter().map(|(name, schema)| (name, schema.into())).collect()
 }
 
-impl From<Schema> for messages6::Schema {
-    fn from(five: Schema) -> messages6::Schema {
-        messages6::Schema { version: five.version, block: five.block.map(Into::into) }
+impl From<SchemaMessage> for messages6::SchemaMessage {
+    fn from(five: SchemaMessage) -> messages6::SchemaMessage {
+        messages6::SchemaMessage { version: five.version, block: five.block.map(Into::into) }
     }
 }
 
-impl From<Block> for messages6::Block {
-    fn from(five: Block) -> messages6::Block {
-        messages6::Block {
+impl From<BlockMessage> for messages6::BlockMessage {
+    fn from(five: BlockMessage) -> messages6::BlockMessage {
+        messages6::BlockMessage {
             attributes: five.attributes.into_iter().map(Into::into).collect(),
             blocks: five.blocks.into_iter().map(Into::into).collect(),
             description: five.description,
@@ -132,9 +132,9 @@ impl From<NestedBlock> for messages6::NestedBlock {
     }
 }
 
-impl From<Attribute> for messages6::Attribute {
-    fn from(five: Attribute) -> messages6::Attribute {
-        messages6::Attribute {
+impl From<AttributeMessage> for messages6::AttributeMessage {
+    fn from(five: AttributeMessage) -> messages6::AttributeMessage {
+        messages6::AttributeMessage {
             name: five.name,
             ty: five.ty,
             description: five.description,

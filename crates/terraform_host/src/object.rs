@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{Name, Value};
 use terraform::wire::WireError;
-use terraform::{Path, Step, ValueType};
+use terraform::{AttributeStep, Path, ValueType};
 
 use crate::json;
 
@@ -79,9 +79,9 @@ impl Object {
         if !self.dynamic.is_empty() {
             let one = |(path, ty): &(Path, ValueType)| {
                 let steps = Value::list(path.0.iter().map(|step| match step {
-                    Step::Attribute(name) => Value::Text(name.clone()),
-                    Step::Key(key) => Value::list([Value::Text(key.clone())]),
-                    Step::Index(index) => integer(*index),
+                    AttributeStep::Attribute(name) => Value::Text(name.clone()),
+                    AttributeStep::Key(key) => Value::list([Value::Text(key.clone())]),
+                    AttributeStep::Index(index) => integer(*index),
                 }));
                 Value::list([steps, Value::text(ty.to_json().to_string())])
             };
@@ -97,7 +97,7 @@ impl Object {
 
 /// The parts of an envelope. One that is missing is empty.
 #[derive(Default)]
-pub(crate) struct Parts {
+pub(crate) struct EnvelopeParts {
     /// The version of the schema.
     pub(crate) version: Option<u64>,
     pub(crate) private: Vec<u8>,
@@ -115,8 +115,8 @@ pub(crate) fn versioned(envelope: &Value, version: u64) -> Value {
     Value::Map(Arc::new(entries))
 }
 
-impl Parts {
-    pub(crate) fn of(envelope: &Value) -> Parts {
+impl EnvelopeParts {
+    pub(crate) fn of(envelope: &Value) -> EnvelopeParts {
         let number =
             |key: &str| envelope.get(key).and_then(Value::as_int).and_then(|number| u64::try_from(number).ok());
         let private = match envelope.get(PRIVATE).map(Value::bare) {
@@ -131,7 +131,7 @@ impl Parts {
             .filter_map(|pair| dynamic_part(pair.as_list()?))
             .collect();
         let identity = envelope.get(IDENTITY).filter(|identity| !identity.is_null());
-        Parts {
+        EnvelopeParts {
             version: number(VERSION),
             private,
             dynamic,
@@ -149,7 +149,7 @@ impl Stored {
     /// # Errors
     /// If the value cannot be stored, for example because a part of it is unknown.
     pub fn restore(value: &Value, envelope: &Value) -> Result<Stored, WireError> {
-        let Parts { version, private, dynamic, identity } = Parts::of(envelope);
+        let EnvelopeParts { version, private, dynamic, identity } = EnvelopeParts::of(envelope);
         Ok(Stored { version: version.unwrap_or_default(), json: json::write(value, &dynamic)?, private, identity })
     }
 }
@@ -157,9 +157,9 @@ impl Stored {
 fn dynamic_part(pair: &[Value]) -> Option<(Path, ValueType)> {
     let [steps, ty] = pair else { return None };
     let step = |step: &Value| match step.bare() {
-        Value::Text(name) => Some(Step::Attribute(name.clone())),
-        Value::Int(index) => u64::try_from(*index).ok().map(Step::Index),
-        Value::List(key) => Some(Step::Key(Name::from(key.first()?.as_text()?))),
+        Value::Text(name) => Some(AttributeStep::Attribute(name.clone())),
+        Value::Int(index) => u64::try_from(*index).ok().map(AttributeStep::Index),
+        Value::List(key) => Some(AttributeStep::Key(Name::from(key.first()?.as_text()?))),
         _ => None,
     };
     let path = Path(steps.as_list()?.iter().map(step).collect::<Option<_>>()?);

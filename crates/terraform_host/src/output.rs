@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use grpc_client::{ConnectError, Connection, Options};
+use grpc_client::{ConnectError, Connection, ConnectionOptions};
 use plugins::Plugin;
 use prost::Message;
 
@@ -33,7 +33,7 @@ struct Printed {
 /// Takes what a provider prints until its process ends. It does not keep the process alive.
 pub(crate) async fn take(plugin: &Plugin, output: Output) -> Result<(), ConnectError> {
     // A connection of its own, because one that watches the process is a handle of it.
-    let connection = Connection::connect(plugin.endpoint(), &Options::default()).await?;
+    let connection = Connection::connect(plugin.endpoint(), &ConnectionOptions::default()).await?;
     tokio::spawn(async move {
         let (mut standard, mut error) = (Lines::default(), Lines::default());
         let each = |printed: Printed| {

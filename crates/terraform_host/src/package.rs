@@ -16,10 +16,10 @@ use provider::{
 };
 use terraform::{ProviderSchema, SchemaTypes, TypeNames, conform};
 
-use crate::managed::Managed;
-use crate::process::{Host, Process};
-use crate::program::Program;
-use crate::{Attachments, Digest, REATTACH, Schemas};
+use crate::managed::ManagedPackage;
+use crate::process::{PackageHost, PackageProcess};
+use crate::program::KnownProgram;
+use crate::{Attachments, ProgramDigest, REATTACH, Schemas};
 
 /// Stands for the settings of a process that only validates specs.
 const OFFLINE: &str = "offline";
@@ -35,16 +35,16 @@ pub(crate) struct TerraformProvider {
     catalog: Arc<Catalog>,
     types: Arc<SchemaTypes>,
     schemas: Arc<Schemas>,
-    host: Arc<Host>,
+    host: Arc<PackageHost>,
     processes: Mutex<Processes>,
 }
 
 #[derive(Default)]
 struct Processes {
     /// By the digest of their settings.
-    configured: HashMap<String, Arc<Process>>,
+    configured: HashMap<String, Arc<PackageProcess>>,
     /// The process that told the schema, for the first configuration.
-    spare: Option<Arc<Process>>,
+    spare: Option<Arc<PackageProcess>>,
 }
 
 /// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process is kept for the
@@ -63,18 +63,18 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Ter
     let attached = attachments.and_then(|all| all.of(&package.name).map(|one| one.endpoint.clone()));
     let program = match attached {
         // What runs already may change at any time.
-        Some(_) => Program::default(),
+        Some(_) => KnownProgram::default(),
         None => {
             let package = package.clone();
-            tokio::task::spawn_blocking(move || Program::look_up(&package)).await.unwrap_or_default()
+            tokio::task::spawn_blocking(move || KnownProgram::look_up(&package)).await.unwrap_or_default()
         }
     };
-    let host = Host::new(package, program, attached, pool);
+    let host = PackageHost::new(package, program, attached, pool);
     let mut spare = None;
     let schemas = match host.schemas() {
         Some(schemas) => schemas,
         None => {
-            let process = Process::new(host.clone(), UNCONFIGURED.into());
+            let process = PackageProcess::new(host.clone(), UNCONFIGURED.into());
             let (_lease, client) = process.client().await?;
             spare = Some(process);
             client.schemas().clone()
@@ -127,12 +127,13 @@ impl TerraformProvider {
     }
 
     /// The process of these settings: one for each. The first takes over the one that told the schema.
-    fn process_of(&self, digest: &str) -> Arc<Process> {
+    fn process_of(&self, digest: &str) -> Arc<PackageProcess> {
         let mut processes = self.processes();
         if let Some(known) = processes.configured.get(digest) {
             return known.clone();
         }
-        let process = processes.spare.take().unwrap_or_else(|| Process::new(self.host.clone(), digest.to_owned()));
+        let process =
+            processes.spare.take().unwrap_or_else(|| PackageProcess::new(self.host.clone(), digest.to_owned()));
         processes.configured.insert(digest.to_owned(), process.clone());
         process
     }
@@ -143,7 +144,7 @@ impl TerraformProvider {
             // Specs are validated without a configuration.
             let process = self.process_of(OFFLINE);
             process.keep();
-            let session = Managed::new(self.types.clone(), self.host.package.name.clone(), process, Value::Null);
+            let session = ManagedPackage::new(self.types.clone(), self.host.package.name.clone(), process, Value::Null);
             return Ok(Configured {
                 session: Arc::new(session),
                 change: SettingsChange::Same,
@@ -165,7 +166,7 @@ impl TerraformProvider {
             true => SettingsChange::Same,
             false => SettingsChange::Update,
         };
-        let session = Managed::new(self.types.clone(), self.host.package.name.clone(), process, with.settings);
+        let session = ManagedPackage::new(self.types.clone(), self.host.package.name.clone(), process, with.settings);
         Ok(Configured { session: Arc::new(session), change, diagnostics })
     }
 
@@ -176,12 +177,12 @@ impl TerraformProvider {
         let bytes = terraform::wire::encode(&conform(block, &settings), &block.ty());
         let failure = |error| {
             crate::problems::error_of(
-                crate::Failure::Unfit(error),
-                crate::problems::Effect::Reads,
+                crate::CallFailure::Unfit(error),
+                crate::problems::CallEffect::Reads,
                 &provider::Scrub::of([&settings]),
             )
         };
-        Ok(Digest::of(&bytes.map_err(failure)?).to_hex())
+        Ok(ProgramDigest::of(&bytes.map_err(failure)?).to_hex())
     }
 }
 

@@ -3,10 +3,10 @@
 use blueprint::Value;
 use provider::{Call, PlanMode, PlanRequest, Planned, ProviderDiagnostic, Verdict};
 
-use crate::change::Verdict as Change;
+use crate::change::ChangeVerdict;
 use crate::fields::{Private, waiting};
 use crate::problems::field_path;
-use crate::{Answer, Client, Failure, Object, Stored};
+use crate::{AnswerWithWarnings, CallFailure, Client, Object, Stored};
 
 /// The object that exists, in the form of the current schema, from its fields and its envelope. It is upgraded if it
 /// must be.
@@ -15,9 +15,9 @@ pub(crate) async fn current(
     type_name: &str,
     fields: &Value,
     envelope: &Value,
-) -> Result<Answer<Object>, Failure> {
+) -> Result<AnswerWithWarnings<Object>, CallFailure> {
     match client.restored(type_name, fields, envelope)? {
-        Some(object) => Ok(Answer { value: object, warnings: Vec::new() }),
+        Some(object) => Ok(AnswerWithWarnings { value: object, warnings: Vec::new() }),
         None => upgraded(client, type_name, fields, envelope).await,
     }
 }
@@ -28,8 +28,8 @@ pub(crate) async fn upgraded(
     type_name: &str,
     fields: &Value,
     envelope: &Value,
-) -> Result<Answer<Object>, Failure> {
-    let stored = Stored::restore(fields, envelope).map_err(Failure::Unfit)?;
+) -> Result<AnswerWithWarnings<Object>, CallFailure> {
+    let stored = Stored::restore(fields, envelope).map_err(CallFailure::Unfit)?;
     let mut answer = client.upgrade(type_name, &stored).await?;
     answer.value.value = crate::marks::carry(fields, &answer.value.value);
     Ok(answer)
@@ -44,13 +44,13 @@ pub(crate) async fn planned(
     type_name: &str,
     call: &Call,
     request: &PlanRequest<'_>,
-) -> Result<Answer<Planned>, Failure> {
+) -> Result<AnswerWithWarnings<Planned>, CallFailure> {
     let private = Private::of(request.private, request.schema_version);
     let config = request.desired;
     let mut warnings = Vec::new();
     let nothing = request.prior.is_null();
     let (answer, recorded) = match request.mode {
-        PlanMode::Delete if nothing => return Ok(Answer { value: Planned::default(), warnings }),
+        PlanMode::Delete if nothing => return Ok(AnswerWithWarnings { value: Planned::default(), warnings }),
         PlanMode::Create => (client.plan_new(type_name, &[], config).await?, None),
         PlanMode::Update if nothing => (client.plan_new(type_name, &[], config).await?, None),
         // Without a plan for the old object the engine demands the replacement, because the old one is broken.
@@ -76,19 +76,21 @@ pub(crate) async fn planned(
     let outputs = outputs.map(|value| waiting(value, config, &call.address));
     let (verdict, replaces) = match change.verdict {
         // The opaque data of the record stays: the provider is not called.
-        Change::Same if request.unhealthy.is_empty() => {
+        ChangeVerdict::Same if request.unhealthy.is_empty() => {
             let same = Planned { verdict: Verdict::Same, outputs, inexact: change.legacy, ..Planned::default() };
-            return Ok(Answer { value: same, warnings });
+            return Ok(AnswerWithWarnings { value: same, warnings });
         }
-        Change::Replace { paths } => {
+        ChangeVerdict::Replace { paths } => {
             (Verdict::Replace { delete_first: None }, paths.iter().map(field_path).collect::<Vec<_>>())
         }
-        Change::Same | Change::Create | Change::Update | Change::Delete => (Verdict::Update, Vec::new()),
+        ChangeVerdict::Same | ChangeVerdict::Create | ChangeVerdict::Update | ChangeVerdict::Delete => {
+            (Verdict::Update, Vec::new())
+        }
     };
     // What an object that is replaced would have become is of no use.
     let outputs = outputs.filter(|_| replaces.is_empty());
     let value = Planned { verdict, outputs, inexact: change.legacy, replaces, private: data, ..Planned::default() };
-    Ok(Answer { value, warnings })
+    Ok(AnswerWithWarnings { value, warnings })
 }
 
 /// What stands in the way of carrying a plan out that was made again: the resource must be replaced after all, or a
@@ -97,9 +99,9 @@ pub(crate) fn broken_promise(
     client: &Client,
     type_name: &str,
     promised: &Value,
-    again: &crate::change::Planned,
-) -> Result<Option<ProviderDiagnostic>, Failure> {
-    if let Change::Replace { paths } = &again.verdict {
+    again: &crate::change::PlannedChange,
+) -> Result<Option<ProviderDiagnostic>, CallFailure> {
+    if let ChangeVerdict::Replace { paths } = &again.verdict {
         let path = paths.first().map(field_path).unwrap_or_default();
         return Ok(Some(ProviderDiagnostic::error(path, "the resource must be replaced after all")));
     }

@@ -1,20 +1,20 @@
 //! Failures of calls as errors of the provider contract, and places of providers as paths of fields.
 
 use blueprint::{FieldPath, PathStep};
-use grpc_client::{CallError, Code, ConnectError};
-use plugins::{Exit, PluginError};
+use grpc_client::{CallError, ConnectError, GrpcCode};
+use plugins::{PluginError, ProcessExit};
 use provider::{ErrorKind, Finding, ProviderDiagnostic, ProviderError, ProviderSeverity, Scrub};
 use terraform::agree::Violation;
-use terraform::{Path, Step};
+use terraform::{AttributeStep, Path};
 
-use crate::{Diagnostic, Failure, FunctionFailure};
+use crate::{CallFailure, FunctionFailure, TerraformDiagnostic};
 
 /// How many of the last lines of a process that ended are shown.
 const LINES: usize = 20;
 
 /// Whether a call may change something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum CallEffect {
     /// It only reads: it can be made again.
     Reads,
     /// It may change something: without an answer its outcome is unknown.
@@ -22,14 +22,14 @@ pub(crate) enum Effect {
 }
 
 /// The error of a call. Secrets are removed from what the provider says.
-pub(crate) fn error_of(failure: Failure, effect: Effect, secrets: &Scrub) -> ProviderError {
+pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrub) -> ProviderError {
     let kind = kind_of(&failure, effect);
     let mut said = match &failure {
-        Failure::Rejected(said) => said.iter().map(|one| diagnostic_of(one, secrets)).collect(),
-        Failure::Inconsistent { method, violations } => {
+        CallFailure::Rejected(said) => said.iter().map(|one| diagnostic_of(one, secrets)).collect(),
+        CallFailure::Inconsistent { method, violations } => {
             violations.iter().map(|one| contradiction(method, one, secrets)).collect()
         }
-        Failure::Unfit(error) => {
+        CallFailure::Unfit(error) => {
             let refused = ProviderDiagnostic::error(field_path(&error.path), secrets.clean(&error.problem.to_string()));
             vec![refused.about(Finding::WrongType)]
         }
@@ -42,41 +42,43 @@ pub(crate) fn error_of(failure: Failure, effect: Effect, secrets: &Scrub) -> Pro
 }
 
 /// The class of a failure.
-fn kind_of(failure: &Failure, effect: Effect) -> ErrorKind {
+fn kind_of(failure: &CallFailure, effect: CallEffect) -> ErrorKind {
     match failure {
-        Failure::Unfit(_) | Failure::NoSuchType { .. } | Failure::Unsupported(_) => ErrorKind::Document,
-        Failure::Rejected(_) if effect == Effect::Reads => ErrorKind::Document,
-        Failure::Connect(error) => match **error {
+        CallFailure::Unfit(_) | CallFailure::NoSuchType { .. } | CallFailure::Unsupported(_) => ErrorKind::Document,
+        CallFailure::Rejected(_) if effect == CallEffect::Reads => ErrorKind::Document,
+        CallFailure::Connect(error) => match **error {
             ConnectError::Refused { .. } | ConnectError::Exited(_) => ErrorKind::Transient,
             _ => ErrorKind::Permanent,
         },
-        Failure::Call { error: CallError::NotSent(_), .. } => ErrorKind::Transient,
-        Failure::Call { error: CallError::Status(status), .. } if status.code == Code::Unimplemented => {
+        CallFailure::Call { error: CallError::NotSent(_), .. } => ErrorKind::Transient,
+        CallFailure::Call { error: CallError::Status(status), .. } if status.code == GrpcCode::Unimplemented => {
             ErrorKind::Permanent
         }
-        Failure::Call { .. } | Failure::Malformed { .. } if effect == Effect::Changes => ErrorKind::OutcomeUnknown,
-        Failure::Call { error: CallError::Lost(_), .. } => ErrorKind::Transient,
-        Failure::Call { error: CallError::Status(status), .. } => match status.code {
-            Code::Unavailable => ErrorKind::Transient,
-            Code::ResourceExhausted => ErrorKind::Throttled,
-            Code::DeadlineExceeded => ErrorKind::TimedOut,
-            Code::Cancelled => ErrorKind::Cancelled,
+        CallFailure::Call { .. } | CallFailure::Malformed { .. } if effect == CallEffect::Changes => {
+            ErrorKind::OutcomeUnknown
+        }
+        CallFailure::Call { error: CallError::Lost(_), .. } => ErrorKind::Transient,
+        CallFailure::Call { error: CallError::Status(status), .. } => match status.code {
+            GrpcCode::Unavailable => ErrorKind::Transient,
+            GrpcCode::ResourceExhausted => ErrorKind::Throttled,
+            GrpcCode::DeadlineExceeded => ErrorKind::TimedOut,
+            GrpcCode::Cancelled => ErrorKind::Cancelled,
             _ => ErrorKind::Permanent,
         },
-        Failure::NothingImported => ErrorKind::NotFound,
-        Failure::Rejected(_)
-        | Failure::Malformed { .. }
-        | Failure::Inconsistent { .. }
-        | Failure::Newer { .. }
-        | Failure::Deferred { .. }
-        | Failure::Protocol(_) => ErrorKind::Permanent,
+        CallFailure::NothingImported => ErrorKind::NotFound,
+        CallFailure::Rejected(_)
+        | CallFailure::Malformed { .. }
+        | CallFailure::Inconsistent { .. }
+        | CallFailure::Newer { .. }
+        | CallFailure::Deferred { .. }
+        | CallFailure::Protocol(_) => ErrorKind::Permanent,
     }
 }
 
-fn exit_of(failure: &Failure) -> Option<&Exit> {
+fn exit_of(failure: &CallFailure) -> Option<&ProcessExit> {
     match failure {
-        Failure::Call { error: CallError::NotSent(loss) | CallError::Lost(loss), .. } => loss.exit.as_ref(),
-        Failure::Connect(error) => match &**error {
+        CallFailure::Call { error: CallError::NotSent(loss) | CallError::Lost(loss), .. } => loss.exit.as_ref(),
+        CallFailure::Connect(error) => match &**error {
             ConnectError::Exited(exit) => Some(exit),
             _ => None,
         },
@@ -100,7 +102,7 @@ pub(crate) fn not_started(error: &PluginError) -> ProviderError {
 }
 
 /// What a provider says, at its place.
-pub(crate) fn diagnostic_of(said: &Diagnostic, secrets: &Scrub) -> ProviderDiagnostic {
+pub(crate) fn diagnostic_of(said: &TerraformDiagnostic, secrets: &Scrub) -> ProviderDiagnostic {
     ProviderDiagnostic {
         severity: if said.is_error() { ProviderSeverity::Error } else { ProviderSeverity::Warning },
         finding: Finding::Refused,
@@ -111,7 +113,7 @@ pub(crate) fn diagnostic_of(said: &Diagnostic, secrets: &Scrub) -> ProviderDiagn
 }
 
 /// The warnings of an answer.
-pub(crate) fn warnings_of(said: &[Diagnostic], secrets: &Scrub) -> Vec<ProviderDiagnostic> {
+pub(crate) fn warnings_of(said: &[TerraformDiagnostic], secrets: &Scrub) -> Vec<ProviderDiagnostic> {
     said.iter().map(|one| diagnostic_of(one, secrets)).collect()
 }
 
@@ -144,9 +146,9 @@ fn last_of(output: &str) -> String {
 /// The path of a field.
 pub(crate) fn field_path(path: &Path) -> FieldPath {
     let steps = path.0.iter().map(|step| match step {
-        Step::Attribute(name) => PathStep::Field(name.clone()),
-        Step::Key(key) => PathStep::Key(key.clone()),
-        Step::Index(index) => PathStep::Index(*index),
+        AttributeStep::Attribute(name) => PathStep::Field(name.clone()),
+        AttributeStep::Key(key) => PathStep::Key(key.clone()),
+        AttributeStep::Index(index) => PathStep::Index(*index),
     });
     FieldPath(steps.collect())
 }
@@ -154,54 +156,54 @@ pub(crate) fn field_path(path: &Path) -> FieldPath {
 #[cfg(test)]
 mod tests {
     use blueprint::Value;
-    use grpc_client::{Loss, Status};
+    use grpc_client::{GrpcStatus, Loss};
 
     use super::*;
     use crate::Severity;
 
-    fn error(failure: Failure, effect: Effect) -> ProviderError {
+    fn error(failure: CallFailure, effect: CallEffect) -> ProviderError {
         error_of(failure, effect, &Scrub::of([&Value::from("hunter2-hunter2").secret()]))
     }
 
-    fn call(error: CallError) -> Failure {
-        Failure::Call { method: "ApplyResourceChange", error }
+    fn call(error: CallError) -> CallFailure {
+        CallFailure::Call { method: "ApplyResourceChange", error }
     }
 
     fn loss() -> Loss {
         Loss { why: "gone".into(), exit: None }
     }
 
-    fn status(code: Code) -> Failure {
-        call(CallError::Status(Status { code, message: "no".into(), raw_details: Vec::new() }))
+    fn status(code: GrpcCode) -> CallFailure {
+        call(CallError::Status(GrpcStatus { code, message: "no".into(), raw_details: Vec::new() }))
     }
 
     #[test]
     fn the_class_depends_on_whether_something_may_have_changed() {
         for (failure, reads, changes) in [
-            (status(Code::Unknown), ErrorKind::Permanent, ErrorKind::OutcomeUnknown),
-            (status(Code::Unimplemented), ErrorKind::Permanent, ErrorKind::Permanent),
-            (status(Code::Unavailable), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
+            (status(GrpcCode::Unknown), ErrorKind::Permanent, ErrorKind::OutcomeUnknown),
+            (status(GrpcCode::Unimplemented), ErrorKind::Permanent, ErrorKind::Permanent),
+            (status(GrpcCode::Unavailable), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
             (call(CallError::Lost(loss())), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
             (call(CallError::NotSent(loss())), ErrorKind::Transient, ErrorKind::Transient),
-            (Failure::Rejected(Vec::new()), ErrorKind::Document, ErrorKind::Permanent),
-            (Failure::Newer { stored: 2, known: 1 }, ErrorKind::Permanent, ErrorKind::Permanent),
+            (CallFailure::Rejected(Vec::new()), ErrorKind::Document, ErrorKind::Permanent),
+            (CallFailure::Newer { stored: 2, known: 1 }, ErrorKind::Permanent, ErrorKind::Permanent),
         ] {
-            assert_eq!(error(failure.clone(), Effect::Reads).kind, reads, "{failure:?}");
-            assert_eq!(error(failure.clone(), Effect::Changes).kind, changes, "{failure:?}");
+            assert_eq!(error(failure.clone(), CallEffect::Reads).kind, reads, "{failure:?}");
+            assert_eq!(error(failure.clone(), CallEffect::Changes).kind, changes, "{failure:?}");
         }
     }
 
     #[test]
     fn what_a_provider_says_keeps_its_place_and_loses_secrets() {
         let path = Path::default().attribute(&"a".into()).index(1).key(&"k.1".into());
-        let said = |severity, summary: &str| Diagnostic {
+        let said = |severity, summary: &str| TerraformDiagnostic {
             severity,
             summary: summary.into(),
             detail: "because of hunter2-hunter2\n".into(),
             path: path.clone(),
         };
         let all = vec![said(Severity::Warning, "odd"), said(Severity::Error, "wrong")];
-        let error = placed(error(Failure::Rejected(all), Effect::Reads));
+        let error = placed(error(CallFailure::Rejected(all), CallEffect::Reads));
         assert_eq!(error.message, "`a[1][\"k.1\"]`: wrong\nbecause of (secret)");
         assert_eq!(error.diagnostics.len(), 2);
         assert_eq!(error.diagnostics[0].severity, ProviderSeverity::Warning);

@@ -5,41 +5,44 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueprint::Value;
-use plugins::{Endpoint, Inherit, Key, Launch, Lease, Limits, Plugin, Pool, Start};
+use plugins::{Endpoint, Inherit, Launch, Plugin, PluginLease, Pool, PoolKey, ProcessLimits, Start};
 use provider::{ErrorKind, HostedPackage, Progress, ProviderDiagnostic, ProviderError, Scrub};
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::problems::{Effect, error_of, not_started, warnings_of};
-use crate::program::Program;
-use crate::{Answer, Client, Digest, Failure, Handshake, Opening, Output, SchemaCache, Schemas, Version};
+use crate::problems::{CallEffect, error_of, not_started, warnings_of};
+use crate::program::KnownProgram;
+use crate::{
+    AnswerWithWarnings, CallFailure, Client, Handshake, Opening, Output, ProgramDigest, ProtocolVersion, SchemaCache,
+    Schemas,
+};
 
 /// Numbers the opened packages: two of them never share a process, because each would configure it.
 static OPENED: AtomicUsize = AtomicUsize::new(0);
 
 /// What all processes of a package have in common.
-pub(crate) struct Host {
+pub(crate) struct PackageHost {
     number: usize,
     pub(crate) package: HostedPackage,
-    program: Program,
+    program: KnownProgram,
     /// Where the plugin runs already, for debugging.
     attached: Option<Endpoint>,
     pool: Arc<Pool>,
     /// Its schemas, once they are known.
-    known: Mutex<Option<(Version, Arc<Schemas>)>>,
+    known: Mutex<Option<(ProtocolVersion, Arc<Schemas>)>>,
     /// Receives what plugins print. Before a configuration they are dropped.
     log: Arc<Mutex<Option<Progress>>>,
 }
 
-impl Host {
+impl PackageHost {
     pub(crate) fn new(
         package: HostedPackage,
-        program: Program,
+        program: KnownProgram,
         attached: Option<Endpoint>,
         pool: Arc<Pool>,
-    ) -> Arc<Host> {
+    ) -> Arc<PackageHost> {
         let known = Mutex::new(program.known.clone());
         let number = OPENED.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Host { number, package, program, attached, pool, known, log: Arc::default() })
+        Arc::new(PackageHost { number, package, program, attached, pool, known, log: Arc::default() })
     }
 
     /// Sets who receives log lines from now on.
@@ -66,12 +69,12 @@ impl Host {
             folder: package.folder.clone(),
             environment: environment.collect(),
             inherit: package.inherits.clone().map_or(Inherit::All, Inherit::Only),
-            limits: Limits { memory: package.memory, start: package.start_within, ..Limits::default() },
+            limits: ProcessLimits { memory: package.memory, start: package.start_within, ..ProcessLimits::default() },
         };
         Start::Launch(launch, Arc::new(Handshake))
     }
 
-    async fn open(&self, plugin: &Plugin) -> Result<Client, Failure> {
+    async fn open(&self, plugin: &Plugin) -> Result<Client, CallFailure> {
         let log = self.log.clone();
         let output: Output = Arc::new(move |line| {
             let receiver = lock(&log).clone();
@@ -98,15 +101,15 @@ impl Host {
 }
 
 /// The process of one configuration.
-pub(crate) struct Process {
-    host: Arc<Host>,
-    key: Key,
+pub(crate) struct PackageProcess {
+    host: Arc<PackageHost>,
+    key: PoolKey,
     /// What it is configured with, also after a restart. `None` before it is configured.
     settings: Mutex<Option<Prepared>>,
-    live: AsyncMutex<Option<Live>>,
+    live: AsyncMutex<Option<LiveProcess>>,
     /// Number of open sessions.
     users: AtomicUsize,
-    calls: Mutex<Calls>,
+    calls: Mutex<RunningCalls>,
 }
 
 /// Settings as the provider takes them.
@@ -117,7 +120,7 @@ struct Prepared {
 }
 
 /// A running process.
-struct Live {
+struct LiveProcess {
     plugin: Plugin,
     client: Client,
     configured: bool,
@@ -125,21 +128,21 @@ struct Live {
 
 /// The calls that are under way.
 #[derive(Default)]
-struct Calls {
+struct RunningCalls {
     running: usize,
     /// Those of them that are no longer wanted.
     cancelled: usize,
 }
 
-impl Process {
+impl PackageProcess {
     /// A process that is started on first use. `settings` is a digest of its settings.
-    pub(crate) fn new(host: Arc<Host>, settings: String) -> Arc<Process> {
+    pub(crate) fn new(host: Arc<PackageHost>, settings: String) -> Arc<PackageProcess> {
         let package = &host.package;
         // Packages with the same program differ in their environment.
         let binary = format!("{}\0{}\0{:?}", package.name, host.program.identity, package.environment);
-        let binary = format!("{} {}", Digest::of(binary.as_bytes()).to_hex(), host.number);
-        let key = Key { binary, settings };
-        Arc::new(Process {
+        let binary = format!("{} {}", ProgramDigest::of(binary.as_bytes()).to_hex(), host.number);
+        let key = PoolKey { binary, settings };
+        Arc::new(PackageProcess {
             host,
             key,
             settings: Mutex::default(),
@@ -150,7 +153,7 @@ impl Process {
     }
 
     /// The connected plugin. The lease keeps its process.
-    pub(crate) async fn client(&self) -> Result<(Lease, Client), ProviderError> {
+    pub(crate) async fn client(&self) -> Result<(PluginLease, Client), ProviderError> {
         let (lease, live) = self.live().await?;
         let client = live.as_ref().ok_or_else(gone)?.client.clone();
         Ok((lease, client))
@@ -168,10 +171,11 @@ impl Process {
         }
         let secrets = Scrub::of([settings]);
         let (lease, mut live) = self.live().await?;
-        let Live { client, configured, .. } = live.as_mut().ok_or_else(gone)?;
-        let reads = |failure| error_of(failure, Effect::Reads, &secrets);
+        let LiveProcess { client, configured, .. } = live.as_mut().ok_or_else(gone)?;
+        let reads = |failure| error_of(failure, CallEffect::Reads, &secrets);
         let validated = client.validate_provider(settings).await.map_err(reads)?;
-        let Answer { warnings, .. } = client.configure(&validated.value).await.map_err(|f| refused(f, &secrets))?;
+        let AnswerWithWarnings { warnings, .. } =
+            client.configure(&validated.value).await.map_err(|f| refused(f, &secrets))?;
         *configured = true;
         let mut said = warnings_of(&validated.warnings, &secrets);
         said.extend(warnings_of(&warnings, &secrets).into_iter().filter(|one| !said.contains(one)).collect::<Vec<_>>());
@@ -187,7 +191,7 @@ impl Process {
     }
 
     /// The configured plugin. The lease keeps its process for the time of a call.
-    pub(crate) async fn session(&self) -> Result<(Lease, Client), ProviderError> {
+    pub(crate) async fn session(&self) -> Result<(PluginLease, Client), ProviderError> {
         let settings = lock(&self.settings).clone().ok_or_else(gone)?;
         let (lease, mut live) = self.live().await?;
         let live = live.as_mut().ok_or_else(gone)?;
@@ -199,21 +203,21 @@ impl Process {
         Ok((lease, live.client.clone()))
     }
 
-    async fn live(&self) -> Result<(Lease, tokio::sync::MutexGuard<'_, Option<Live>>), ProviderError> {
+    async fn live(&self) -> Result<(PluginLease, tokio::sync::MutexGuard<'_, Option<LiveProcess>>), ProviderError> {
         let lease = self.host.pool.get(&self.key, self.host.start()).await.map_err(|error| not_started(&error))?;
         let mut live = self.live.lock().await;
         if live.as_ref().is_none_or(|live| live.plugin.id() != lease.id()) {
             let client = self.host.open(&lease).await;
-            let client = client.map_err(|failure| error_of(failure, Effect::Reads, &Scrub::default()))?;
-            *live = Some(Live { plugin: Plugin::clone(&lease), client, configured: false });
+            let client = client.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrub::default()))?;
+            *live = Some(LiveProcess { plugin: Plugin::clone(&lease), client, configured: false });
         }
         Ok((lease, live))
     }
 
     /// Counts a call until the guard is dropped.
-    pub(crate) fn enter_call(&self) -> Running<'_> {
+    pub(crate) fn enter_call(&self) -> RunningCall<'_> {
         lock(&self.calls).running += 1;
-        Running { process: self, cancelled: false }
+        RunningCall { process: self, cancelled: false }
     }
 
     /// Ends a session. The process is stopped with its last one: by the call that asks it, a signal, then by force.
@@ -240,12 +244,12 @@ impl Process {
 }
 
 /// A call that is under way.
-pub(crate) struct Running<'a> {
-    process: &'a Process,
+pub(crate) struct RunningCall<'a> {
+    process: &'a PackageProcess,
     cancelled: bool,
 }
 
-impl Running<'_> {
+impl RunningCall<'_> {
     /// Says that the call is no longer wanted. If no other one of the process is, all of them are cut short: they still
     /// answer, perhaps with a part of what was asked. The protocol cannot cut a single call short.
     pub(crate) async fn cancel(&mut self) {
@@ -267,7 +271,7 @@ impl Running<'_> {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningCall<'_> {
     fn drop(&mut self) {
         let mut calls = lock(&self.process.calls);
         calls.running -= 1;
@@ -277,10 +281,10 @@ impl Drop for Running<'_> {
 
 /// The error of a configuration that the provider refuses. Most often it is about credentials, unless it names a
 /// setting.
-fn refused(failure: Failure, secrets: &Scrub) -> ProviderError {
+fn refused(failure: CallFailure, secrets: &Scrub) -> ProviderError {
     let names_none = failure.diagnostics().iter().filter(|said| said.is_error()).all(|said| said.path.0.is_empty());
-    let is_rejected = matches!(failure, Failure::Rejected(_));
-    let error = error_of(failure, Effect::Reads, secrets);
+    let is_rejected = matches!(failure, CallFailure::Rejected(_));
+    let error = error_of(failure, CallEffect::Reads, secrets);
     if is_rejected && names_none { ProviderError { kind: ErrorKind::Credentials, ..error } } else { error }
 }
 

@@ -16,39 +16,40 @@ use std::time::UNIX_EPOCH;
 
 use provider::HostedPackage;
 
-use crate::{Digest, SchemaCache, Schemas, Version};
+use crate::{ProgramDigest, ProtocolVersion, SchemaCache, Schemas};
 
 /// The first words of a note. The number is the version of the format.
 const FORMAT: &str = "cyan terraform program 1";
 
 /// What is known of a program before it is started.
 #[derive(Clone, Default)]
-pub(crate) struct Program {
+pub(crate) struct KnownProgram {
     /// Its path, size, time of change and inode, and those of its arguments.
     pub(crate) identity: String,
     /// Its digest; `None` if nothing is cached.
-    pub(crate) digest: Option<Digest>,
+    pub(crate) digest: Option<ProgramDigest>,
     /// Its schemas, if they are cached.
-    pub(crate) known: Option<(Version, Arc<Schemas>)>,
+    pub(crate) known: Option<(ProtocolVersion, Arc<Schemas>)>,
 }
 
-impl Program {
+impl KnownProgram {
     /// Looks a program up. It blocks.
-    pub(crate) fn look_up(package: &HostedPackage) -> Program {
+    pub(crate) fn look_up(package: &HostedPackage) -> KnownProgram {
         let identity = identity(package);
-        let Some(folder) = &package.cache else { return Program { identity, ..Program::default() } };
+        let Some(folder) = &package.cache else { return KnownProgram { identity, ..KnownProgram::default() } };
         let cache = SchemaCache::new(folder);
-        let load = |digest: &Digest, version| Some((version, Arc::new(cache.load(digest, version)?)));
+        let load = |digest: &ProgramDigest, version| Some((version, Arc::new(cache.load(digest, version)?)));
         if let Some((digest, version)) = noted(package, &identity) {
             let known = load(&digest, version);
-            return Program { identity, digest: Some(digest), known };
+            return KnownProgram { identity, digest: Some(digest), known };
         }
         let digest = digest(package);
-        let known = digest.as_ref().and_then(|digest| Version::ALL.into_iter().find_map(|one| load(digest, one)));
+        let known =
+            digest.as_ref().and_then(|digest| ProtocolVersion::ALL.into_iter().find_map(|one| load(digest, one)));
         if let (Some(digest), Some((version, _))) = (&digest, &known) {
             note(package, &identity, digest, *version);
         }
-        Program { identity, digest, known }
+        KnownProgram { identity, digest, known }
     }
 }
 
@@ -59,7 +60,7 @@ fn identity(package: &HostedPackage) -> String {
         let path = package.folder.join(argument);
         let _ = write!(text, "\0{}", if path.is_file() { about(&path) } else { argument.clone() });
     }
-    Digest::of(text.as_bytes()).to_hex()
+    ProgramDigest::of(text.as_bytes()).to_hex()
 }
 
 fn about(path: &Path) -> String {
@@ -73,30 +74,30 @@ fn about(path: &Path) -> String {
 }
 
 /// The digest of a program with its arguments.
-fn digest(package: &HostedPackage) -> Option<Digest> {
-    let program = Digest::of_file(&package.program).ok()?;
+fn digest(package: &HostedPackage) -> Option<ProgramDigest> {
+    let program = ProgramDigest::of_file(&package.program).ok()?;
     if package.arguments.is_empty() {
         return Some(program);
     }
     let mut text = program.to_hex();
     for argument in &package.arguments {
         let path = package.folder.join(argument);
-        let content = path.is_file().then(|| Digest::of_file(&path).ok()).flatten();
+        let content = path.is_file().then(|| ProgramDigest::of_file(&path).ok()).flatten();
         let _ = write!(text, "\0{}", content.map_or_else(|| argument.clone(), |digest| digest.to_hex()));
     }
-    Some(Digest::of(text.as_bytes()))
+    Some(ProgramDigest::of(text.as_bytes()))
 }
 
 /// The noted digest of a program that is still the same, and the version of its protocol.
-fn noted(package: &HostedPackage, identity: &str) -> Option<(Digest, Version)> {
+fn noted(package: &HostedPackage, identity: &str) -> Option<(ProgramDigest, ProtocolVersion)> {
     let text = fs::read_to_string(place(package)?).ok()?;
     let rest = text.strip_prefix(FORMAT)?.strip_prefix(' ')?.strip_prefix(identity)?.strip_prefix(' ')?;
     let (digest, version) = rest.strip_suffix('\n')?.split_once(' ')?;
-    Some((Digest::of_hex(digest)?, Version::of(version.parse().ok()?)?))
+    Some((ProgramDigest::of_hex(digest)?, ProtocolVersion::of(version.parse().ok()?)?))
 }
 
 /// Notes the digest of a program. It blocks.
-pub(crate) fn note(package: &HostedPackage, identity: &str, digest: &Digest, version: Version) {
+pub(crate) fn note(package: &HostedPackage, identity: &str, digest: &ProgramDigest, version: ProtocolVersion) {
     let (Some(folder), Some(place)) = (&package.cache, place(package)) else { return };
     if fs::create_dir_all(folder).is_err() {
         return;
@@ -113,7 +114,7 @@ fn place(package: &HostedPackage) -> Option<PathBuf> {
     for argument in &package.arguments {
         let _ = write!(text, "\0{argument}");
     }
-    let name = Digest::of(text.as_bytes()).to_hex();
+    let name = ProgramDigest::of(text.as_bytes()).to_hex();
     Some(package.cache.as_ref()?.join(format!("terraform-{}.program", name.get(..32)?)))
 }
 
@@ -143,17 +144,17 @@ mod tests {
         let package = package(folder.path());
         fs::write(&package.program, "1").unwrap();
         fs::write(folder.path().join("script.py"), "1").unwrap();
-        let first = Program::look_up(&package);
+        let first = KnownProgram::look_up(&package);
         assert_eq!(first.digest, digest(&package));
         assert_eq!(noted(&package, &first.identity), None);
         // The digest is taken from the note: the program is not read.
-        let other = Digest::of(b"other");
-        note(&package, &first.identity, &other, Version::Six);
-        assert_eq!(Program::look_up(&package).digest, Some(other));
+        let other = ProgramDigest::of(b"other");
+        note(&package, &first.identity, &other, ProtocolVersion::Six);
+        assert_eq!(KnownProgram::look_up(&package).digest, Some(other));
         for file in ["script.py", "program"] {
-            let before = Program::look_up(&package);
+            let before = KnownProgram::look_up(&package);
             fs::write(folder.path().join(file), format!("longer {file}")).unwrap();
-            let after = Program::look_up(&package);
+            let after = KnownProgram::look_up(&package);
             assert_ne!(after.identity, before.identity, "{file}");
             assert_ne!(after.digest, before.digest, "{file}");
         }
@@ -163,8 +164,8 @@ mod tests {
     fn a_damaged_note_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let package = package(folder.path());
-        note(&package, "i", &Digest::of(b"x"), Version::Five);
-        assert_eq!(noted(&package, "i"), Some((Digest::of(b"x"), Version::Five)));
+        note(&package, "i", &ProgramDigest::of(b"x"), ProtocolVersion::Five);
+        assert_eq!(noted(&package, "i"), Some((ProgramDigest::of(b"x"), ProtocolVersion::Five)));
         let path = place(&package).unwrap();
         let whole = fs::read_to_string(&path).unwrap();
         for damaged in
@@ -174,7 +175,7 @@ mod tests {
             assert_eq!(noted(&package, "i"), None);
         }
         let nowhere = HostedPackage { cache: None, ..package };
-        note(&nowhere, "i", &Digest::of(b"x"), Version::Five);
+        note(&nowhere, "i", &ProgramDigest::of(b"x"), ProtocolVersion::Five);
         assert_eq!(noted(&nowhere, "i"), None);
     }
 }

@@ -3,14 +3,17 @@
 use blueprint::{Name, Value};
 use terraform::Path;
 
-use crate::client::{HOST, Shape, accept, read, write};
+use crate::client::{CallTypes, HOST, accept, read, write};
 use crate::messages::{
-    Data, Import, ImportAnswer, ImportedThing, Move, MoveAnswer, NoticesAnswer, Read, ReadAnswer, StoredData, Upgrade,
-    UpgradeIdentityAnswer, UpgradeStateAnswer, ValidateType,
+    Data, ImportAnswer, ImportMessage, ImportedThing, MoveAnswer, MoveMessage, NoticesAnswer, ReadAnswer, ReadMessage,
+    StoredData, UpgradeIdentityAnswer, UpgradeMessage, UpgradeStateAnswer, ValidateTypeMessage,
 };
-use crate::object::Parts;
+use crate::object::EnvelopeParts;
 use crate::version::Method;
-use crate::{Answer, Client, Deferral, Diagnostic, Failure, Malformed, Object, Stored, StoredIdentity, json, marks};
+use crate::{
+    AnswerWithWarnings, CallFailure, Client, Deferral, Malformed, Object, Stored, StoredIdentity, TerraformDiagnostic,
+    json, marks,
+};
 
 /// What names an object that is to be imported.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,13 +46,17 @@ impl Client {
     /// Whether a configuration of a resource is valid. Parts of it may be unknown.
     ///
     /// # Errors
-    /// [`Failure::Rejected`] if it is not valid, and the failures of the call.
-    pub async fn validate_resource(&self, type_name: &str, config: &Value) -> Result<Answer<()>, Failure> {
+    /// [`CallFailure::Rejected`] if it is not valid, and the failures of the call.
+    pub async fn validate_resource(
+        &self,
+        type_name: &str,
+        config: &Value,
+    ) -> Result<AnswerWithWarnings<()>, CallFailure> {
         let shape = self.shape(type_name)?;
         let config = Some(write(&shape.conform(config), &shape.ty, &[])?);
-        let request = ValidateType { type_name: type_name.into(), config, host: Some(HOST) };
+        let request = ValidateTypeMessage { type_name: type_name.into(), config, host: Some(HOST) };
         let answer: NoticesAnswer = self.ask(Method::VALIDATE_RESOURCE, request).await?;
-        Ok(Answer { value: (), warnings: accept(answer.notices)? })
+        Ok(AnswerWithWarnings { value: (), warnings: accept(answer.notices)? })
     }
 
     /// An object from its value and its envelope, if both are in the form of the current schema. Otherwise it must be
@@ -57,9 +64,9 @@ impl Client {
     ///
     /// # Errors
     /// If the provider has no such type.
-    pub fn restored(&self, type_name: &str, value: &Value, envelope: &Value) -> Result<Option<Object>, Failure> {
+    pub fn restored(&self, type_name: &str, value: &Value, envelope: &Value) -> Result<Option<Object>, CallFailure> {
         let shape = self.shape(type_name)?;
-        let Parts { version, private, dynamic, identity } = Parts::of(envelope);
+        let EnvelopeParts { version, private, dynamic, identity } = EnvelopeParts::of(envelope);
         let block = &shape.schema.block;
         let known = |name: &Name| block.attributes.contains_key(name) || block.blocks.contains_key(name);
         let fits = value.as_map().is_none_or(|fields| fields.keys().all(known));
@@ -76,13 +83,13 @@ impl Client {
     /// also if its version is the current one.
     ///
     /// # Errors
-    /// [`Failure::Newer`] if a newer version of the provider wrote it, [`Failure::Rejected`] if the provider cannot
-    /// upgrade it, and the failures of the calls.
-    pub async fn upgrade(&self, type_name: &str, stored: &Stored) -> Result<Answer<Object>, Failure> {
+    /// [`CallFailure::Newer`] if a newer version of the provider wrote it, [`CallFailure::Rejected`] if the provider
+    /// cannot upgrade it, and the failures of the calls.
+    pub async fn upgrade(&self, type_name: &str, stored: &Stored) -> Result<AnswerWithWarnings<Object>, CallFailure> {
         let shape = self.shape(type_name)?;
         let raw = StoredData { json: stored.json.clone(), ..StoredData::default() };
         let version = written_version(stored.version, shape.schema.version)?;
-        let request = Upgrade { type_name: type_name.into(), version, stored: Some(raw) };
+        let request = UpgradeMessage { type_name: type_name.into(), version, stored: Some(raw) };
         let answer: UpgradeStateAnswer = self.ask(Method::UPGRADE_STATE, request).await?;
         let mut warnings = accept(answer.notices)?;
         let mut object = self.object(Method::UPGRADE_STATE, &shape, answer.state.as_ref())?;
@@ -95,36 +102,37 @@ impl Client {
             object.identity = upgraded.value;
             warnings.extend(upgraded.warnings);
         }
-        Ok(Answer { value: object, warnings })
+        Ok(AnswerWithWarnings { value: object, warnings })
     }
 
     /// An identity of the current version stays as it is, and one that the provider no longer knows is dropped.
     async fn upgrade_identity(
         &self,
         type_name: &str,
-        shape: &Shape,
+        shape: &CallTypes,
         stored: &StoredIdentity,
-    ) -> Result<Answer<Option<Value>>, Failure> {
-        let Some(schema) = &shape.identity else { return Ok(Answer { value: None, warnings: Vec::new() }) };
+    ) -> Result<AnswerWithWarnings<Option<Value>>, CallFailure> {
+        let Some(schema) = &shape.identity else { return Ok(AnswerWithWarnings { value: None, warnings: Vec::new() }) };
         if stored.version == schema.version {
-            return Ok(Answer { value: Some(stored.value.clone()), warnings: Vec::new() });
+            return Ok(AnswerWithWarnings { value: Some(stored.value.clone()), warnings: Vec::new() });
         }
-        let raw = StoredData { json: json::write(&stored.value, &[]).map_err(Failure::Unfit)?, ..Default::default() };
+        let raw =
+            StoredData { json: json::write(&stored.value, &[]).map_err(CallFailure::Unfit)?, ..Default::default() };
         let version = written_version(stored.version, schema.version)?;
-        let request = Upgrade { type_name: type_name.into(), version, stored: Some(raw) };
+        let request = UpgradeMessage { type_name: type_name.into(), version, stored: Some(raw) };
         let answer: UpgradeIdentityAnswer = self.ask(Method::UPGRADE_IDENTITY, request).await?;
         let warnings = accept(answer.notices)?;
         let fault = |problem| self.malformed(Method::UPGRADE_IDENTITY, problem);
-        Ok(Answer { value: shape.read_identity(answer.identity.as_ref()).map_err(fault)?, warnings })
+        Ok(AnswerWithWarnings { value: shape.read_identity(answer.identity.as_ref()).map_err(fault)?, warnings })
     }
 
     /// The object as it is now. An absent object is gone.
     ///
     /// # Errors
-    /// [`Failure::Rejected`] if it cannot be read, and the failures of the call.
-    pub async fn read(&self, type_name: &str, object: &Object) -> Result<Answer<Object>, Failure> {
+    /// [`CallFailure::Rejected`] if it cannot be read, and the failures of the call.
+    pub async fn read(&self, type_name: &str, object: &Object) -> Result<AnswerWithWarnings<Object>, CallFailure> {
         let shape = self.shape(type_name)?;
-        let request = Read {
+        let request = ReadMessage {
             type_name: type_name.into(),
             current: Some(shape.object(Some(object))?),
             private: object.private.clone(),
@@ -144,24 +152,28 @@ impl Client {
         if found.identity.is_none() && !found.is_absent() {
             found.identity = object.identity.clone();
         }
-        Ok(Answer { value: found, warnings })
+        Ok(AnswerWithWarnings { value: found, warnings })
     }
 
     /// The objects that a name stands for, each read once. Usually it is one of the asked type; others belong to it.
     ///
     /// # Errors
-    /// [`Failure::NothingImported`] if there is no object of the asked type, [`Failure::Rejected`] if the provider
-    /// refuses, and the failures of the calls.
-    pub async fn import(&self, type_name: &str, by: ImportBy<'_>) -> Result<Answer<Vec<Imported>>, Failure> {
+    /// [`CallFailure::NothingImported`] if there is no object of the asked type, [`CallFailure::Rejected`] if the
+    /// provider refuses, and the failures of the calls.
+    pub async fn import(
+        &self,
+        type_name: &str,
+        by: ImportBy<'_>,
+    ) -> Result<AnswerWithWarnings<Vec<Imported>>, CallFailure> {
         let shape = self.shape(type_name)?;
         let (id, identity) = match by {
             ImportBy::Id(id) => (id.to_owned(), None),
             ImportBy::Identity(_) if shape.identity.is_none() => {
-                return Err(Failure::Unsupported("an import by identity for this type"));
+                return Err(CallFailure::Unsupported("an import by identity for this type"));
             }
             ImportBy::Identity(identity) => (String::new(), shape.write_identity(Some(identity))?),
         };
-        let request = Import { type_name: type_name.into(), id, host: Some(HOST), identity };
+        let request = ImportMessage { type_name: type_name.into(), id, host: Some(HOST), identity };
         let answer: ImportAnswer = self.ask(Method::IMPORT, request).await?;
         let mut warnings = accept(answer.notices)?;
         let mut found = Vec::with_capacity(answer.things.len());
@@ -171,16 +183,16 @@ impl Client {
             }
         }
         if found.iter().all(|one| one.type_name.as_ref() != type_name) {
-            return Err(Failure::NothingImported);
+            return Err(CallFailure::NothingImported);
         }
-        Ok(Answer { value: found, warnings })
+        Ok(AnswerWithWarnings { value: found, warnings })
     }
 
     async fn imported(
         &self,
         thing: ImportedThing,
-        warnings: &mut Vec<Diagnostic>,
-    ) -> Result<Option<Imported>, Failure> {
+        warnings: &mut Vec<TerraformDiagnostic>,
+    ) -> Result<Option<Imported>, CallFailure> {
         let shape = self.shape(&thing.type_name)?;
         let mut object = self.object(Method::IMPORT, &shape, thing.state.as_ref())?;
         if object.is_absent() {
@@ -199,28 +211,28 @@ impl Client {
     /// current schema.
     ///
     /// # Errors
-    /// [`Failure::Unsupported`] if the provider takes nothing over, [`Failure::Rejected`] if not this object, and the
-    /// failures of the call.
+    /// [`CallFailure::Unsupported`] if the provider takes nothing over, [`CallFailure::Rejected`] if not this object,
+    /// and the failures of the call.
     pub async fn take_over(
         &self,
         type_name: &str,
         from: &Moved<'_>,
         stored: &Stored,
-    ) -> Result<Answer<Object>, Failure> {
+    ) -> Result<AnswerWithWarnings<Object>, CallFailure> {
         if !self.schemas().abilities.moves {
-            return Err(Failure::Unsupported("moves from other types"));
+            return Err(CallFailure::Unsupported("moves from other types"));
         }
         let shape = self.shape(type_name)?;
         let identity = stored.identity.as_ref().map(|one| json::write(&one.value, &[])).transpose();
         let raw = |json| StoredData { json, ..StoredData::default() };
-        let request = Move {
+        let request = MoveMessage {
             source_provider: from.provider.into(),
             source_type: from.type_name.into(),
             source_version: written_version(stored.version, i64::MAX.unsigned_abs())?,
             source: Some(raw(stored.json.clone())),
             target_type: type_name.into(),
             source_private: stored.private.clone(),
-            source_identity: identity.map_err(Failure::Unfit)?.map(raw),
+            source_identity: identity.map_err(CallFailure::Unfit)?.map(raw),
             source_identity_version: stored
                 .identity
                 .as_ref()
@@ -235,11 +247,11 @@ impl Client {
         object.private = answer.private;
         let identity = shape.read_identity(answer.identity.as_ref());
         object.identity = identity.map_err(|problem| self.malformed(Method::MOVE, problem))?;
-        Ok(Answer { value: object, warnings })
+        Ok(AnswerWithWarnings { value: object, warnings })
     }
 
     /// A whole object of an answer, in the shape of the schema, without what must not be stored.
-    pub(crate) fn object(&self, method: Method, shape: &Shape, data: Option<&Data>) -> Result<Object, Failure> {
+    pub(crate) fn object(&self, method: Method, shape: &CallTypes, data: Option<&Data>) -> Result<Object, CallFailure> {
         let (value, dynamic) = read(data, &shape.ty, "state").map_err(|problem| self.malformed(method, problem))?;
         let block = &shape.schema.block;
         let value = block.mark_sensitive(&block.without_write_only(&shape.conform(&value)));
@@ -247,7 +259,7 @@ impl Client {
     }
 
     /// That an object outside of a plan is known.
-    pub(crate) fn known(&self, method: Method, value: &Value) -> Result<(), Failure> {
+    pub(crate) fn known(&self, method: Method, value: &Value) -> Result<(), CallFailure> {
         let mut places = Vec::new();
         marks::without_unknown(value, &Path::default(), &mut places);
         match places.into_iter().next() {
@@ -259,19 +271,19 @@ impl Client {
     pub(crate) fn undeferred(
         &self,
         method: Method,
-        deferred: Option<crate::messages::Deferred>,
-    ) -> Result<(), Failure> {
+        deferred: Option<crate::messages::DeferredMessage>,
+    ) -> Result<(), CallFailure> {
         match deferred {
             None => Ok(()),
-            Some(message) => Err(Failure::Deferred { method: self.name(method), reason: Deferral::of(message) }),
+            Some(message) => Err(CallFailure::Deferred { method: self.name(method), reason: Deferral::of(message) }),
         }
     }
 }
 
 /// The version of a stored form as it is sent, if it is not above the known one.
-fn written_version(stored: u64, known: u64) -> Result<i64, Failure> {
+fn written_version(stored: u64, known: u64) -> Result<i64, CallFailure> {
     match i64::try_from(stored) {
         Ok(version) if stored <= known => Ok(version),
-        _ => Err(Failure::Newer { stored, known }),
+        _ => Err(CallFailure::Newer { stored, known }),
     }
 }

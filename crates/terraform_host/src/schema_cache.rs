@@ -11,8 +11,8 @@ use data_encoding::HEXLOWER;
 use grpc_client::prost::Message as _;
 use sha2::{Digest as _, Sha256};
 
-use crate::schemas::Answers;
-use crate::{Schemas, Version};
+use crate::schemas::SchemaAnswers;
+use crate::{ProtocolVersion, Schemas};
 
 /// The beginning of each file. It changes when the form of the files changes.
 const MAGIC: &[u8] = b"cyan terraform schemas 1\n";
@@ -28,7 +28,7 @@ const CHUNK: usize = 256 << 10;
 
 /// The SHA-256 digest of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Digest([u8; DIGEST]);
+pub struct ProgramDigest([u8; DIGEST]);
 
 /// Why a program has no digest.
 #[derive(Debug, thiserror::Error)]
@@ -40,23 +40,23 @@ pub struct CacheError {
     pub source: io::Error,
 }
 
-impl Digest {
+impl ProgramDigest {
     /// The digest of some bytes.
-    pub fn of(bytes: &[u8]) -> Digest {
-        Digest(Sha256::digest(bytes).into())
+    pub fn of(bytes: &[u8]) -> ProgramDigest {
+        ProgramDigest(Sha256::digest(bytes).into())
     }
 
     /// The digest of a file. It reads the whole file and blocks meanwhile.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn of_file(path: &Path) -> Result<Digest, CacheError> {
+    pub fn of_file(path: &Path) -> Result<ProgramDigest, CacheError> {
         let read = || {
             let (mut file, mut hasher) = (File::open(path)?, Sha256::new());
             let mut buffer = vec![0; CHUNK];
             loop {
                 match file.read(&mut buffer)? {
-                    0 => return Ok(Digest(hasher.finalize().into())),
+                    0 => return Ok(ProgramDigest(hasher.finalize().into())),
                     length => hasher.update(buffer.get(..length).unwrap_or_default()),
                 }
             }
@@ -65,8 +65,8 @@ impl Digest {
     }
 
     /// The digest that hexadecimal digits stand for.
-    pub(crate) fn of_hex(text: &str) -> Option<Digest> {
-        HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(Digest)
+    pub(crate) fn of_hex(text: &str) -> Option<ProgramDigest> {
+        HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(ProgramDigest)
     }
 
     /// It in hexadecimal digits.
@@ -88,18 +88,18 @@ impl SchemaCache {
     }
 
     /// The schemas of a program, if they are there.
-    pub fn load(&self, program: &Digest, version: Version) -> Option<Schemas> {
+    pub fn load(&self, program: &ProgramDigest, version: ProtocolVersion) -> Option<Schemas> {
         let mut bytes = Vec::new();
         File::open(self.path(program, version)).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
         let (stated, payload) = bytes.strip_prefix(MAGIC)?.split_at_checked(DIGEST)?;
-        if Digest::of(payload).0 != stated {
+        if ProgramDigest::of(payload).0 != stated {
             return None;
         }
-        Schemas::of(Answers::decode(payload).ok()?).ok()
+        Schemas::of(SchemaAnswers::decode(payload).ok()?).ok()
     }
 
     /// Keeps the answers of a provider. A folder that cannot be written only means that it is asked again.
-    pub(crate) fn store(&self, program: &Digest, version: Version, answers: &Answers) {
+    pub(crate) fn store(&self, program: &ProgramDigest, version: ProtocolVersion, answers: &SchemaAnswers) {
         let payload = answers.encode_to_vec();
         // The result is not needed: see above.
         let _ = self.write(&self.path(program, version), &payload);
@@ -109,13 +109,13 @@ impl SchemaCache {
         fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(MAGIC)?;
-        file.write_all(&Digest::of(payload).0)?;
+        file.write_all(&ProgramDigest::of(payload).0)?;
         file.write_all(payload)?;
         file.persist(path)?;
         Ok(())
     }
 
-    fn path(&self, program: &Digest, version: Version) -> PathBuf {
+    fn path(&self, program: &ProgramDigest, version: ProtocolVersion) -> PathBuf {
         self.folder.join(format!("{}-{version}.schema", program.to_hex()))
     }
 }
@@ -123,43 +123,43 @@ impl SchemaCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages6::{Block, Schema, SchemaAnswer};
+    use crate::messages6::{BlockMessage, SchemaAnswer, SchemaMessage};
 
-    fn answers(version: i64) -> Answers {
-        let schema = Schema { version, block: Some(Block::default()) };
+    fn answers(version: i64) -> SchemaAnswers {
+        let schema = SchemaMessage { version, block: Some(BlockMessage::default()) };
         let resources = [("t".to_owned(), schema)].into();
-        Answers { schemas: Some(SchemaAnswer { resources, ..SchemaAnswer::default() }), identities: None }
+        SchemaAnswers { schemas: Some(SchemaAnswer { resources, ..SchemaAnswer::default() }), identities: None }
     }
 
     #[test]
     fn schemas_are_found_by_program_and_version() {
         let folder = tempfile::tempdir().unwrap();
         let cache = SchemaCache::new(folder.path().join("deep/er"));
-        let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
-        assert_eq!(cache.load(&one, Version::Five), None);
-        cache.store(&one, Version::Five, &answers(3));
-        let found = cache.load(&one, Version::Five).unwrap();
+        let (one, other) = (ProgramDigest::of(b"one"), ProgramDigest::of(b"other"));
+        assert_eq!(cache.load(&one, ProtocolVersion::Five), None);
+        cache.store(&one, ProtocolVersion::Five, &answers(3));
+        let found = cache.load(&one, ProtocolVersion::Five).unwrap();
         assert_eq!(found.provider.resources["t"].version, 3);
-        assert_eq!(cache.load(&one, Version::Six), None);
-        assert_eq!(cache.load(&other, Version::Five), None);
-        cache.store(&one, Version::Five, &answers(4));
-        assert_eq!(cache.load(&one, Version::Five).unwrap().provider.resources["t"].version, 4);
+        assert_eq!(cache.load(&one, ProtocolVersion::Six), None);
+        assert_eq!(cache.load(&other, ProtocolVersion::Five), None);
+        cache.store(&one, ProtocolVersion::Five, &answers(4));
+        assert_eq!(cache.load(&one, ProtocolVersion::Five).unwrap().provider.resources["t"].version, 4);
     }
 
     #[test]
     fn a_damaged_file_is_no_schema() {
         let folder = tempfile::tempdir().unwrap();
-        let (cache, program) = (SchemaCache::new(folder.path()), Digest::of(b"one"));
-        cache.store(&program, Version::Six, &answers(3));
-        let path = cache.path(&program, Version::Six);
+        let (cache, program) = (SchemaCache::new(folder.path()), ProgramDigest::of(b"one"));
+        cache.store(&program, ProtocolVersion::Six, &answers(3));
+        let path = cache.path(&program, ProtocolVersion::Six);
         let whole = fs::read(&path).unwrap();
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 1;
             fs::write(&path, &damaged).unwrap();
-            assert_eq!(cache.load(&program, Version::Six), None, "byte {at}");
+            assert_eq!(cache.load(&program, ProtocolVersion::Six), None, "byte {at}");
             fs::write(&path, &whole[..at]).unwrap();
-            assert_eq!(cache.load(&program, Version::Six), None, "{at} bytes");
+            assert_eq!(cache.load(&program, ProtocolVersion::Six), None, "{at} bytes");
         }
     }
 
@@ -167,9 +167,9 @@ mod tests {
     fn the_digest_of_a_file_is_that_of_its_bytes() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"abc").unwrap();
-        assert_eq!(Digest::of_file(file.path()).unwrap(), Digest::of(b"abc"));
-        assert!(Digest::of(b"abc").to_hex().starts_with("ba7816bf"));
-        let error = Digest::of_file(Path::new("/nothing/here")).unwrap_err();
+        assert_eq!(ProgramDigest::of_file(file.path()).unwrap(), ProgramDigest::of(b"abc"));
+        assert!(ProgramDigest::of(b"abc").to_hex().starts_with("ba7816bf"));
+        let error = ProgramDigest::of_file(Path::new("/nothing/here")).unwrap_err();
         assert_eq!(error.to_string(), "/nothing/here cannot be read");
     }
 }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use blueprint::{IndexMap, Name};
 use prost::Message;
 use terraform::{
-    Attribute, AttributeKind, Block, BlockType, FunctionSchema, Nesting, Object, ParameterSchema, ProviderSchema,
-    Schema, ValueType,
+    AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema, ProviderSchema,
+    SchemaAttribute, TypeSchema, ValueType,
 };
 
-use crate::messages::{Function, IdentitySchema, IdentitySchemasAnswer, Parameter, ServerAbilities};
+use crate::messages::{FunctionMessage, IdentitySchema, IdentitySchemasAnswer, ParameterMessage, ServerAbilities};
 use crate::{Malformed, messages6};
 
 /// The deepest nesting of blocks and nested attributes that is accepted.
@@ -24,14 +24,14 @@ pub struct Schemas {
     /// The schemas of its types and functions. Shared with the types of the catalogue.
     pub provider: Arc<ProviderSchema>,
     /// The identities of those resource types that have one.
-    pub identities: IndexMap<Name, Identity>,
+    pub identities: IndexMap<Name, TypeIdentity>,
     /// What the server can do.
     pub abilities: Abilities,
 }
 
 /// The identity of the objects of a resource type.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Identity {
+pub struct TypeIdentity {
     /// The version of stored identities.
     pub version: u64,
     /// The type of its value: an object.
@@ -53,7 +53,7 @@ pub struct Abilities {
 
 /// The answers from which [`Schemas`] are made, as they are kept on disk.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Answers {
+pub(crate) struct SchemaAnswers {
     #[prost(message, optional, tag = "1")]
     pub(crate) schemas: Option<messages6::SchemaAnswer>,
     #[prost(message, optional, tag = "2")]
@@ -61,11 +61,12 @@ pub(crate) struct Answers {
 }
 
 impl Schemas {
-    pub(crate) fn of(answers: Answers) -> Result<Schemas, Malformed> {
+    pub(crate) fn of(answers: SchemaAnswers) -> Result<Schemas, Malformed> {
         let answer = answers.schemas.unwrap_or_default();
         let ServerAbilities { plans_deletes, schema_is_optional, moves } = answer.server.unwrap_or_default();
-        let own =
-            |schema: Option<messages6::Schema>, what: &str| schema.map(|schema| read_schema(schema, what)).transpose();
+        let own = |schema: Option<messages6::SchemaMessage>, what: &str| {
+            schema.map(|schema| read_schema(schema, what)).transpose()
+        };
         let functions = answer.functions.into_iter().map(|(name, one)| {
             let function = function(one).map_err(|problem| Malformed::Schema(name.as_str().into(), problem))?;
             Ok((Name::from(name), function))
@@ -90,18 +91,18 @@ impl Schemas {
     }
 }
 
-fn all(schemas: BTreeMap<String, messages6::Schema>) -> Result<IndexMap<Name, Arc<Schema>>, Malformed> {
-    let one = |(name, schema): (String, messages6::Schema)| {
+fn all(schemas: BTreeMap<String, messages6::SchemaMessage>) -> Result<IndexMap<Name, Arc<TypeSchema>>, Malformed> {
+    let one = |(name, schema): (String, messages6::SchemaMessage)| {
         let schema = read_schema(schema, &name)?;
         Ok((Name::from(name), Arc::new(schema)))
     };
     schemas.into_iter().map(one).collect()
 }
 
-fn read_schema(schema: messages6::Schema, what: &str) -> Result<Schema, Malformed> {
+fn read_schema(schema: messages6::SchemaMessage, what: &str) -> Result<TypeSchema, Malformed> {
     let read = || {
         let version = version(schema.version)?;
-        Ok(Schema { version, block: block(schema.block.unwrap_or_default(), 0)? })
+        Ok(TypeSchema { version, block: block(schema.block.unwrap_or_default(), 0)? })
     };
     read().map_err(|problem| Malformed::Schema(what.into(), problem))
 }
@@ -118,7 +119,7 @@ fn ty(json: &[u8]) -> Result<ValueType, &'static str> {
     ValueType::from_json(json).map_err(|_| "a type cannot be read")
 }
 
-fn block(message: messages6::Block, depth: usize) -> Result<Block, &'static str> {
+fn block(message: messages6::BlockMessage, depth: usize) -> Result<Block, &'static str> {
     if depth > DEEPEST {
         return Err("it is nested too deep");
     }
@@ -140,16 +141,19 @@ fn block(message: messages6::Block, depth: usize) -> Result<Block, &'static str>
     })
 }
 
-fn attributes(messages: Vec<messages6::Attribute>, depth: usize) -> Result<IndexMap<Name, Attribute>, &'static str> {
+fn attributes(
+    messages: Vec<messages6::AttributeMessage>,
+    depth: usize,
+) -> Result<IndexMap<Name, SchemaAttribute>, &'static str> {
     messages.into_iter().map(|message| attribute(message, depth)).collect()
 }
 
-fn attribute(message: messages6::Attribute, depth: usize) -> Result<(Name, Attribute), &'static str> {
+fn attribute(message: messages6::AttributeMessage, depth: usize) -> Result<(Name, SchemaAttribute), &'static str> {
     if depth > DEEPEST {
         return Err("it is nested too deep");
     }
     let kind = match message.nested {
-        Some(object) => AttributeKind::Nested(Object {
+        Some(object) => AttributeKind::Nested(NestedObject {
             nesting: nesting(object.nesting)
                 .filter(|nesting| *nesting != Nesting::Group)
                 .ok_or("the nesting of an attribute is not known")?,
@@ -157,7 +161,7 @@ fn attribute(message: messages6::Attribute, depth: usize) -> Result<(Name, Attri
         }),
         None => AttributeKind::Plain(ty(&message.ty)?),
     };
-    let attribute = Attribute {
+    let attribute = SchemaAttribute {
         kind,
         required: message.required,
         optional: message.optional,
@@ -181,7 +185,7 @@ fn nesting(number: i32) -> Option<Nesting> {
     })
 }
 
-fn function(message: Function) -> Result<FunctionSchema, &'static str> {
+fn function(message: FunctionMessage) -> Result<FunctionSchema, &'static str> {
     Ok(FunctionSchema {
         parameters: message.parameters.into_iter().map(parameter).collect::<Result<_, _>>()?,
         variadic: message.variadic.map(parameter).transpose()?,
@@ -192,7 +196,7 @@ fn function(message: Function) -> Result<FunctionSchema, &'static str> {
     })
 }
 
-fn parameter(message: Parameter) -> Result<ParameterSchema, &'static str> {
+fn parameter(message: ParameterMessage) -> Result<ParameterSchema, &'static str> {
     Ok(ParameterSchema {
         name: message.name.into(),
         ty: ty(&message.ty)?,
@@ -202,33 +206,42 @@ fn parameter(message: Parameter) -> Result<ParameterSchema, &'static str> {
     })
 }
 
-fn identity(message: IdentitySchema) -> Result<Identity, &'static str> {
+fn identity(message: IdentitySchema) -> Result<TypeIdentity, &'static str> {
     let required = message.attributes.iter().filter(|one| one.required).map(|one| one.name.as_str().into()).collect();
     let attributes = message.attributes.into_iter().map(|one| Ok((Name::from(one.name), ty(&one.ty)?)));
     let attributes: Vec<(Name, ValueType)> = attributes.collect::<Result<_, &'static str>>()?;
-    Ok(Identity { version: version(message.version)?, ty: ValueType::object(attributes), required })
+    Ok(TypeIdentity { version: version(message.version)?, ty: ValueType::object(attributes), required })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn answer(block: messages6::Block) -> Answers {
-        let schema = messages6::Schema { version: 3, block: Some(block) };
+    fn answer(block: messages6::BlockMessage) -> SchemaAnswers {
+        let schema = messages6::SchemaMessage { version: 3, block: Some(block) };
         let resources = [("t".to_owned(), schema)].into();
-        Answers { schemas: Some(messages6::SchemaAnswer { resources, ..Default::default() }), identities: None }
+        SchemaAnswers { schemas: Some(messages6::SchemaAnswer { resources, ..Default::default() }), identities: None }
     }
 
-    fn text(name: &str) -> messages6::Attribute {
-        messages6::Attribute { name: name.into(), ty: br#""string""#.into(), optional: true, ..Default::default() }
+    fn text(name: &str) -> messages6::AttributeMessage {
+        messages6::AttributeMessage {
+            name: name.into(),
+            ty: br#""string""#.into(),
+            optional: true,
+            ..Default::default()
+        }
     }
 
     #[test]
     fn attributes_and_blocks_become_the_model() {
-        let inner = messages6::Block { attributes: vec![text("x")], ..Default::default() };
-        let nested = messages6::Object { attributes: vec![text("y")], nesting: 4 };
-        let block = messages6::Block {
-            attributes: vec![messages6::Attribute { name: "n".into(), nested: Some(nested), ..Default::default() }],
+        let inner = messages6::BlockMessage { attributes: vec![text("x")], ..Default::default() };
+        let nested = messages6::NestedObjectMessage { attributes: vec![text("y")], nesting: 4 };
+        let block = messages6::BlockMessage {
+            attributes: vec![messages6::AttributeMessage {
+                name: "n".into(),
+                nested: Some(nested),
+                ..Default::default()
+            }],
             blocks: vec![messages6::NestedBlock {
                 name: "b".into(),
                 block: Some(inner),
@@ -247,15 +260,15 @@ mod tests {
 
     #[test]
     fn a_malformed_schema_is_named() {
-        let wrong = messages6::Attribute { name: "a".into(), ty: b"int".into(), ..Default::default() };
-        let block = messages6::Block { attributes: vec![wrong], ..Default::default() };
+        let wrong = messages6::AttributeMessage { name: "a".into(), ty: b"int".into(), ..Default::default() };
+        let block = messages6::BlockMessage { attributes: vec![wrong], ..Default::default() };
         let problem = Schemas::of(answer(block)).unwrap_err();
         assert_eq!(problem.to_string(), "the schema of `t` is malformed: a type cannot be read");
-        let mut deep = messages6::Block::default();
+        let mut deep = messages6::BlockMessage::default();
         for _ in 0..70 {
             let inner =
                 messages6::NestedBlock { name: "b".into(), block: Some(deep), nesting: 1, ..Default::default() };
-            deep = messages6::Block { blocks: vec![inner], ..Default::default() };
+            deep = messages6::BlockMessage { blocks: vec![inner], ..Default::default() };
         }
         let problem = Schemas::of(answer(deep)).unwrap_err();
         assert_eq!(problem.to_string(), "the schema of `t` is malformed: it is nested too deep");

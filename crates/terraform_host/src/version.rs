@@ -4,32 +4,32 @@ use std::fmt;
 
 /// A version of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Version {
+pub enum ProtocolVersion {
     /// Protocol 5: attributes are plain.
     Five,
     /// Protocol 6: attributes can be nested.
     Six,
 }
 
-impl Version {
+impl ProtocolVersion {
     /// All of them.
-    pub const ALL: [Version; 2] = [Version::Five, Version::Six];
+    pub const ALL: [ProtocolVersion; 2] = [ProtocolVersion::Five, ProtocolVersion::Six];
 
     /// The version of a number.
-    pub fn of(number: u32) -> Option<Version> {
-        Version::ALL.into_iter().find(|version| version.number() == number)
+    pub fn of(number: u32) -> Option<ProtocolVersion> {
+        ProtocolVersion::ALL.into_iter().find(|version| version.number() == number)
     }
 
     /// Its number.
     pub fn number(self) -> u32 {
         match self {
-            Version::Five => 5,
-            Version::Six => 6,
+            ProtocolVersion::Five => 5,
+            ProtocolVersion::Six => 6,
         }
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for ProtocolVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.number())
     }
@@ -44,15 +44,15 @@ pub(crate) struct Method {
 
 impl Method {
     /// The path of its calls.
-    pub(crate) fn path(self, version: Version) -> &'static str {
+    pub(crate) fn path(self, version: ProtocolVersion) -> &'static str {
         match version {
-            Version::Five => self.five,
-            Version::Six => self.six,
+            ProtocolVersion::Five => self.five,
+            ProtocolVersion::Six => self.six,
         }
     }
 
     /// Its name in a version.
-    pub(crate) fn name(self, version: Version) -> &'static str {
+    pub(crate) fn name(self, version: ProtocolVersion) -> &'static str {
         self.path(version).rsplit('/').next().unwrap_or_default()
     }
 }
@@ -96,13 +96,16 @@ mod tests {
 
     #[test]
     fn a_method_has_its_own_name_in_each_version() {
-        assert_eq!(Method::SCHEMA.path(Version::Five), "/tfplugin5.Provider/GetSchema");
-        assert_eq!(Method::SCHEMA.path(Version::Six), "/tfplugin6.Provider/GetProviderSchema");
-        assert_eq!(Method::STOP.name(Version::Six), "StopProvider");
+        assert_eq!(Method::SCHEMA.path(ProtocolVersion::Five), "/tfplugin5.Provider/GetSchema");
+        assert_eq!(Method::SCHEMA.path(ProtocolVersion::Six), "/tfplugin6.Provider/GetProviderSchema");
+        assert_eq!(Method::STOP.name(ProtocolVersion::Six), "StopProvider");
     }
 
     #[test]
     fn only_two_versions_are_known() {
-        assert_eq!([4, 5, 6, 7].map(Version::of), [None, Some(Version::Five), Some(Version::Six), None]);
+        assert_eq!(
+            [4, 5, 6, 7].map(ProtocolVersion::of),
+            [None, Some(ProtocolVersion::Five), Some(ProtocolVersion::Six), None]
+        );
     }
 }

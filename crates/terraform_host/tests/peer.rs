@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use blueprint::Value;
 use host::{Host, PEER_NAME, launch, map, program, text, unknown};
-use plugins::{Ending, Endpoint, Logs, PluginError, attach};
+use plugins::{Endpoint, Logs, PluginError, ProcessEnding, attach};
 use terraform_host::{
-    Applied, ApplyRequest, Client, Digest, Failure, Handshake, ImportBy, Moved, Object, Opening, PlanRequest,
-    Replacing, Returned, SchemaCache, Stored, StoredIdentity, Verdict, Version,
+    AppliedChange, ApplyRequest, CallFailure, ChangeVerdict, Client, Handshake, ImportBy, Moved, Object, Opening,
+    PlanRequest, ProgramDigest, ProtocolVersion, Replacing, Returned, SchemaCache, Stored, StoredIdentity,
 };
 
 const THING: &str = "peer_thing";
@@ -37,12 +37,12 @@ fn size(object: &Object) -> Option<i64> {
 }
 
 /// A create in a mode, whatever comes of it.
-async fn created(host: &Host, mode: &str) -> Applied {
+async fn created(host: &Host, mode: &str) -> AppliedChange {
     let planned = host.plan(THING, None, &thing(mode)).await;
     host.apply(THING, None, &planned.object, &thing(mode)).await
 }
 
-async fn refused(host: &Host, mode: &str) -> Failure {
+async fn refused(host: &Host, mode: &str) -> CallFailure {
     let config = thing(mode);
     let request = PlanRequest { type_name: THING, prior: None, config: &config, replacing: Replacing::IfAsked };
     host.client.plan(request).await.unwrap_err()
@@ -61,7 +61,7 @@ async fn appears(path: &Path) {
 #[tokio::test]
 async fn a_thing_lives_from_create_to_delete_and_keeps_its_private_data() {
     let Some(host) = Host::peer("", None).await else { return };
-    assert_eq!(host.client.version(), Version::Six);
+    assert_eq!(host.client.version(), ProtocolVersion::Six);
     let config = map([
         ("name", Value::from("n")),
         ("any", Value::list([Value::Int(1), Value::from("x")])),
@@ -71,7 +71,7 @@ async fn a_thing_lives_from_create_to_delete_and_keeps_its_private_data() {
         ("tag", Value::Set(Arc::new(vec![map([("label", Value::from("l"))])]))),
     ]);
     let planned = host.plan(THING, None, &config).await;
-    assert_eq!(planned.verdict, Verdict::Create);
+    assert_eq!(planned.verdict, ChangeVerdict::Create);
     assert!(planned.object.value.get("size").unwrap().is_unknown());
     assert_eq!(planned.object.private, [0xff, 0, b'p']);
     let applied = host.apply(THING, None, &planned.object, &config).await;
@@ -91,14 +91,14 @@ async fn a_thing_lives_from_create_to_delete_and_keeps_its_private_data() {
     let read = host.read(THING, &upgraded).await;
     assert_eq!(read.private, [0xff, 0, b'p', b'a', b'r']);
     let planned = host.plan(THING, Some(&read), &config).await;
-    assert_eq!(planned.verdict, Verdict::Same);
+    assert_eq!(planned.verdict, ChangeVerdict::Same);
 
     // Drift, and back.
     fs::write(host.folder.path().join("n"), "7").unwrap();
     let drifted = host.read(THING, &first).await;
     assert_eq!(size(&drifted), Some(7));
     let sized = with(&config, "size", Value::Int(1));
-    assert_eq!(host.plan(THING, Some(&drifted), &sized).await.verdict, Verdict::Update);
+    assert_eq!(host.plan(THING, Some(&drifted), &sized).await.verdict, ChangeVerdict::Update);
     let second = host.change(THING, Some(&drifted), &sized).await;
     assert_eq!(size(&second), Some(1));
     assert_eq!(second.private, [0xff, 0, b'p', b'a', b'r', b'p', b'a']);
@@ -106,14 +106,14 @@ async fn a_thing_lives_from_create_to_delete_and_keeps_its_private_data() {
     // Of the paths that the provider always names, only the one that differs counts.
     let renamed = with(&sized, "name", Value::from("m"));
     let planned = host.plan(THING, Some(&second), &renamed).await;
-    let Verdict::Replace { paths } = &planned.verdict else { panic!("{planned:?}") };
+    let ChangeVerdict::Replace { paths } = &planned.verdict else { panic!("{planned:?}") };
     assert_eq!(paths.iter().map(ToString::to_string).collect::<Vec<_>>(), ["name"]);
     assert!(planned.object.value.get("id").unwrap().is_unknown());
     // The second plan got the private data of the first.
     assert_eq!(planned.object.private[second.private.len()..], *b"pp");
 
     let delete = host.plan(THING, Some(&second), &Value::Null).await;
-    assert_eq!(delete.verdict, Verdict::Delete);
+    assert_eq!(delete.verdict, ChangeVerdict::Delete);
     assert_eq!(delete.object.private.last(), Some(&b'd'));
     host.delete(THING, &second).await;
     assert!(!host.folder.path().join("n").exists());
@@ -140,7 +140,7 @@ async fn stored_objects_are_upgraded_before_they_are_used() {
     let failure = host.client.upgrade(THING, &newer).await.unwrap_err();
     assert_eq!(failure.to_string(), "the stored object has version 3 of its schema; the provider knows version 2");
     let broken = Stored { version: 2, json: b"{".to_vec(), ..stored };
-    assert!(matches!(host.client.upgrade(THING, &broken).await.unwrap_err(), Failure::Rejected(_)));
+    assert!(matches!(host.client.upgrade(THING, &broken).await.unwrap_err(), CallFailure::Rejected(_)));
     host.end().await;
 }
 
@@ -148,7 +148,7 @@ async fn stored_objects_are_upgraded_before_they_are_used() {
 async fn objects_are_imported_by_id_and_by_identity_and_taken_over() {
     let Some(host) = Host::peer("", None).await else { return };
     let nothing = host.client.import(THING, ImportBy::Id("n")).await.unwrap_err();
-    assert!(matches!(nothing, Failure::NothingImported), "{nothing}");
+    assert!(matches!(nothing, CallFailure::NothingImported), "{nothing}");
     fs::write(host.folder.path().join("n"), "5").unwrap();
     let identity = map([("id", Value::from("n"))]);
     for by in [ImportBy::Id("n"), ImportBy::Identity(&identity)] {
@@ -163,7 +163,7 @@ async fn objects_are_imported_by_id_and_by_identity_and_taken_over() {
     let object = host.client.take_over(THING, &from, &stored).await.unwrap().value;
     assert_eq!((text(&object, "name").as_str(), object.private.as_slice()), ("n", b"xm".as_slice()));
     let from = Moved { provider: "registry.example/test/another", type_name: "other_thing" };
-    assert!(matches!(host.client.take_over(THING, &from, &stored).await.unwrap_err(), Failure::Rejected(_)));
+    assert!(matches!(host.client.take_over(THING, &from, &stored).await.unwrap_err(), CallFailure::Rejected(_)));
     host.end().await;
 }
 
@@ -259,7 +259,7 @@ async fn a_crash_during_an_apply_is_an_unknown_outcome() {
     assert!(failure.is_outcome_unknown(), "{failure}");
     assert_eq!(failure.to_string(), "ApplyResourceChange: the plugin gave no answer: it exited with code 2");
     let exit = host.plugin.exited().await;
-    assert_eq!(exit.ending, Ending::Code(2));
+    assert_eq!(exit.ending, ProcessEnding::Code(2));
     assert!(exit.output.contains("the peer crashes"), "{exit:?}");
     // The object exists, and a new process finds it.
     assert!(host.folder.path().join("n").exists());
@@ -366,7 +366,7 @@ async fn asked(host: &Host) -> i64 {
 #[tokio::test]
 async fn a_cached_schema_is_asked_for_only_if_the_provider_needs_it() {
     let Some(program) = program(PEER_NAME) else { return };
-    let digest = Digest::of_file(&program).unwrap();
+    let digest = ProgramDigest::of_file(&program).unwrap();
     for (schema, expected) in [("optional", 0), ("needed", 1)] {
         let folder = tempfile::tempdir().unwrap();
         let cache = SchemaCache::new(folder.path());

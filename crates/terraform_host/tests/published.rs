@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use blueprint::Value;
 use host::{Host, map, text, unknown};
-use plugins::Ending;
-use terraform_host::{Failure, ImportBy, PlanRequest, Replacing, Returned, Stored, Verdict, Version};
+use plugins::ProcessEnding;
+use terraform_host::{CallFailure, ChangeVerdict, ImportBy, PlanRequest, ProtocolVersion, Replacing, Returned, Stored};
 
 const TIME: &str = "time";
 const LOCAL: &str = "local";
@@ -22,14 +22,14 @@ fn names(paths: &[terraform::Path]) -> Vec<String> {
 #[tokio::test]
 async fn a_file_lives_from_create_to_delete() {
     let Some(host) = Host::start(LOCAL).await else { return };
-    assert_eq!(host.client.version(), Version::Five);
+    assert_eq!(host.client.version(), ProtocolVersion::Five);
     let path: PathBuf = host.folder.path().join("a/b.txt");
     let file = |content: Value| map([("filename", Value::text(path.to_string_lossy())), ("content", content)]);
 
     // Part of the configuration is not known when the create is planned.
     host.client.validate_resource("local_file", &file(unknown())).await.unwrap();
     let planned = host.plan("local_file", None, &file(unknown())).await;
-    assert_eq!(planned.verdict, Verdict::Create);
+    assert_eq!(planned.verdict, ChangeVerdict::Create);
     assert!(planned.object.value.get("content").unwrap().is_unknown());
     assert!(planned.object.value.get("id").unwrap().is_unknown());
     assert_eq!(planned.object.value.get("file_permission"), Some(&Value::from("0777")));
@@ -51,12 +51,12 @@ async fn a_file_lives_from_create_to_delete() {
     assert_eq!(upgraded, first);
     let read = host.read("local_file", &upgraded).await;
     assert_eq!(read, first);
-    assert_eq!(host.plan("local_file", Some(&read), &config).await.verdict, Verdict::Same);
+    assert_eq!(host.plan("local_file", Some(&read), &config).await.verdict, ChangeVerdict::Same);
 
     // Other content needs another file.
     let config = file(Value::from("two"));
     let planned = host.plan("local_file", Some(&read), &config).await;
-    let Verdict::Replace { paths } = &planned.verdict else { panic!("{planned:?}") };
+    let ChangeVerdict::Replace { paths } = &planned.verdict else { panic!("{planned:?}") };
     assert_eq!(names(paths), ["content"]);
     assert!(planned.object.value.get("id").unwrap().is_unknown());
     host.delete("local_file", &read).await;
@@ -84,11 +84,11 @@ async fn a_timestamp_lives_from_create_to_delete() {
     assert_eq!(text(&first, "rfc3339"), "2026-02-02T00:00:00Z");
     assert_eq!(first.value.get("month"), Some(&Value::Int(2)));
     let read = host.read("time_offset", &first).await;
-    assert_eq!(host.plan("time_offset", Some(&read), &offset(3)).await.verdict, Verdict::Same);
+    assert_eq!(host.plan("time_offset", Some(&read), &offset(3)).await.verdict, ChangeVerdict::Same);
 
     // Changed in place: the provider knows the result at plan.
     let planned = host.plan("time_offset", Some(&read), &offset(4)).await;
-    assert_eq!(planned.verdict, Verdict::Update);
+    assert_eq!(planned.verdict, ChangeVerdict::Update);
     let second = host.change("time_offset", Some(&read), &offset(4)).await;
     assert_eq!(text(&second, "rfc3339"), "2026-02-03T00:00:00Z");
     assert_eq!(text(&second, "id"), text(&first, "id"));
@@ -100,7 +100,7 @@ async fn a_timestamp_lives_from_create_to_delete() {
         Value::Map(std::sync::Arc::new(config))
     };
     let planned = host.plan("time_offset", Some(&second), &triggered(unknown())).await;
-    let Verdict::Replace { paths } = &planned.verdict else { panic!("{planned:?}") };
+    let ChangeVerdict::Replace { paths } = &planned.verdict else { panic!("{planned:?}") };
     assert_eq!(names(paths), ["triggers"]);
 
     // Imported by its id, and found as it was.
@@ -118,11 +118,11 @@ async fn a_replacement_can_be_forced() {
     // The time of its create.
     let config = map([]);
     let made = host.create("time_static", &config).await;
-    assert_eq!(host.plan("time_static", Some(&made), &config).await.verdict, Verdict::Same);
+    assert_eq!(host.plan("time_static", Some(&made), &config).await.verdict, ChangeVerdict::Same);
     for replacing in [Replacing::Always, Replacing::Broken] {
         let request = PlanRequest { type_name: "time_static", prior: Some(&made), config: &config, replacing };
         let planned = host.client.plan(request).await.unwrap().value;
-        assert_eq!(planned.verdict, Verdict::Replace { paths: Vec::new() });
+        assert_eq!(planned.verdict, ChangeVerdict::Replace { paths: Vec::new() });
         assert!(planned.object.value.get("rfc3339").unwrap().is_unknown(), "{replacing:?}");
     }
     host.end().await;
@@ -138,7 +138,7 @@ async fn a_provider_names_the_attribute_that_it_refuses() {
     assert_eq!(diagnostic.path.to_string(), "rfc3339");
     assert!(!failure.is_outcome_unknown());
     let failure = host.client.import("time_static", ImportBy::Id("nonsense")).await.unwrap_err();
-    assert!(matches!(failure, Failure::Rejected(_)), "{failure}");
+    assert!(matches!(failure, CallFailure::Rejected(_)), "{failure}");
     let failure = host.client.validate_resource("time_machine", &config).await.unwrap_err();
     assert_eq!(failure.to_string(), "the provider has no resource type `time_machine`");
     let config = map([("rfc3339", Value::list([]))]);
@@ -163,7 +163,7 @@ async fn data_sources_and_functions_answer() {
     assert!(matches!(read.get("content"), Some(Value::Secret(_))));
     fs::remove_file(&path).unwrap();
     let failure = host.client.read_data("local_file", &config).await.unwrap_err();
-    assert!(matches!(failure, Failure::Rejected(_)), "{failure}");
+    assert!(matches!(failure, CallFailure::Rejected(_)), "{failure}");
 
     let folder = Value::text(host.folder.path().to_string_lossy());
     let exists = |argument: Value| host.client.call_function("direxists", vec![argument].leak());
@@ -206,5 +206,5 @@ async fn a_process_ends_by_the_call_that_asks_it() {
     let Some(host) = Host::start(LOCAL).await else { return };
     host.plugin.stop().await;
     let exit = host.plugin.exited().await;
-    assert_eq!(exit.ending, Ending::Code(0), "{exit:?}");
+    assert_eq!(exit.ending, ProcessEnding::Code(0), "{exit:?}");
 }

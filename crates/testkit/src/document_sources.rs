@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use source::{BoxFuture, DISK, Digest, Key, Kind, Limits, Location, Request, Source, SourceError};
+use source::{BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKey, SourceKind};
 
-static KIND: Kind = Kind { name: DISK, about: "Documents in memory.", schemes: &[], keys: &[] };
+static KIND: SourceKind = SourceKind { name: DISK, about: "Documents in memory.", schemes: &[], keys: &[] };
 
 /// A source that reads from memory in place of the disk.
 #[derive(Clone, Debug, Default)]
@@ -21,11 +21,11 @@ impl InMemorySource {
 }
 
 impl Source for InMemorySource {
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static SourceKind {
         &KIND
     }
 
-    fn resolve<'a>(&'a self, request: &'a Request, _: &'a Limits) -> BoxFuture<'a, Result<Location, SourceError>> {
+    fn resolve<'a>(&'a self, request: &'a Request, _: &'a ReadLimits) -> BoxFuture<'a, Result<Location, SourceError>> {
         let folder = request.from.as_ref().and_then(Location::as_disk).and_then(|path| path.rsplit_once('/'));
         let path = match folder {
             Some((folder, _)) if !request.path.starts_with('/') => Location::disk(&*request.path).seen_from(folder),
@@ -38,7 +38,7 @@ impl Source for InMemorySource {
         &'a self,
         location: &'a Location,
         _: Option<&'a Digest>,
-        _: &'a Limits,
+        _: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         let text = self.texts.get(&**location.identity());
         let bytes = text.map(|text| text.as_bytes().into());
@@ -48,26 +48,26 @@ impl Source for InMemorySource {
 
 /// A source that accepts requests and fails every fetch, as without a network.
 #[derive(Clone, Copy, Debug)]
-pub struct UnreachableSource(pub &'static Kind);
+pub struct UnreachableSource(pub &'static SourceKind);
 
 /// The kinds of remote sources that documents name.
-pub static UNREACHABLE_KINDS: [Kind; 4] = [
-    Kind { name: "https", about: "Servers.", schemes: &["https"], keys: &[required("host")] },
-    Kind { name: "aws/s3", about: "Buckets.", schemes: &[], keys: &[required("bucket"), required("region")] },
-    Kind { name: "googlecloud/storage", about: "Buckets.", schemes: &[], keys: &[required("bucket")] },
-    Kind { name: "azure/blob", about: "Containers.", schemes: &[], keys: &[required("container")] },
+pub static UNREACHABLE_KINDS: [SourceKind; 4] = [
+    SourceKind { name: "https", about: "Servers.", schemes: &["https"], keys: &[required("host")] },
+    SourceKind { name: "aws/s3", about: "Buckets.", schemes: &[], keys: &[required("bucket"), required("region")] },
+    SourceKind { name: "googlecloud/storage", about: "Buckets.", schemes: &[], keys: &[required("bucket")] },
+    SourceKind { name: "azure/blob", about: "Containers.", schemes: &[], keys: &[required("container")] },
 ];
 
-const fn required(name: &'static str) -> Key {
-    Key { name, required: true, about: "" }
+const fn required(name: &'static str) -> SourceKey {
+    SourceKey { name, required: true, about: "" }
 }
 
 impl Source for UnreachableSource {
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static SourceKind {
         self.0
     }
 
-    fn resolve<'a>(&'a self, request: &'a Request, _: &'a Limits) -> BoxFuture<'a, Result<Location, SourceError>> {
+    fn resolve<'a>(&'a self, request: &'a Request, _: &'a ReadLimits) -> BoxFuture<'a, Result<Location, SourceError>> {
         Box::pin(async move { Ok(Location::new(self.0.name, &*request.path)) })
     }
 
@@ -75,7 +75,7 @@ impl Source for UnreachableSource {
         &'a self,
         _: &'a Location,
         _: Option<&'a Digest>,
-        _: &'a Limits,
+        _: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         Box::pin(async { Err(SourceError::broken("there is no network here")) })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::Installed;
 use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, Roots, Runtime, Simulation};
 use provider::{Catalog, Provider};
-use providers::fake::{self, FakeOptions, Fault, SharedWorld};
+use providers::fake::{self, FakeOptions, ScriptedFault, SharedCloud};
 use source::Sources;
 use sources::disk::Disk;
 use stores::memory::{MemoryState, MemoryStore};
@@ -16,8 +16,8 @@ pub fn installed() -> Arc<Installed> {
 }
 
 /// The same with a cloud in which these calls fail. Each session uses the faults up by itself.
-pub fn installed_with(faults: Vec<Fault>) -> Arc<Installed> {
-    let (world, memory) = (SharedWorld::default(), MemoryState::default());
+pub fn installed_with(faults: Vec<ScriptedFault>) -> Arc<Installed> {
+    let (world, memory) = (SharedCloud::default(), MemoryState::default());
     let cloud = world.clone();
     let provider = InstalledProvider::new("test", move || {
         Arc::new(fake::provider(FakeOptions {
@@ -47,16 +47,16 @@ pub fn installed_with(faults: Vec<Fault>) -> Arc<Installed> {
 }
 
 /// The simulation of all catalogues in one cloud.
-pub(crate) fn simulation(world: SharedWorld) -> InstalledSimulation {
+pub(crate) fn simulation(world: SharedCloud) -> InstalledSimulation {
     let cloud = SimulatedCloud(world);
     InstalledSimulation {
         in_memory: Arc::new(move || Arc::new(cloud.clone())),
-        open: |file| Ok(Arc::new(SimulatedCloud(fake::World::open(file)?.shared()))),
+        open: |file| Ok(Arc::new(SimulatedCloud(fake::FakeCloud::open(file)?.shared()))),
     }
 }
 
 #[derive(Clone)]
-struct SimulatedCloud(SharedWorld);
+struct SimulatedCloud(SharedCloud);
 
 impl Simulation for SimulatedCloud {
     fn provider(&self, catalog: Arc<Catalog>, behind: Option<Arc<dyn Provider>>) -> Arc<dyn Provider> {

@@ -30,7 +30,7 @@ use crate::runtime::in_runtime;
 
 /// A document in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct PageBlock {
     /// The line of the page at which it starts, from 1.
     pub line: usize,
     /// Its name: `page.yaml`, `page.json` or `page.jsonc`.
@@ -66,9 +66,9 @@ impl fmt::Display for Mark {
 }
 
 /// The documents of a page, in order.
-pub fn blocks(page: &str) -> Vec<Block> {
+pub fn blocks(page: &str) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
-    let mut open: Option<(Option<Block>, String)> = None;
+    let mut open: Option<(Option<PageBlock>, String)> = None;
     let mut beside: Vec<(String, String)> = Vec::new();
     let mut file: Option<(String, String)> = None;
     for (number, line) in (1..).zip(page.lines()) {
@@ -83,7 +83,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
                     _ => None,
                 };
                 let hot = words.get(1) == Some(&"hot");
-                let block = name.filter(|_| hot || words.get(1) == Some(&"blueprint")).map(|name| Block {
+                let block = name.filter(|_| hot || words.get(1) == Some(&"blueprint")).map(|name| PageBlock {
                     line: number + 1,
                     name,
                     hot,
@@ -121,7 +121,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-impl Block {
+impl PageBlock {
     /// The expected diagnostics of its comments, in order.
     pub fn marks(&self) -> Vec<Mark> {
         let mut marks = Vec::new();
@@ -200,7 +200,7 @@ impl Block {
         let mut marks: Vec<(Option<FileId>, Mark)> = self.marks().into_iter().map(|mark| (None, mark)).collect();
         for (name, text) in &self.beside {
             let Some((id, _)) = files.iter().find(|(_, file)| file.name() == name) else { continue };
-            let block = Block { name: "page.yaml", text: text.clone(), beside: Vec::new(), ..*self };
+            let block = PageBlock { name: "page.yaml", text: text.clone(), beside: Vec::new(), ..*self };
             marks.extend(block.marks().into_iter().map(|mark| (Some(id), mark)));
         }
         marks.sort_by_key(|(_, mark)| mark.line.is_none());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use blueprint::Name;
 use engine::apply::OnFailure;
 use engine::{Action, Event, Given, Options, PlannedStop};
-use testkit::harness::{Harness, Run, Stage, heat_environment, settings};
+use testkit::harness::{Harness, RunResult, StageResult, heat_environment, settings};
 
 /// An operation.
 #[derive(Clone, Copy)]
@@ -62,14 +62,14 @@ async fn run_steps(folder: &Path, acts: &[Act<'_>]) -> Vec<Came> {
     all
 }
 
-async fn stage(harness: &mut Harness, text: &str, hooks: &str, options: Options) -> Stage {
+async fn stage(harness: &mut Harness, text: &str, hooks: &str, options: Options) -> StageResult {
     let text = format!("heat_template_version: wallaby\n{text}");
     harness.context =
         heat_environment("main.yaml", &text, "env.yaml", &format!("resource_registry: {{resources: {hooks}}}\n"));
     harness.stage("main.yaml", &text, Given::default(), options).await
 }
 
-fn came(run: &Run) -> Came {
+fn came(run: &RunResult) -> Came {
     let calls = run.events.iter().filter_map(|event| match event {
         Event::Done { address, operation, replacing } => {
             Some(format!("{}{} {address}", operation.word(), if *replacing { " (replacing)" } else { "" }))

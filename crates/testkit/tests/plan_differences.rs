@@ -12,7 +12,7 @@ use engine::{
 };
 use provider::{BoxFuture, Checked, Fetched, Planned, Preflight};
 use state::OperationOutcome;
-use testkit::harness::{Harness, Stage, settings};
+use testkit::harness::{Harness, StageResult, settings};
 use testkit::toy::world::EmptyWorld;
 
 const CATALOG: &str = r#"{
@@ -108,7 +108,7 @@ fn document(resources: &str) -> String {
     format!("version: 2025-11-02\nresources:\n{resources}")
 }
 
-async fn stage(harness: &Harness, text: &str) -> Stage {
+async fn stage(harness: &Harness, text: &str) -> StageResult {
     let stage = harness.stage("plan.yaml", text, Given::default(), Options::default()).await;
     let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
     assert!(stage.staged.is_some(), "no plan: {said:?}\n{text}");

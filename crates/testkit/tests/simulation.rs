@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use testkit::faults::PlantedBug;
-use testkit::simulation::{Failure, check_seed, check_seed_with_toys};
+use testkit::simulation::{CaseFailure, check_seed, check_seed_with_toys};
 
 /// The number of traces unless `CYAN_SEEDS` is set.
 const TRACES: u64 = 1_000;
@@ -23,7 +23,7 @@ fn seeds() -> std::ops::Range<u64> {
 }
 
 /// Runs and checks the trace of a seed.
-type CheckSeed = fn(u64, Option<PlantedBug>) -> Result<(), Box<Failure>>;
+type CheckSeed = fn(u64, Option<PlantedBug>) -> Result<(), Box<CaseFailure>>;
 
 /// Checks the traces of these seeds on all processors. Returns about `most` failures at most.
 fn failures(check_seed: CheckSeed, seeds: std::ops::Range<u64>, bug: Option<PlantedBug>, most: usize) -> Vec<String> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use blueprint::{Field, IndexMap, Kind, Name, Schema, Type, Value};
 use diag::Diagnostics;
 use dialects::rules::{NativeSpec, SpecRules};
-use dialects::{DialectRules, Dialects, Settings, SpecAt};
+use dialects::{DialectRules, Dialects, DocumentSettings, SpecAt};
 use engine::apply::Outcome;
 use engine::discovery::documents_below;
 use engine::{Given, Options};
@@ -19,7 +19,7 @@ use testkit::toy::dialect::{TOY, ToyDialect};
 type Deployed = Result<IndexMap<Name, Value>, Vec<String>>;
 
 /// Deploys the first of these files, plans again without a step, and destroys.
-fn deployed(dialects: Dialects, set: Settings, files: &[(&str, &str)]) -> Deployed {
+fn deployed(dialects: Dialects, set: DocumentSettings, files: &[(&str, &str)]) -> Deployed {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
@@ -28,7 +28,7 @@ fn deployed(dialects: Dialects, set: Settings, files: &[(&str, &str)]) -> Deploy
     runtime.expect("there is a runtime").block_on(deploy(folder.path(), dialects, set, files[0]))
 }
 
-async fn deploy(folder: &Path, dialects: Dialects, set: Settings, (root, text): (&str, &str)) -> Deployed {
+async fn deploy(folder: &Path, dialects: Dialects, set: DocumentSettings, (root, text): (&str, &str)) -> Deployed {
     let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     harness.dialects = dialects;
     harness.context.settings = set;
@@ -64,14 +64,14 @@ shows:
 
 #[test]
 fn document_with_native_rules_is_deployed_and_destroyed() {
-    let exports = deployed(with_toy(), Settings::NONE, &[("main.yaml", ROOT)]).expect("it is deployed");
+    let exports = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", ROOT)]).expect("it is deployed");
     assert_eq!(exports["label"], Value::Int(3));
 }
 
 #[test]
 fn native_type_checks_find_mistakes() {
     let text = "toy: 1\nthings:\n  note: {is: test/record, title: a, count: many, other: 1}\n";
-    let found = deployed(with_toy(), Settings::NONE, &[("main.yaml", text)]).expect_err("it is refused");
+    let found = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", text)]).expect_err("it is refused");
     let codes: Vec<&str> = found.iter().filter_map(|one| one.split(':').next()).collect();
     assert_eq!(codes, ["type-mismatch", "unknown-spec-field"], "{found:?}");
 }
@@ -85,13 +85,14 @@ include:
 exports:
   label: {type: integer, field: children.toy.label}
 ";
-    let exports = deployed(with_toy(), Settings::NONE, &[("main.yaml", root), ("toy.yaml", ROOT)]);
+    let exports = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", root), ("toy.yaml", ROOT)]);
     assert_eq!(exports.expect("it is deployed")["label"], Value::Int(5));
 }
 
 #[test]
 fn document_is_unknown_without_the_dialect() {
-    let found = deployed(Dialects::BUILT_IN, Settings::NONE, &[("main.yaml", ROOT)]).expect_err("it is refused");
+    let found =
+        deployed(Dialects::BUILT_IN, DocumentSettings::NONE, &[("main.yaml", ROOT)]).expect_err("it is refused");
     assert!(found[0].starts_with("unknown-dialect"), "{found:?}");
 }
 
@@ -116,9 +117,9 @@ shows:
 #[test]
 fn wanted_files_settings_and_schemas_are_answered() {
     let files = [("main.yaml", WANTS), ("title.txt", "a title\n")];
-    let exports = deployed(with_toy(), Settings::NONE, &files).expect("it is deployed");
+    let exports = deployed(with_toy(), DocumentSettings::NONE, &files).expect("it is deployed");
     assert_eq!((exports["title"].as_text(), exports["name"].as_text()), (Some("a title"), Some("name")));
-    let mut loud = Settings::NONE;
+    let mut loud = DocumentSettings::NONE;
     with_toy().set(&mut loud, "toy", &[("shout".into(), Value::Bool(true))]).expect("it can be set");
     let exports = deployed(with_toy(), loud, &files).expect("it is deployed");
     assert_eq!(exports["title"].as_text(), Some("A TITLE"));
@@ -134,13 +135,13 @@ exports:
   title: {type: string, field: children.toy.title}
 ";
     let files = [("main.yaml", root), ("toy.yaml", WANTS), ("title.txt", "below")];
-    let exports = deployed(with_toy(), Settings::NONE, &files).expect("it is deployed");
+    let exports = deployed(with_toy(), DocumentSettings::NONE, &files).expect("it is deployed");
     assert_eq!(exports["title"].as_text(), Some("below"));
 }
 
 #[test]
 fn missing_wanted_file_is_reported() {
-    let found = deployed(with_toy(), Settings::NONE, &[("main.yaml", WANTS)]).expect_err("it is refused");
+    let found = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", WANTS)]).expect_err("it is refused");
     assert_eq!(found, ["source-unreadable: `title.txt` cannot be read"]);
 }
 
@@ -184,14 +185,14 @@ fn coercion_of_the_dialect_comes_before_native_type_checks() {
     static COERCING: ToyDialect =
         ToyDialect { rules: DialectRules { specs: &TextsAreIntegers, ..DialectRules::NATIVE } };
     let text = "toy: 1\nthings:\n  note: {is: test/record, title: a, count: '7'}\nshows: {count: $note.count}\n";
-    let exports = deployed(Dialects::BUILT_IN.with(&COERCING), Settings::NONE, &[("main.yaml", text)]);
+    let exports = deployed(Dialects::BUILT_IN.with(&COERCING), DocumentSettings::NONE, &[("main.yaml", text)]);
     assert_eq!(exports.expect("it is deployed")["count"], Value::Int(7));
     // The dialect reports a text that is no number.
     let wrong = text.replace("'7'", "seven");
-    let found = deployed(Dialects::BUILT_IN.with(&COERCING), Settings::NONE, &[("main.yaml", wrong.as_str())]);
+    let found = deployed(Dialects::BUILT_IN.with(&COERCING), DocumentSettings::NONE, &[("main.yaml", wrong.as_str())]);
     assert!(found.expect_err("it is refused")[0].starts_with("type-mismatch"));
     // Other types are checked natively.
     let wrong = text.replace("title: a", "title: a, enabled: maybe");
-    let found = deployed(Dialects::BUILT_IN.with(&COERCING), Settings::NONE, &[("main.yaml", wrong.as_str())]);
+    let found = deployed(Dialects::BUILT_IN.with(&COERCING), DocumentSettings::NONE, &[("main.yaml", wrong.as_str())]);
     assert!(found.expect_err("it is refused")[0].starts_with("type-mismatch"));
 }

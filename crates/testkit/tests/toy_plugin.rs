@@ -10,11 +10,11 @@ use std::sync::Arc;
 use blueprint::Value;
 use engine::shell::Operated;
 use engine::{Given, Options};
-use plugins::{Address, Endpoint, Inherit, Launch, Limits, Logs, Plugin, Protocol, Recognised};
+use plugins::{Endpoint, Inherit, Launch, ListenAddress, Logs, Plugin, ProcessLimits, Protocol, Recognised};
 use provider::conformance::{Case, Setup};
 use provider::{BoxFuture, Provider};
-use providers::fake::World;
-use testkit::harness::{Harness, Run, settings};
+use providers::fake::FakeCloud;
+use testkit::harness::{Harness, RunResult, settings};
 use testkit::toy::remote::{Connect, RemotePlanner};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
@@ -30,7 +30,7 @@ impl Protocol for Toys {
     fn line(&self, line: &str) -> Recognised {
         match line.strip_prefix("toy ").map(str::parse::<u16>) {
             None => Recognised::Noise,
-            Some(Ok(port)) => Recognised::Endpoint(Endpoint::new(Address::Tcp(([127, 0, 0, 1], port).into()))),
+            Some(Ok(port)) => Recognised::Endpoint(Endpoint::new(ListenAddress::Tcp(([127, 0, 0, 1], port).into()))),
             Some(Err(_)) => Recognised::Refused("it names no port".to_owned()),
         }
     }
@@ -57,7 +57,7 @@ impl Host {
             folder: folder.into(),
             environment,
             inherit: Inherit::All,
-            limits: Limits::default(),
+            limits: ProcessLimits::default(),
         };
         Host { launch, running: Arc::default() }
     }
@@ -71,7 +71,7 @@ impl Host {
                 running.insert(started.map_err(|error| error.to_string())?).clone()
             }
         };
-        let Address::Tcp(address) = plugin.endpoint().address else { return Err("it has no port".to_owned()) };
+        let ListenAddress::Tcp(address) = plugin.endpoint().address else { return Err("it has no port".to_owned()) };
         TcpStream::connect(address).await.map_err(|error| error.to_string())
     }
 
@@ -96,7 +96,7 @@ impl Host {
 /// The servers in the world of a folder, after the plugin has ended.
 async fn servers(host: &Host) -> Vec<String> {
     host.kill().await;
-    let world = World::open(&host.launch.folder.join("world")).expect("the world can be read");
+    let world = FakeCloud::open(&host.launch.folder.join("world")).expect("the world can be read");
     let label = |fields: &Value| fields.get("label").and_then(Value::as_text).unwrap_or_default().to_owned();
     world.things().map(|thing| format!("{} {}", thing.place, label(&thing.fields))).collect()
 }
@@ -111,7 +111,7 @@ resources:
     )
 }
 
-async fn deploy(harness: &Harness, text: &str, before: impl AsyncFnOnce()) -> Run {
+async fn deploy(harness: &Harness, text: &str, before: impl AsyncFnOnce()) -> RunResult {
     let stage = harness.stage("main.yaml", text, Given::default(), Options::default()).await;
     let messages: Vec<_> = stage.diagnostics.iter().map(|one| (&one.message, &one.notes)).collect();
     let staged = stage.staged.unwrap_or_else(|| panic!("no plan: {messages:?}"));
@@ -119,7 +119,7 @@ async fn deploy(harness: &Harness, text: &str, before: impl AsyncFnOnce()) -> Ru
     harness.run(staged, true, Vec::new(), settings(Some(2), false)).await
 }
 
-fn messages(run: &Run) -> Vec<String> {
+fn messages(run: &RunResult) -> Vec<String> {
     match &run.operated {
         Some(Operated::Done(outcome)) => {
             outcome.diagnostics.iter().map(|one| format!("{}: {}", one.message, one.notes.join("; "))).collect()

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use blueprint::Value;
 use provider::Provider;
 use provider::conformance::{Case, Setup};
-use providers::fake::{FakeOptions, SharedWorld};
-use testkit::toy::checker::Checker;
+use providers::fake::{FakeOptions, SharedCloud};
+use testkit::toy::checker::CheckerProvider;
 use testkit::toy::hosted::{ProviderDefect, ToyOptions};
-use testkit::toy::planner::Planner;
+use testkit::toy::planner::PlannerProvider;
 
-fn options(world: &SharedWorld, defect: Option<ProviderDefect>) -> ToyOptions {
+fn options(world: &SharedCloud, defect: Option<ProviderDefect>) -> ToyOptions {
     let fake = FakeOptions { world: Some(world.clone()), ..FakeOptions::default() };
     ToyOptions { fake, defect, ..ToyOptions::default() }
 }
@@ -21,8 +21,8 @@ fn setup() -> Setup {
 
 /// The failures of a planner.
 async fn planner(defect: Option<ProviderDefect>) -> Vec<String> {
-    let world = SharedWorld::default();
-    let make = || -> Arc<dyn Provider> { Arc::new(Planner::new(options(&world, defect))) };
+    let world = SharedCloud::default();
+    let make = || -> Arc<dyn Provider> { Arc::new(PlannerProvider::new(options(&world, defect))) };
     let spec = Value::map([("name", Value::text("sesame-web").secret()), ("size", Value::Int(1))]);
     let changed = Value::map([("name", Value::text("sesame-web").secret()), ("size", Value::Int(2))]);
     provider::conformance::provider(make, &setup(), &[Case::new("planner/server", spec).changed(changed)]).await
@@ -30,8 +30,8 @@ async fn planner(defect: Option<ProviderDefect>) -> Vec<String> {
 
 /// The failures of a checker.
 async fn checker(defect: Option<ProviderDefect>) -> Vec<String> {
-    let world = SharedWorld::default();
-    let make = || -> Arc<dyn Provider> { Arc::new(Checker::new(options(&world, defect))) };
+    let world = SharedCloud::default();
+    let make = || -> Arc<dyn Provider> { Arc::new(CheckerProvider::new(options(&world, defect))) };
     let spec = Value::map([("title", Value::text("first"))]);
     let changed = Value::map([("title", Value::text("second")), ("size", Value::Int(4))]);
     let letter = Value::map([("content", Value::text("hello"))]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::{Given, Options};
 use futures::executor::block_on;
 use state::{OperationOutcome, Store, conformance};
-use testkit::harness::{Harness, Run, settings};
+use testkit::harness::{Harness, RunResult, settings};
 use testkit::toy::store::{Bucket, BucketStore};
 
 #[test]
@@ -52,7 +52,7 @@ fn document_is_deployed_and_destroyed_with_the_toy_store() {
 }
 
 /// How a run ended; it violated no invariant.
-fn ended(run: &Run) -> Option<OperationOutcome> {
+fn ended(run: &RunResult) -> Option<OperationOutcome> {
     assert!(run.violations.is_empty(), "{:?}", run.violations);
     run.outcome()?.outcome
 }

@@ -8,7 +8,7 @@ use blueprint::{Field, FieldPath, Kind, Map, PathStep, Schema, Value};
 use serde::{Deserialize, Serialize};
 
 /// A set of texts with a fixed hash, so that nothing depends on a random seed.
-type Texts = std::collections::HashSet<String, foldhash::fast::FixedState>;
+type TextSet = std::collections::HashSet<String, foldhash::fast::FixedState>;
 
 /// Positions by text, in descending order.
 type Positions = std::collections::HashMap<String, Vec<usize>, foldhash::fast::FixedState>;
@@ -132,7 +132,7 @@ fn same_items(item: Option<&Field>, a: &[Value], b: &[Value]) -> bool {
     if a.len() == b.len() && a.iter().zip(b).all(in_place) {
         return true;
     }
-    let texts = |items: &[Value]| items.iter().map(|value| canonical(item, value)).collect::<Texts>();
+    let texts = |items: &[Value]| items.iter().map(|value| canonical(item, value)).collect::<TextSet>();
     texts(a) == texts(b)
 }
 
@@ -400,7 +400,7 @@ fn pairs(old: &[Value], new: &[Value], field: &Field, path: &mut String, forces:
         partners[at] = rest.next();
     }
     let length = path.len();
-    let mut coming = Texts::default();
+    let mut coming = TextSet::default();
     for (at, wanted) in new.iter().enumerate() {
         // A set adds a duplicate item once.
         if field.set && partners[at].is_none() && !coming.insert(canonical(item, wanted)) {

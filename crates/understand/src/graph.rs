@@ -5,7 +5,7 @@ use diag::Span;
 /// An element. In the graph of one blueprint: by its position in the blueprint's own list. In the graph of several
 /// documents: by its number among all elements of its kind (see [`Documents`](crate::documents::Documents)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Node {
+pub enum GraphNode {
     /// A named intermediate value.
     Local(u32),
     /// A data source.
@@ -39,7 +39,7 @@ pub enum EdgeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// The element that it depends on.
-    pub to: Node,
+    pub to: GraphNode,
     /// The reason.
     pub kind: EdgeKind,
     /// The place of the reason: the head of the reference, or the name in `dependsOn`.
@@ -49,7 +49,7 @@ pub struct Edge {
 /// The elements of a blueprint with their direct dependencies, and a topological order.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    nodes: Vec<Node>,
+    nodes: Vec<GraphNode>,
     /// For each node, in the order of `nodes`, the position of its first edge in `edges`; one more entry at the end.
     starts: Vec<u32>,
     edges: Vec<Edge>,
@@ -66,10 +66,19 @@ impl Graph {
     ///
     /// Returns the graph and its cycles, one for each strongly connected component, as paths of (node, edge to the
     /// next). The paths are sorted by the place of their first edge. Linear in nodes and edges.
-    pub fn new(counts: [usize; 6], mut edges_of: impl FnMut(Node, &mut Vec<Edge>)) -> (Graph, Vec<Vec<(Node, Edge)>>) {
+    pub fn new(
+        counts: [usize; 6],
+        mut edges_of: impl FnMut(GraphNode, &mut Vec<Edge>),
+    ) -> (Graph, Vec<Vec<(GraphNode, Edge)>>) {
         let mut graph = Graph::default();
-        let makers: [fn(u32) -> Node; 6] =
-            [Node::Local, Node::DataSource, Node::Resource, Node::Child, Node::Link, Node::Input];
+        let makers: [fn(u32) -> GraphNode; 6] = [
+            GraphNode::Local,
+            GraphNode::DataSource,
+            GraphNode::Resource,
+            GraphNode::Child,
+            GraphNode::Link,
+            GraphNode::Input,
+        ];
         for (kind, count) in counts.into_iter().enumerate() {
             graph.offsets[kind] = graph.nodes.len() as u32;
             graph.nodes.extend((0..count as u32).map(makers[kind]));
@@ -88,14 +97,14 @@ impl Graph {
     }
 
     /// The position of a node in [`Graph::nodes`].
-    pub fn position(&self, node: Node) -> usize {
+    pub fn position(&self, node: GraphNode) -> usize {
         let (kind, index) = match node {
-            Node::Local(index) => (0, index),
-            Node::DataSource(index) => (1, index),
-            Node::Resource(index) => (2, index),
-            Node::Child(index) => (3, index),
-            Node::Link(index) => (4, index),
-            Node::Input(index) => (5, index),
+            GraphNode::Local(index) => (0, index),
+            GraphNode::DataSource(index) => (1, index),
+            GraphNode::Resource(index) => (2, index),
+            GraphNode::Child(index) => (3, index),
+            GraphNode::Link(index) => (4, index),
+            GraphNode::Input(index) => (5, index),
         };
         (self.offsets[kind] + index) as usize
     }
@@ -105,23 +114,23 @@ impl Graph {
     }
 
     /// The direct dependencies of a node, in the order in which they are written.
-    pub fn edges(&self, node: Node) -> &[Edge] {
+    pub fn edges(&self, node: GraphNode) -> &[Edge] {
         self.edges_at(self.position(node))
     }
 
     /// All nodes that are on no cycle and depend on none, dependencies first, ties in document order.
-    pub fn order(&self) -> impl Iterator<Item = Node> {
+    pub fn order(&self) -> impl Iterator<Item = GraphNode> {
         self.order.iter().map(|position| self.nodes[*position as usize])
     }
 
     /// All nodes in document order of their kinds.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[GraphNode] {
         &self.nodes
     }
 
     /// Depth-first search with an explicit stack. The finishing order is the topological order; the strongly connected
     /// components (Tarjan) are the cycles.
-    fn sort(&mut self) -> Vec<Vec<(Node, Edge)>> {
+    fn sort(&mut self) -> Vec<Vec<(GraphNode, Edge)>> {
         const NEW: u32 = u32::MAX;
         let count = self.nodes.len();
         let mut index = vec![NEW; count];
@@ -193,7 +202,7 @@ impl Graph {
     }
 
     /// A shortest cycle through the first member of a component, by breadth-first search in the component.
-    fn path_of(&self, mut members: Vec<u32>) -> Vec<(Node, Edge)> {
+    fn path_of(&self, mut members: Vec<u32>) -> Vec<(GraphNode, Edge)> {
         members.sort_unstable();
         let place = |position: u32| members.binary_search(&position).ok();
         // Start at the member whose edge in the component is written first.
@@ -235,12 +244,12 @@ mod tests {
     use super::*;
     use diag::FileId;
 
-    fn graph(edges: &[(u32, u32)], count: usize) -> (Graph, Vec<Vec<(Node, Edge)>>) {
+    fn graph(edges: &[(u32, u32)], count: usize) -> (Graph, Vec<Vec<(GraphNode, Edge)>>) {
         Graph::new([0, 0, count, 0, 0, 0], |node, out| {
             for (at, (from, to)) in edges.iter().enumerate() {
-                if node == Node::Resource(*from) {
+                if node == GraphNode::Resource(*from) {
                     let span = Span::new(FileId::new(0), at as u32, at as u32 + 1);
-                    out.push(Edge { to: Node::Resource(*to), kind: EdgeKind::Reads, span });
+                    out.push(Edge { to: GraphNode::Resource(*to), kind: EdgeKind::Reads, span });
                 }
             }
         })
@@ -251,7 +260,7 @@ mod tests {
         let (graph, cycles) = graph(&[(0, 2), (2, 3)], 4);
         assert!(cycles.is_empty());
         let order: Vec<_> = graph.order().collect();
-        assert_eq!(order, [3, 2, 0, 1].map(Node::Resource));
+        assert_eq!(order, [3, 2, 0, 1].map(GraphNode::Resource));
     }
 
     #[test]
@@ -259,8 +268,8 @@ mod tests {
         let (graph, cycles) = graph(&[(0, 1), (1, 2), (2, 3), (3, 1)], 5);
         assert_eq!(cycles.len(), 1);
         let path: Vec<_> = cycles[0].iter().map(|(node, _)| *node).collect();
-        assert_eq!(path, [1, 2, 3].map(Node::Resource));
-        assert_eq!(graph.order().collect::<Vec<_>>(), [Node::Resource(4)]);
+        assert_eq!(path, [1, 2, 3].map(GraphNode::Resource));
+        assert_eq!(graph.order().collect::<Vec<_>>(), [GraphNode::Resource(4)]);
     }
 
     #[test]
@@ -268,6 +277,6 @@ mod tests {
         let edges: Vec<_> = (0..2000).map(|at| (at, at + 1)).collect();
         let (graph, cycles) = graph(&edges, 2001);
         assert!(cycles.is_empty());
-        assert_eq!(graph.order().next(), Some(Node::Resource(2000)));
+        assert_eq!(graph.order().next(), Some(GraphNode::Resource(2000)));
     }
 }

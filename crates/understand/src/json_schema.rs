@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use blueprint::{Constraint, Field, Kind, Schema, TypeId, Value};
-use dialects::{Detail, Form, Key, Offer, Section, Shape};
+use dialects::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 use provider::{Catalogs, DataSourceType, TypeRef};
 use serde_json::{Map, Value as Json, json};
 
@@ -56,14 +56,14 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
     }
     for name in &maker.resources {
         if let TypeRef::Known(ty) = catalogs.resource_type(name) {
-            let mut spec = Fields::of(name, &ty.schema, &mut definitions).object(&ty.schema);
+            let mut spec = FieldDefinitions::of(name, &ty.schema, &mut definitions).object(&ty.schema);
             spec["title"] = json!(name);
             spec["description"] = json!(&*ty.docs);
             definitions.insert(format!("resource:{name}"), spec);
         }
     }
     for (name, ty) in abstract_types().filter(|(name, _)| wanted(name)) {
-        let mut spec = Fields::of(name, &ty.schema, &mut definitions).object(&ty.schema);
+        let mut spec = FieldDefinitions::of(name, &ty.schema, &mut definitions).object(&ty.schema);
         spec["title"] = json!(&**name);
         definitions.insert(format!("resource:{name}"), spec);
     }
@@ -103,7 +103,7 @@ impl Maker {
             schema["required"] = json!(required);
         }
         let offers = |offer: Offer| section.keys.iter().find(|key| key.offer == offer);
-        let chosen = |names: &[TypeId], by: &Key, key: &Key, kind: &str| -> Vec<Json> {
+        let chosen = |names: &[TypeId], by: &SectionKey, key: &SectionKey, kind: &str| -> Vec<Json> {
             let choice = |name: &TypeId| {
                 json!({
                     "if": {"properties": {by.name: {"const": name}}, "required": [by.name]},
@@ -130,7 +130,7 @@ impl Maker {
         schema
     }
 
-    fn described(&self, key: &Key) -> Json {
+    fn described(&self, key: &SectionKey) -> Json {
         let since = if key.since.is_empty() { String::new() } else { format!(" Since version {}.", key.since) };
         let mut schema = self.key(key);
         if schema.get("$ref").is_some() {
@@ -140,7 +140,7 @@ impl Maker {
         schema
     }
 
-    fn key(&self, key: &Key) -> Json {
+    fn key(&self, key: &SectionKey) -> Json {
         match key.offer {
             Offer::ResourceType => return self.names(&self.resources, &[]),
             Offer::DataSourceType => return self.names(&self.data_sources, &[]),
@@ -165,19 +165,19 @@ impl Maker {
         let (map, list) = (json!({"type": "object"}), json!({"type": "array"}));
         let any_of = |one: Json, other: Json| json!({"anyOf": [one, other]});
         match key.form {
-            Form::Text => text,
-            Form::Scalar => scalar,
-            Form::ScalarOrList => any_of(scalar, list),
-            Form::ScalarOrMap => any_of(scalar, map),
-            Form::Map => map,
-            Form::List => list,
-            Form::MapOrList => any_of(map, list),
-            Form::Any => json!({}),
+            KeyForm::Text => text,
+            KeyForm::Scalar => scalar,
+            KeyForm::ScalarOrList => any_of(scalar, list),
+            KeyForm::ScalarOrMap => any_of(scalar, map),
+            KeyForm::Map => map,
+            KeyForm::List => list,
+            KeyForm::MapOrList => any_of(map, list),
+            KeyForm::Any => json!({}),
         }
     }
 
     /// The schema of a key that holds a section, or definitions of one.
-    fn leads_to(&self, key: &Key) -> Json {
+    fn leads_to(&self, key: &SectionKey) -> Json {
         let section = json!({"$ref": reference(&definition(key.section))});
         if key.definitions {
             let names = json!({
@@ -187,7 +187,7 @@ impl Maker {
             });
             // `exports: "*"` exports everything.
             return match key.form {
-                Form::Any => {
+                KeyForm::Any => {
                     let mut names = names;
                     names["minProperties"] = json!(1);
                     json!({"anyOf": [names, {"const": "*"}]})
@@ -198,10 +198,10 @@ impl Maker {
         let scalar =
             json!({"anyOf": [{"$ref": "#/$defs/substitution"}, {"type": "boolean"}, {"enum": ["true", "false"]}]});
         match key.form {
-            Form::ScalarOrMap => json!({"anyOf": [section, scalar]}),
-            Form::MapOrList => json!({"anyOf": [section, {"type": "array", "minItems": 1, "items": section}]}),
+            KeyForm::ScalarOrMap => json!({"anyOf": [section, scalar]}),
+            KeyForm::MapOrList => json!({"anyOf": [section, {"type": "array", "minItems": 1, "items": section}]}),
             // An item of a list of conditions is a section or a single value.
-            Form::List => json!({"type": "array", "minItems": 1, "items": {"anyOf": [section, scalar]}}),
+            KeyForm::List => json!({"type": "array", "minItems": 1, "items": {"anyOf": [section, scalar]}}),
             _ => section,
         }
     }
@@ -327,7 +327,7 @@ fn filter(ty: &DataSourceType) -> Json {
 
 /// The fields of one type. An object that several fields share gets its own definition. Repeating it would make some
 /// schemas very large.
-struct Fields<'t, 'd> {
+struct FieldDefinitions<'t, 'd> {
     name: &'t str,
     /// The number of fields with an object, by the object's address in memory.
     uses: HashMap<*const Schema, usize>,
@@ -335,9 +335,9 @@ struct Fields<'t, 'd> {
     definitions: &'d mut Map<String, Json>,
 }
 
-impl<'t, 'd> Fields<'t, 'd> {
-    fn of(name: &'t str, schema: &Schema, definitions: &'d mut Map<String, Json>) -> Fields<'t, 'd> {
-        let mut fields = Fields { name, uses: HashMap::new(), defined: HashMap::new(), definitions };
+impl<'t, 'd> FieldDefinitions<'t, 'd> {
+    fn of(name: &'t str, schema: &Schema, definitions: &'d mut Map<String, Json>) -> FieldDefinitions<'t, 'd> {
+        let mut fields = FieldDefinitions { name, uses: HashMap::new(), defined: HashMap::new(), definitions };
         fields.count(schema);
         fields
     }

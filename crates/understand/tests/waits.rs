@@ -8,7 +8,7 @@ use diag::Files;
 use dialects::DialectRules;
 use provider::{combine, read_catalog};
 use understand::check;
-use understand::graph::{Edge, EdgeKind, Node};
+use understand::graph::{Edge, EdgeKind, GraphNode};
 
 const CATALOG: &str = r#"{"format": 1, "namespace": "net", "resourceTypes": {
     "net/net": {"idField": "id", "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true}}},
@@ -41,8 +41,8 @@ fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
         &check::CheckContext::new(&catalogs, &functions, DialectRules::NATIVE),
         &mut found,
     );
-    let name = |node: Node| match node {
-        Node::Resource(at) => blueprint.resources.get_index(at as usize).unwrap().0.to_string(),
+    let name = |node: GraphNode| match node {
+        GraphNode::Resource(at) => blueprint.resources.get_index(at as usize).unwrap().0.to_string(),
         other => format!("{other:?}"),
     };
     let mut all = Vec::new();

@@ -25,7 +25,7 @@ const MORE: u64 = 10;
 const GROWTH: u64 = 25;
 
 /// Instructions for each resource, by phase, at each size.
-type Counts = BTreeMap<String, Vec<u64>>;
+type InstructionCounts = BTreeMap<String, Vec<u64>>;
 
 /// Counts and compares with the recorded counts; with `--write` records the new counts. Returns whether all pass.
 ///
@@ -42,7 +42,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, Error> {
     let target = target(root);
     let work = target.join("instructions");
     std::fs::create_dir_all(&work)?;
-    let mut counts = Counts::new();
+    let mut counts = InstructionCounts::new();
     for size in SIZES {
         let document = work.join(size.to_string());
         let made = Command::new("python3")
@@ -93,7 +93,7 @@ fn until(program: &Path, document: &Path, work: &Path, phase: &str) -> Result<u6
 }
 
 /// The counts as JSON, one phase a line.
-fn shown(counts: &Counts) -> String {
+fn shown(counts: &InstructionCounts) -> String {
     let lines: Vec<String> = PHASES
         .iter()
         .filter_map(|phase| Some((phase, counts.get(*phase)?)))
@@ -106,7 +106,7 @@ fn shown(counts: &Counts) -> String {
 }
 
 /// Reads the output of [`shown`]. Ignores other lines.
-fn read(text: &str) -> Counts {
+fn read(text: &str) -> InstructionCounts {
     let line = |line: &str| {
         let (phase, at) = line.trim().trim_end_matches(',').split_once(": ")?;
         let at = at.trim_matches(['[', ']']).split(", ").map(str::parse).collect::<Result<Vec<u64>, _>>().ok()?;
@@ -116,7 +116,7 @@ fn read(text: &str) -> Counts {
 }
 
 /// Prints the counts beside the recorded ones. Returns whether all pass.
-fn compare(counts: &Counts, known: &Counts) -> bool {
+fn compare(counts: &InstructionCounts, known: &InstructionCounts) -> bool {
     let mut passed = true;
     println!("instructions for each resource, of {} and {} in layers; recorded counts in brackets", SIZES[0], SIZES[1]);
     for phase in PHASES {
@@ -143,7 +143,7 @@ fn compare(counts: &Counts, known: &Counts) -> bool {
 mod tests {
     use super::*;
 
-    fn counts(load: [u64; 2]) -> Counts {
+    fn counts(load: [u64; 2]) -> InstructionCounts {
         PHASES
             .iter()
             .map(|phase| ((*phase).to_owned(), if *phase == "load" { load.to_vec() } else { vec![5, 5] }))
@@ -162,6 +162,6 @@ mod tests {
         assert!(compare(&counts([1_090, 1_090]), &known));
         assert!(!compare(&counts([1_000, 1_110]), &known), "more than recorded");
         assert!(!compare(&counts([700, 900]), &known), "less, but growing");
-        assert!(!compare(&known, &Counts::new()), "nothing is recorded");
+        assert!(!compare(&known, &InstructionCounts::new()), "nothing is recorded");
     }
 }

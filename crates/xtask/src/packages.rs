@@ -9,15 +9,15 @@ use std::process::{Command, Stdio};
 const CACHE: &str = "CYAN_TEST_CACHE";
 
 /// A package to install. The name of its folder has the version, so that another version has another folder.
-pub(crate) enum Package {
+pub(crate) enum TestPackage {
     /// Packages of Python with all their dependencies, pinned.
     Python { folder: &'static str, requirements: &'static str },
     /// A package of Node.
     Node { folder: &'static str, package: &'static str },
 }
 
-const PULUMI: Package =
-    Package::Python { folder: "pulumi-3.272.0", requirements: include_str!("../counterparts/pulumi-3.272.0.txt") };
+const PULUMI: TestPackage =
+    TestPackage::Python { folder: "pulumi-3.272.0", requirements: include_str!("../counterparts/pulumi-3.272.0.txt") };
 
 /// The Python of an environment with the provider framework of Pulumi. It is outside the checkout, so that all
 /// checkouts share it.
@@ -41,8 +41,8 @@ pub(crate) fn cache() -> io::Result<PathBuf> {
 }
 
 /// Installs a package unless it is installed. Returns its folder.
-pub(crate) fn install(all: &Path, package: &Package) -> io::Result<PathBuf> {
-    let (Package::Python { folder, .. } | Package::Node { folder, .. }) = package;
+pub(crate) fn install(all: &Path, package: &TestPackage) -> io::Result<PathBuf> {
+    let (TestPackage::Python { folder, .. } | TestPackage::Node { folder, .. }) = package;
     let home = all.join(folder);
     let done = home.join("installed");
     fs::create_dir_all(all)?;
@@ -56,14 +56,14 @@ pub(crate) fn install(all: &Path, package: &Package) -> io::Result<PathBuf> {
     let _ = fs::remove_dir_all(&home);
     fs::create_dir_all(&home)?;
     match package {
-        Package::Python { requirements, .. } => {
+        TestPackage::Python { requirements, .. } => {
             let list = home.join("requirements.txt");
             fs::write(&list, requirements)?;
             run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
             let mut pip = Command::new(home.join("bin/pip"));
             run(pip.args(["install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(&list))?;
         }
-        Package::Node { package, .. } => {
+        TestPackage::Node { package, .. } => {
             let mut npm = Command::new("npm");
             npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
             run(npm.arg(&home).arg(package))?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::build_tool::target;
 use crate::counterparts::present;
-use crate::packages::{Package, install};
+use crate::packages::{TestPackage, install};
 
 /// The time within which a server must answer.
 const START_TIMEOUT: Duration = Duration::from_secs(90);
@@ -24,7 +24,7 @@ struct Server {
     what: &'static str,
     /// The variable in which tests find its address.
     variable: &'static str,
-    package: Package,
+    package: TestPackage,
     /// The program, in the folder of the package.
     program: &'static str,
     arguments: &'static [&'static str],
@@ -33,8 +33,8 @@ struct Server {
     environment: &'static [(&'static str, &'static str)],
 }
 
-const MOTO: Package =
-    Package::Python { folder: "moto-5.2.5", requirements: include_str!("../counterparts/moto-5.2.5.txt") };
+const MOTO: TestPackage =
+    TestPackage::Python { folder: "moto-5.2.5", requirements: include_str!("../counterparts/moto-5.2.5.txt") };
 
 const SERVERS: [Server; 3] = [
     Server {
@@ -58,7 +58,7 @@ const SERVERS: [Server; 3] = [
     Server {
         what: "Azure Blob Storage",
         variable: "CYAN_TEST_AZURE",
-        package: Package::Node { folder: "azurite-3.35.0", package: "azurite@3.35.0" },
+        package: TestPackage::Node { folder: "azurite-3.35.0", package: "azurite@3.35.0" },
         program: "node_modules/.bin/azurite-blob",
         arguments: &["--silent", "--inMemoryPersistence", "--disableTelemetry", "--blobHost", "127.0.0.1"],
         port: "--blobPort",
@@ -67,14 +67,14 @@ const SERVERS: [Server; 3] = [
 ];
 
 /// The running servers. Dropping this stops them.
-pub(crate) struct Running {
+pub(crate) struct RunningServers {
     children: Vec<Child>,
     variables: Vec<(&'static str, String)>,
 }
 
 /// Installs missing packages and starts all servers. Reports and leaves out a server that cannot be started.
-pub(crate) fn start(root: &Path) -> Running {
-    let mut running = Running { children: Vec::new(), variables: vec![(ALL, "1".to_owned())] };
+pub(crate) fn start(root: &Path) -> RunningServers {
+    let mut running = RunningServers { children: Vec::new(), variables: vec![(ALL, "1".to_owned())] };
     let folder = target(root);
     for server in &SERVERS {
         let started = install(&folder.join("counterparts"), &server.package).and_then(|home| launch(server, &home));
@@ -90,7 +90,7 @@ pub(crate) fn start(root: &Path) -> Running {
     running
 }
 
-impl Running {
+impl RunningServers {
     /// The variables for the tests.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.variables.iter().map(|(name, value)| (*name, value.as_str()))
@@ -111,7 +111,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningServers {
     fn drop(&mut self) {
         for child in &mut self.children {
             let _ = child.kill();

@@ -9,13 +9,13 @@ use crate::{counterparts, plugins, servers};
 
 /// The sum of the summaries of the test programs.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Tally {
+struct TestTally {
     passed: u64,
     failed: u64,
     ignored: u64,
 }
 
-impl Tally {
+impl TestTally {
     /// Adds a line such as `test result: ok. 12 passed; 0 failed; 1 ignored; ...`; ignores other lines.
     fn add(&mut self, line: &str) {
         let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) else {
@@ -62,7 +62,7 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
         .envs(plugins)
         .stdout(Stdio::piped())
         .spawn()?;
-    let mut tally = Tally::default();
+    let mut tally = TestTally::default();
     if let Some(stdout) = child.stdout.take() {
         let mut here = std::io::stdout().lock();
         // The output of tests need not be UTF-8. It is passed on unchanged.
@@ -150,15 +150,15 @@ fn run(root: &Path, arguments: &[&str], accept: bool) -> Result<bool, std::io::E
 
 #[cfg(test)]
 mod tests {
-    use super::Tally;
+    use super::TestTally;
 
     #[test]
     fn summaries_add_up_and_other_lines_do_not() {
-        let mut tally = Tally::default();
+        let mut tally = TestTally::default();
         tally.add("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s");
         tally.add("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s");
         tally.add("test conformance ... ok");
         tally.add("99 passed");
-        assert_eq!(tally, Tally { passed: 15, failed: 2, ignored: 1 });
+        assert_eq!(tally, TestTally { passed: 15, failed: 2, ignored: 1 });
     }
 }

@@ -41,18 +41,18 @@ pub(crate) fn float(value: &Datum) -> Evaluated<f64> {
 }
 
 /// Two numbers in a common representation.
-enum Pair {
+enum NumberPair {
     Small(i64, i64),
     Large(BigInt, BigInt),
     Floats(f64, f64),
 }
 
-fn pair(left: &Datum, right: &Datum) -> Evaluated<Pair> {
+fn pair(left: &Datum, right: &Datum) -> Evaluated<NumberPair> {
     Ok(match (left, right) {
-        (Datum::Int(left), Datum::Int(right)) => Pair::Small(*left, *right),
+        (Datum::Int(left), Datum::Int(right)) => NumberPair::Small(*left, *right),
         (left, right) => match (left.exact(), right.exact()) {
-            (Some(left), Some(right)) => Pair::Large(left, right),
-            _ => Pair::Floats(float(left)?, float(right)?),
+            (Some(left), Some(right)) => NumberPair::Large(left, right),
+            _ => NumberPair::Floats(float(left)?, float(right)?),
         },
     })
 }
@@ -60,69 +60,69 @@ fn pair(left: &Datum, right: &Datum) -> Evaluated<Pair> {
 /// `left + right`.
 pub(crate) fn add(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
-        Pair::Small(left, right) => match left.checked_add(right) {
+        NumberPair::Small(left, right) => match left.checked_add(right) {
             Some(sum) => Datum::Int(sum),
             None => Datum::integer(BigInt::from(left) + right),
         },
-        Pair::Large(left, right) => Datum::integer(left + right),
-        Pair::Floats(left, right) => Datum::Float(left + right),
+        NumberPair::Large(left, right) => Datum::integer(left + right),
+        NumberPair::Floats(left, right) => Datum::Float(left + right),
     })
 }
 
 /// `left - right`.
 pub(crate) fn subtract(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
-        Pair::Small(left, right) => match left.checked_sub(right) {
+        NumberPair::Small(left, right) => match left.checked_sub(right) {
             Some(difference) => Datum::Int(difference),
             None => Datum::integer(BigInt::from(left) - right),
         },
-        Pair::Large(left, right) => Datum::integer(left - right),
-        Pair::Floats(left, right) => Datum::Float(left - right),
+        NumberPair::Large(left, right) => Datum::integer(left - right),
+        NumberPair::Floats(left, right) => Datum::Float(left - right),
     })
 }
 
 /// `left * right`.
 pub(crate) fn multiply(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
-        Pair::Small(left, right) => match left.checked_mul(right) {
+        NumberPair::Small(left, right) => match left.checked_mul(right) {
             Some(product) => Datum::Int(product),
             None => Datum::integer(BigInt::from(left) * right),
         },
-        Pair::Large(left, right) => Datum::integer(left * right),
-        Pair::Floats(left, right) => Datum::Float(left * right),
+        NumberPair::Large(left, right) => Datum::integer(left * right),
+        NumberPair::Floats(left, right) => Datum::Float(left * right),
     })
 }
 
 /// `left / right`: integers are rounded down.
 pub(crate) fn divide(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
-        Pair::Small(_, 0) => return Err(Halt::failed("integer division or modulo by zero")),
-        Pair::Small(left, right) => match left.checked_div_euclid(right) {
+        NumberPair::Small(_, 0) => return Err(Halt::failed("integer division or modulo by zero")),
+        NumberPair::Small(left, right) => match left.checked_div_euclid(right) {
             // `div_euclid` gives a non-negative remainder, which is rounding down for positive divisors only.
             Some(whole) if right < 0 && left.rem_euclid(right) != 0 => Datum::Int(whole - 1),
             Some(whole) => Datum::Int(whole),
             None => Datum::integer(-BigInt::from(left)),
         },
-        Pair::Large(left, right) => Datum::integer(floor_divide(&left, &right)?.0),
-        Pair::Floats(_, 0.0) => return Err(Halt::failed("float division by zero")),
-        Pair::Floats(left, right) => Datum::Float(left / right),
+        NumberPair::Large(left, right) => Datum::integer(floor_divide(&left, &right)?.0),
+        NumberPair::Floats(_, 0.0) => return Err(Halt::failed("float division by zero")),
+        NumberPair::Floats(left, right) => Datum::Float(left / right),
     })
 }
 
 /// `left mod right`: the result has the sign of the divisor.
 pub(crate) fn modulo(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
-        Pair::Small(_, 0) => return Err(Halt::failed("integer modulo by zero")),
-        Pair::Small(left, right) => {
+        NumberPair::Small(_, 0) => return Err(Halt::failed("integer modulo by zero")),
+        NumberPair::Small(left, right) => {
             let rest = left.checked_rem(right).unwrap_or(0);
             Datum::Int(if rest != 0 && (rest < 0) != (right < 0) { rest + right } else { rest })
         }
-        Pair::Large(left, right) => match floor_divide(&left, &right) {
+        NumberPair::Large(left, right) => match floor_divide(&left, &right) {
             Ok((_, rest)) => Datum::integer(rest),
             Err(_) => return Err(Halt::failed("integer modulo by zero")),
         },
-        Pair::Floats(_, 0.0) => return Err(Halt::failed("float modulo")),
-        Pair::Floats(left, right) => {
+        NumberPair::Floats(_, 0.0) => return Err(Halt::failed("float modulo")),
+        NumberPair::Floats(left, right) => {
             let rest = left % right;
             Datum::Float(if rest == 0.0 {
                 0.0_f64.copysign(right)

@@ -1,11 +1,11 @@
 //! The limits of an evaluation, and how much of them is used.
 
 use crate::failure::{Evaluated, Halt};
-use crate::limits::Limits;
+use crate::limits::EvaluationLimits;
 
 /// The limits of an evaluation with its counters.
 pub(crate) struct Budget<'a> {
-    pub(crate) limits: &'a Limits,
+    pub(crate) limits: &'a EvaluationLimits,
     /// The steps taken so far.
     pub(crate) steps: u64,
     /// The current level of nesting: a call counts two levels, the making of an item one.
@@ -13,7 +13,7 @@ pub(crate) struct Budget<'a> {
 }
 
 impl<'a> Budget<'a> {
-    pub(crate) fn new(limits: &'a Limits) -> Budget<'a> {
+    pub(crate) fn new(limits: &'a EvaluationLimits) -> Budget<'a> {
         Budget { limits, steps: 0, depth: 0 }
     }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use blueprint::{Name, Value};
 
 use crate::failure::{Evaluated, Halt};
-use crate::model::{Cursor, Datum, Entries, Key, Machine};
+use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Machine};
 use crate::text;
 
 /// Converts data for an expression. Lists become tuples, so that all data can be keys; other values become their text.
@@ -22,8 +22,8 @@ pub(crate) fn from_value(value: &Value) -> Datum {
         Value::Text(text) => Datum::Text(text.clone()),
         Value::List(items) | Value::Set(items) => Datum::tuple(items.iter().map(from_value).collect()),
         Value::Map(entries) => {
-            let entries: Entries =
-                entries.iter().map(|(key, value)| (Key::text(key.clone()), from_value(value))).collect();
+            let entries: DatumEntries =
+                entries.iter().map(|(key, value)| (DatumKey::text(key.clone()), from_value(value))).collect();
             Datum::map(entries)
         }
         Value::Secret(inner) => from_value(inner),

@@ -9,7 +9,7 @@ use blueprint::Name;
 use pycompat::BigInt;
 
 use crate::dates::Timespan;
-use crate::model::{Datum, Entries, Extent, Keys, List, Map, Set, View};
+use crate::model::{Datum, DatumEntries, DatumList, DatumMap, DatumSet, Extent, Keys, View};
 use crate::tree::Constant;
 
 impl Extent {
@@ -34,31 +34,31 @@ impl Datum {
     /// A tuple: it can be a key.
     pub(crate) fn tuple(items: Vec<Datum>) -> Datum {
         let extent = Extent::around(&items);
-        Datum::List(Rc::new(List { items, tuple: true, extent }))
+        Datum::List(Rc::new(DatumList { items, tuple: true, extent }))
     }
 
     /// A list: it cannot be a key.
     pub(crate) fn list(items: Vec<Datum>) -> Datum {
         let extent = Extent::around(&items);
-        Datum::List(Rc::new(List { items, tuple: false, extent }))
+        Datum::List(Rc::new(DatumList { items, tuple: false, extent }))
     }
 
     /// A frozen map: it can be a key.
-    pub(crate) fn map(entries: Entries) -> Datum {
+    pub(crate) fn map(entries: DatumEntries) -> Datum {
         let extent = Extent::around(entries.values());
-        Datum::Map(Rc::new(Map { entries, frozen: true, extent }))
+        Datum::Map(Rc::new(DatumMap { entries, frozen: true, extent }))
     }
 
     /// A mutable map: it cannot be a key.
-    pub(crate) fn open_map(entries: Entries) -> Datum {
+    pub(crate) fn open_map(entries: DatumEntries) -> Datum {
         let extent = Extent::around(entries.values());
-        Datum::Map(Rc::new(Map { entries, frozen: false, extent }))
+        Datum::Map(Rc::new(DatumMap { entries, frozen: false, extent }))
     }
 
     /// A set.
     pub(crate) fn set(items: Keys) -> Datum {
         let extent = Extent::around(items.iter().map(|key| &key.value));
-        Datum::Set(Rc::new(Set { items, extent }))
+        Datum::Set(Rc::new(DatumSet { items, extent }))
     }
 
     /// An integer of any size.

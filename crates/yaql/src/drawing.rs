@@ -13,7 +13,7 @@ pub enum Draw {
 
 /// A place of an expression that needs such a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CallSite {
+pub struct DrawSite {
     /// The index of the call in the expression, in the order of the text, from 0.
     pub call: u32,
     /// The index of the value among those of this call, from 0: a call that runs for each item of a list needs several.
@@ -25,23 +25,23 @@ pub struct CallSite {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DrawRequest {
     /// The place that needs it.
-    pub site: CallSite,
+    pub site: DrawSite,
     /// The kind of value.
     pub what: Draw,
 }
 
 /// Supplies such values and stores them: the same site must get the same value each time (decision D15).
 pub trait Drawing {
-    /// The stored value of a site; `None` stops the evaluation with [`crate::Stop::Ask`].
-    fn drawn(&mut self, site: CallSite, what: Draw) -> Option<Value>;
+    /// The stored value of a site; `None` stops the evaluation with [`crate::EvaluationStop::Ask`].
+    fn drawn(&mut self, site: DrawSite, what: Draw) -> Option<Value>;
 }
 
-/// Supplies nothing: an expression that uses `now` or `random` stops with [`crate::Stop::Ask`].
+/// Supplies nothing: an expression that uses `now` or `random` stops with [`crate::EvaluationStop::Ask`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NothingDrawn;
 
 impl Drawing for NothingDrawn {
-    fn drawn(&mut self, _: CallSite, _: Draw) -> Option<Value> {
+    fn drawn(&mut self, _: DrawSite, _: Draw) -> Option<Value> {
         None
     }
 }

@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use blueprint::{Name, Value};
 
-use crate::drawing::{CallSite, Draw, DrawRequest};
+use crate::drawing::{Draw, DrawRequest, DrawSite};
 use crate::failure::{Evaluated, Halt};
-use crate::functions::{self, Arguments};
+use crate::functions::{self, SuppliedArguments};
 use crate::key::TextKey;
 use crate::model::{Cursor, Datum, Lambda, Machine, Scope, Stream};
 use crate::tree::{NodeId, NodeKind, Variable};
@@ -26,7 +26,7 @@ impl Machine<'_> {
             NodeKind::Dot { left, right, safe } => self.dot(*left, *right, *safe, scope),
             NodeKind::Rule(source, destination) => self.rule(*source, *destination, scope),
             NodeKind::Call(call) => {
-                let arguments = Arguments::Written(&call.arguments);
+                let arguments = SuppliedArguments::Written(&call.arguments);
                 let overloads = functions::overloads_at(call.entry);
                 self.call(&call.name, overloads.plain, None, arguments, scope, Some(call.ordinal))
             }
@@ -67,7 +67,7 @@ impl Machine<'_> {
             _ if safe && matches!(receiver, Datum::Null) => Ok(Datum::Null),
             NodeKind::Word(name) => self.property(receiver, name),
             NodeKind::Call(call) if call.written => {
-                let arguments = Arguments::Written(&call.arguments);
+                let arguments = SuppliedArguments::Written(&call.arguments);
                 let overloads = functions::overloads_at(call.entry);
                 self.call(&call.name, overloads.method, Some(receiver), arguments, scope, Some(call.ordinal))
             }
@@ -105,7 +105,7 @@ impl Machine<'_> {
 
     /// Calls a function with values.
     pub(crate) fn plain(&mut self, name: &str, values: Vec<Datum>) -> Evaluated<Datum> {
-        self.call_by_name(name, None, Arguments::Values(values, Vec::new()), &Scope::root(), None)
+        self.call_by_name(name, None, SuppliedArguments::Values(values, Vec::new()), &Scope::root(), None)
     }
 
     /// Calls the function of a name or, with a receiver, the method.
@@ -113,7 +113,7 @@ impl Machine<'_> {
         &mut self,
         name: &str,
         receiver: Option<Datum>,
-        arguments: Arguments<'_>,
+        arguments: SuppliedArguments<'_>,
         scope: &Rc<Scope>,
         ordinal: Option<u32>,
     ) -> Evaluated<Datum> {
@@ -158,16 +158,16 @@ impl Machine<'_> {
                 }
             },
         };
-        let site = CallSite { call, turn };
+        let site = DrawSite { call, turn };
         if let Some(value) = self.drawing.drawn(site, what) {
             return Ok(value);
         }
         // A call that runs once for each item asks for twice as many values each time, so that few evaluations are
         // needed.
         let mut questions: Vec<_> =
-            (turn..=turn * 2).map(|turn| DrawRequest { site: CallSite { call, turn }, what }).collect();
+            (turn..=turn * 2).map(|turn| DrawRequest { site: DrawSite { call, turn }, what }).collect();
         for call in self.tree.all_calls() {
-            let site = CallSite { call: call.ordinal, turn: 0 };
+            let site = DrawSite { call: call.ordinal, turn: 0 };
             if let Some(what) = functions::draws(&call.name)
                 && self.drawing.drawn(site, what).is_none()
             {

@@ -15,7 +15,7 @@ pub enum FailureKind {
     UnknownFunction,
     /// No function of the name takes arguments of these kinds or of this number.
     NoMatch,
-    /// More items, bytes, steps or levels than [`crate::Limits`] allows.
+    /// More items, bytes, steps or levels than [`crate::EvaluationLimits`] allows.
     Limit,
     /// The function failed.
     Failed,
@@ -36,7 +36,7 @@ pub struct Failure {
 
 /// The reason why an evaluation stopped without a value.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Stop {
+pub enum EvaluationStop {
     /// The expression failed.
     Failed(Failure),
     /// The caller must supply these values and evaluate again.
@@ -54,7 +54,7 @@ impl std::error::Error for Failure {}
 /// The result of an internal step. The error is boxed, so that it costs little stack in every function.
 pub(crate) type Evaluated<T> = Result<T, Box<Halt>>;
 
-/// A [`Stop`] that may have no place yet: the innermost enclosing expression supplies it.
+/// A [`EvaluationStop`] that may have no place yet: the innermost enclosing expression supplies it.
 #[derive(Debug)]
 pub(crate) enum Halt {
     /// The expression failed.
@@ -120,13 +120,13 @@ impl Halt {
     }
 }
 
-impl From<Box<Halt>> for Stop {
-    fn from(halt: Box<Halt>) -> Stop {
+impl From<Box<Halt>> for EvaluationStop {
+    fn from(halt: Box<Halt>) -> EvaluationStop {
         match *halt {
             Halt::Failed { kind, message, span, help } => {
-                Stop::Failed(Failure { kind, message, span: span.unwrap_or_default(), help })
+                EvaluationStop::Failed(Failure { kind, message, span: span.unwrap_or_default(), help })
             }
-            Halt::Ask(questions) => Stop::Ask(questions),
+            Halt::Ask(questions) => EvaluationStop::Ask(questions),
         }
     }
 }

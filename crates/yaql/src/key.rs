@@ -8,7 +8,7 @@ use pycompat::BigInt;
 
 use crate::arithmetic;
 use crate::failure::{Evaluated, Halt};
-use crate::model::{Datum, Key, Keys, List, Map, View};
+use crate::model::{Datum, DatumKey, DatumList, DatumMap, Keys, View};
 
 /// A text for a lookup among keys.
 pub(crate) struct TextKey<'a> {
@@ -16,16 +16,16 @@ pub(crate) struct TextKey<'a> {
     text: &'a str,
 }
 
-impl Key {
+impl DatumKey {
     /// The key of a value. Fails with Python's message if the value cannot be a key.
-    pub(crate) fn of(value: Datum) -> Evaluated<Key> {
+    pub(crate) fn of(value: Datum) -> Evaluated<DatumKey> {
         let hash = hash(&value)?;
-        Ok(Key { hash, value })
+        Ok(DatumKey { hash, value })
     }
 
     /// The key of a text.
-    pub(crate) fn text(text: blueprint::Name) -> Key {
-        Key { hash: hash_of_text(&text), value: Datum::Text(text) }
+    pub(crate) fn text(text: blueprint::Name) -> DatumKey {
+        DatumKey { hash: hash_of_text(&text), value: Datum::Text(text) }
     }
 }
 
@@ -35,19 +35,19 @@ impl<'a> TextKey<'a> {
     }
 }
 
-impl Hash for Key {
+impl Hash for DatumKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.hash);
     }
 }
 
-impl PartialEq for Key {
-    fn eq(&self, other: &Key) -> bool {
+impl PartialEq for DatumKey {
+    fn eq(&self, other: &DatumKey) -> bool {
         self.hash == other.hash && (same(&self.value, &other.value) || equal(&self.value, &other.value))
     }
 }
 
-impl Eq for Key {}
+impl Eq for DatumKey {}
 
 impl Hash for TextKey<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -55,8 +55,8 @@ impl Hash for TextKey<'_> {
     }
 }
 
-impl indexmap::Equivalent<Key> for TextKey<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
+impl indexmap::Equivalent<DatumKey> for TextKey<'_> {
+    fn equivalent(&self, key: &DatumKey) -> bool {
         matches!(&key.value, Datum::Text(text) if **text == *self.text)
     }
 }
@@ -166,13 +166,13 @@ pub(crate) fn equal(left: &Datum, right: &Datum) -> bool {
     }
 }
 
-fn equal_lists(left: &List, right: &List) -> bool {
+fn equal_lists(left: &DatumList, right: &DatumList) -> bool {
     left.tuple == right.tuple
         && left.items.len() == right.items.len()
         && left.items.iter().zip(&right.items).all(|(left, right)| equal(left, right))
 }
 
-fn equal_maps(left: &Map, right: &Map) -> bool {
+fn equal_maps(left: &DatumMap, right: &DatumMap) -> bool {
     left.entries.len() == right.entries.len()
         && left.entries.iter().all(|(key, left)| right.entries.get(key).is_some_and(|right| equal(left, right)))
 }
@@ -196,7 +196,7 @@ pub(crate) fn set_of(set: &Datum) -> Evaluated<Keys> {
         Datum::View(View::Entries, map) => map
             .entries
             .iter()
-            .map(|(key, value)| Key::of(Datum::tuple(vec![key.value.clone(), value.clone()])))
+            .map(|(key, value)| DatumKey::of(Datum::tuple(vec![key.value.clone(), value.clone()])))
             .collect(),
         other => Err(Halt::failed(format!("'{}' object is not a set", other.type_name()))),
     }

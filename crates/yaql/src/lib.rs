@@ -4,9 +4,9 @@
 //! Python. An expression is compiled once and evaluated often. The value depends on the arguments only: the caller
 //! supplies time and random numbers ([`Drawing`]).
 //!
-//! Every evaluation ends: [`Limits`] bounds items, bytes, steps and depth. Sizes in bytes (decision D17): a text has 49
-//! plus its bytes, a container 56 plus 8 for each item, an integer beyond 64 bits 24 plus 4 for each 30 bits,
-//! everything else 28.
+//! Every evaluation ends: [`EvaluationLimits`] bounds items, bytes, steps and depth. Sizes in bytes (decision D17): a
+//! text has 49 plus its bytes, a container 56 plus 8 for each item, an integer beyond 64 bits 24 plus 4 for each 30
+//! bits, everything else 28.
 //!
 //! Differences from yaql 3.2:
 //! * `$name` in the function of a match is the group of that name; yaql fails (decision D13).
@@ -48,9 +48,9 @@ mod stream;
 mod text;
 mod tree;
 
-pub use drawing::{CallSite, Draw, DrawRequest, Drawing, NothingDrawn};
-pub use failure::{Failure, FailureKind, Stop};
-pub use functions::{CallForm, Function, functions};
-pub use limits::Limits;
+pub use drawing::{Draw, DrawRequest, DrawSite, Drawing, NothingDrawn};
+pub use failure::{EvaluationStop, Failure, FailureKind};
+pub use functions::{CallForm, YaqlFunction, functions};
+pub use limits::EvaluationLimits;
 pub use program::Program;
 pub use signature::{DefaultValue, Parameter, ParameterPlace, ParameterType};

@@ -2,7 +2,7 @@
 
 /// Limits of an evaluation. The defaults are Heat's where Heat has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct EvaluationLimits {
     /// Items of a collection that is an argument or a result, and of a sequence while it is iterated.
     pub items: usize,
     /// Bytes of a text or container, counted as described in [`crate`].
@@ -15,8 +15,8 @@ pub struct Limits {
     pub text_format: bool,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { items: 200, bytes: 10_000, steps: 1_000_000, depth: 200, text_format: false }
+impl Default for EvaluationLimits {
+    fn default() -> EvaluationLimits {
+        EvaluationLimits { items: 200, bytes: 10_000, steps: 1_000_000, depth: 200, text_format: false }
     }
 }

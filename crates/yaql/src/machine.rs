@@ -5,8 +5,8 @@
 use crate::budget::Budget;
 use crate::drawing::Drawing;
 use crate::failure::{Evaluated, Halt};
-use crate::limits::Limits;
-use crate::model::{Cursor, Datum, Entries, Key, Machine, SequenceStore, Stream, View};
+use crate::limits::EvaluationLimits;
+use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Machine, SequenceStore, Stream, View};
 use crate::regex::PatternCache;
 use crate::tree::Tree;
 
@@ -17,7 +17,7 @@ const HEAVIEST: u32 = 1_000_000;
 const PER_STEP: u64 = 256;
 
 impl<'a> Machine<'a> {
-    pub(crate) fn new(tree: &'a Tree, limits: &'a Limits, drawing: &'a mut dyn Drawing) -> Machine<'a> {
+    pub(crate) fn new(tree: &'a Tree, limits: &'a EvaluationLimits, drawing: &'a mut dyn Drawing) -> Machine<'a> {
         Machine {
             tree,
             budget: Budget::new(limits),
@@ -95,10 +95,10 @@ impl<'a> Machine<'a> {
     }
 
     /// The entries of a map. Fails if they exceed the memory limit.
-    pub(crate) fn entries(&mut self, pairs: impl IntoIterator<Item = (Datum, Datum)>) -> Evaluated<Entries> {
-        let mut entries = Entries::default();
+    pub(crate) fn entries(&mut self, pairs: impl IntoIterator<Item = (Datum, Datum)>) -> Evaluated<DatumEntries> {
+        let mut entries = DatumEntries::default();
         for (key, value) in pairs {
-            entries.insert(Key::of(key)?, value);
+            entries.insert(DatumKey::of(key)?, value);
             self.weigh(56 + 8 * entries.len())?;
         }
         Ok(entries)

@@ -32,11 +32,11 @@ pub(crate) enum Datum {
     Big(Rc<BigInt>),
     Float(f64),
     Text(Name),
-    List(Rc<List>),
-    Map(Rc<Map>),
-    Set(Rc<Set>),
+    List(Rc<DatumList>),
+    Map(Rc<DatumMap>),
+    Set(Rc<DatumSet>),
     /// The keys, values or entries of a map.
-    View(View, Rc<Map>),
+    View(View, Rc<DatumMap>),
     /// A lazy sequence: it can be iterated once.
     Stream(Stream),
     /// A lazy sequence that stores its items.
@@ -55,7 +55,7 @@ pub(crate) enum Datum {
 }
 
 /// Items in order.
-pub(crate) struct List {
+pub(crate) struct DatumList {
     pub(crate) items: Vec<Datum>,
     /// A Python tuple: it can be a key, and it equals tuples only.
     pub(crate) tuple: bool,
@@ -63,15 +63,15 @@ pub(crate) struct List {
 }
 
 /// Entries in order.
-pub(crate) struct Map {
-    pub(crate) entries: Entries,
+pub(crate) struct DatumMap {
+    pub(crate) entries: DatumEntries,
     /// The map can be a key if its values can.
     pub(crate) frozen: bool,
     pub(crate) extent: Extent,
 }
 
 /// Distinct items, in the order of insertion.
-pub(crate) struct Set {
+pub(crate) struct DatumSet {
     pub(crate) items: Keys,
     pub(crate) extent: Extent,
 }
@@ -85,10 +85,10 @@ pub(crate) enum View {
 }
 
 /// Entries by key, in order.
-pub(crate) type Entries = IndexMap<Key, Datum, FixedState>;
+pub(crate) type DatumEntries = IndexMap<DatumKey, Datum, FixedState>;
 
 /// Keys in order.
-pub(crate) type Keys = IndexSet<Key, FixedState>;
+pub(crate) type Keys = IndexSet<DatumKey, FixedState>;
 
 /// The nested size of a value. It bounds the depth and the length of a walk through the value; a shared part counts
 /// each time it is reached.
@@ -102,7 +102,7 @@ pub(crate) struct Extent {
 
 /// A value that can be a key, with its hash.
 #[derive(Clone)]
-pub(crate) struct Key {
+pub(crate) struct DatumKey {
     pub(crate) hash: u64,
     pub(crate) value: Datum,
 }
@@ -147,7 +147,7 @@ pub(crate) struct Ordering {
 pub(crate) struct Sorting {
     /// The selector of each sort key, and whether the order is ascending.
     pub(crate) fields: Vec<(Rc<Lambda>, bool)>,
-    pub(crate) sorted: Option<Rc<List>>,
+    pub(crate) sorted: Option<Rc<DatumList>>,
 }
 
 /// The items and sort keys of all sequences of an evaluation.
@@ -159,9 +159,9 @@ pub(crate) struct SequenceStore {
 
 /// A walk over the items of a value.
 pub(crate) enum Cursor {
-    List(Rc<List>, usize),
-    Set(Rc<Set>, usize),
-    View(View, Rc<Map>, usize),
+    List(Rc<DatumList>, usize),
+    Set(Rc<DatumSet>, usize),
+    View(View, Rc<DatumMap>, usize),
     Stream(Stream),
     Memory(Rc<Memory>, usize),
     /// Not sorted yet.
@@ -176,7 +176,7 @@ pub(crate) enum Cursor {
 pub(crate) struct Scope {
     pub(crate) parent: Option<Rc<Scope>>,
     pub(crate) variables: RefCell<Vec<(Variable, Datum)>>,
-    pub(crate) functions: RefCell<Vec<(Name, Body)>>,
+    pub(crate) functions: RefCell<Vec<(Name, LambdaBody)>>,
     /// This scope or an enclosing one may define functions.
     pub(crate) defines: Cell<bool>,
     pub(crate) depth: Cell<u32>,
@@ -193,7 +193,7 @@ pub(crate) enum Lambda {
 /// The body of a function that an expression defines. The machine evaluates it in the scope that defines it, so the
 /// body holds no scope.
 #[derive(Clone)]
-pub(crate) enum Body {
+pub(crate) enum LambdaBody {
     /// An expression.
     Written(NodeId),
     /// A constant result.

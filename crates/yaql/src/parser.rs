@@ -7,7 +7,7 @@ use blueprint::Name;
 use crate::failure::{Failure, FailureKind};
 use crate::functions;
 use crate::lexer::{self, Lexer, Token, TokenKind};
-use crate::tree::{Call, Constant, NodeId, NodeKind, Tree, Variable};
+use crate::tree::{Constant, FunctionCall, NodeId, NodeKind, Tree, Variable};
 
 /// The deepest nesting of parentheses, brackets and prefix operators. A sequence of binary operators does not count.
 const DEEPEST: u32 = 200;
@@ -290,6 +290,6 @@ impl Parser<'_> {
         let entry = functions::entry(&name);
         let ordinal = self.tree.calls;
         self.tree.calls += 1;
-        self.tree.push(NodeKind::Call(Box::new(Call { name, entry, arguments, written, ordinal })), span)
+        self.tree.push(NodeKind::Call(Box::new(FunctionCall { name, entry, arguments, written, ordinal })), span)
     }
 }

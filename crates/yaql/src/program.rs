@@ -6,8 +6,8 @@ use blueprint::Value;
 
 use crate::convert;
 use crate::drawing::Drawing;
-use crate::failure::{Failure, Stop};
-use crate::limits::Limits;
+use crate::failure::{EvaluationStop, Failure};
+use crate::limits::EvaluationLimits;
 use crate::model::{Machine, Scope};
 use crate::parser;
 use crate::tree::{Tree, Variable};
@@ -28,7 +28,12 @@ impl Program {
     /// The value for data, which is `$` inside. Data must hold nothing unknown; a secret mark is looked through.
     ///
     /// Stops with a failure, or with what must be drawn first.
-    pub fn evaluate(&self, data: &Value, limits: &Limits, drawing: &mut dyn Drawing) -> Result<Value, Stop> {
+    pub fn evaluate(
+        &self,
+        data: &Value,
+        limits: &EvaluationLimits,
+        drawing: &mut dyn Drawing,
+    ) -> Result<Value, EvaluationStop> {
         self.evaluate_counted(data, limits, drawing, &mut 0)
     }
 
@@ -36,10 +41,10 @@ impl Program {
     pub fn evaluate_counted(
         &self,
         data: &Value,
-        limits: &Limits,
+        limits: &EvaluationLimits,
         drawing: &mut dyn Drawing,
         steps: &mut u64,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, EvaluationStop> {
         let mut machine = Machine::new(&self.0, limits, drawing);
         let scope = Scope::root();
         scope.set(Variable::Number(1), convert::from_value(data));

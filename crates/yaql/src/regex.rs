@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use blueprint::Name;
-use pycompat::{Flags, Match, Pattern};
+use pycompat::{Flags, Pattern, PatternMatch};
 
 use crate::budget::Budget;
 use crate::failure::{Evaluated, Halt};
@@ -76,11 +76,17 @@ impl Regex {
     }
 
     /// The first match in a text.
-    pub(crate) fn find(&self, text: &str, budget: &mut Budget<'_>) -> Evaluated<Option<Match>> {
+    pub(crate) fn find(&self, text: &str, budget: &mut Budget<'_>) -> Evaluated<Option<PatternMatch>> {
         self.find_next(text, 0, false, budget)
     }
 
-    fn find_next(&self, text: &str, from: usize, advances: bool, budget: &mut Budget<'_>) -> Evaluated<Option<Match>> {
+    fn find_next(
+        &self,
+        text: &str,
+        from: usize,
+        advances: bool,
+        budget: &mut Budget<'_>,
+    ) -> Evaluated<Option<PatternMatch>> {
         let found = self.pattern.find_next(text, from, advances).map_err(too_costly)?;
         let end = found.as_ref().map_or(text.len(), |found| found.end);
         budget.step(self.steps + (end.saturating_sub(from) / BYTES_PER_STEP) as u64)?;
@@ -88,7 +94,7 @@ impl Regex {
     }
 
     /// The first `most` matches in a text that do not overlap.
-    pub(crate) fn find_all(&self, text: &str, most: usize, budget: &mut Budget<'_>) -> Evaluated<Vec<Match>> {
+    pub(crate) fn find_all(&self, text: &str, most: usize, budget: &mut Budget<'_>) -> Evaluated<Vec<PatternMatch>> {
         let (mut all, mut from, mut advances) = (Vec::new(), 0, false);
         while from <= text.len() && all.len() < most {
             let Some(found) = self.find_next(text, from, advances, budget)? else { break };
@@ -191,7 +197,7 @@ pub(crate) struct Template {
 
 impl Template {
     /// Writes the replacement of a match; a group that did not match is empty.
-    pub(crate) fn write(&self, text: &str, found: &Match, out: &mut String) {
+    pub(crate) fn write(&self, text: &str, found: &PatternMatch, out: &mut String) {
         for (literal, group) in &self.parts {
             out.push_str(literal);
             if let Some(Some((start, end))) = found.groups.get(*group) {

@@ -9,15 +9,15 @@ use std::rc::Rc;
 use blueprint::Name;
 
 use crate::failure::{Evaluated, Halt};
-use crate::functions::{self, Arguments, CallArguments, Function, Run};
-use crate::model::{Body, Datum, Lambda, Machine, Scope};
+use crate::functions::{self, CallArguments, FunctionCode, SuppliedArguments, YaqlFunction};
+use crate::model::{Datum, Lambda, LambdaBody, Machine, Scope};
 use crate::signature::{Parameter, ParameterPlace, ParameterType};
 use crate::text;
 use crate::tree::{NodeId, NodeKind, Variable};
 
 /// One argument.
 #[derive(Clone)]
-enum Argument {
+enum ResolvedArgument {
     Node(NodeId),
     Value(Datum),
     LeftOut,
@@ -26,8 +26,8 @@ enum Argument {
 /// Positional and named arguments.
 #[derive(Default)]
 struct ArgumentList {
-    positional: Vec<Argument>,
-    named: Vec<(Name, Argument)>,
+    positional: Vec<ResolvedArgument>,
+    named: Vec<(Name, ResolvedArgument)>,
 }
 
 /// The index of the parameter for each argument.
@@ -95,9 +95,9 @@ impl Machine<'_> {
     pub(crate) fn call(
         &mut self,
         name: &str,
-        overloads: &'static [&'static Function],
+        overloads: &'static [&'static YaqlFunction],
         receiver: Option<Datum>,
-        arguments: Arguments<'_>,
+        arguments: SuppliedArguments<'_>,
         scope: &Rc<Scope>,
         ordinal: Option<u32>,
     ) -> Evaluated<Datum> {
@@ -121,12 +121,12 @@ impl Machine<'_> {
     fn prepare(
         &mut self,
         name: &str,
-        overloads: &'static [&'static Function],
+        overloads: &'static [&'static YaqlFunction],
         receiver: Option<Datum>,
-        arguments: Arguments<'_>,
+        arguments: SuppliedArguments<'_>,
         scope: &Rc<Scope>,
         ordinal: Option<u32>,
-    ) -> Evaluated<(Run, CallArguments)> {
+    ) -> Evaluated<(FunctionCode, CallArguments)> {
         let errors = CallErrors { name, receiver: receiver.as_ref() };
         let Some(first) = overloads.first() else { return Err(errors.unknown()) };
         let mut shape = self.shape(first.takes_rules, receiver.clone(), arguments)?;
@@ -139,11 +139,11 @@ impl Machine<'_> {
     /// The function whose parameters fit the values; of several the most specific one.
     fn choose(
         &self,
-        candidates: Vec<(&'static Function, Mapping)>,
+        candidates: Vec<(&'static YaqlFunction, Mapping)>,
         shape: &ArgumentList,
         errors: &CallErrors<'_>,
-    ) -> Evaluated<(&'static Function, Mapping)> {
-        let mut winner: Option<(&Function, Mapping)> = None;
+    ) -> Evaluated<(&'static YaqlFunction, Mapping)> {
+        let mut winner: Option<(&YaqlFunction, Mapping)> = None;
         for (function, mapping) in candidates {
             if !self.accepts(function, &mapping, shape) {
                 continue;
@@ -162,36 +162,41 @@ impl Machine<'_> {
     }
 
     /// Splits arguments into positional and named ones; a receiver is the first positional one.
-    fn shape(&self, takes_rules: bool, receiver: Option<Datum>, arguments: Arguments<'_>) -> Evaluated<ArgumentList> {
+    fn shape(
+        &self,
+        takes_rules: bool,
+        receiver: Option<Datum>,
+        arguments: SuppliedArguments<'_>,
+    ) -> Evaluated<ArgumentList> {
         let mut shape = ArgumentList::default();
-        shape.positional.extend(receiver.map(Argument::Value));
+        shape.positional.extend(receiver.map(ResolvedArgument::Value));
         match arguments {
-            Arguments::Values(positional, named) => {
+            SuppliedArguments::Values(positional, named) => {
                 if takes_rules && !named.is_empty() {
                     return Err(Halt::failed(format!("Invalid argument {}", named[0].0)));
                 }
-                shape.positional.extend(positional.into_iter().map(Argument::Value));
-                shape.named.extend(named.into_iter().map(|(name, value)| (name, Argument::Value(value))));
+                shape.positional.extend(positional.into_iter().map(ResolvedArgument::Value));
+                shape.named.extend(named.into_iter().map(|(name, value)| (name, ResolvedArgument::Value(value))));
             }
-            Arguments::Written(nodes) => {
+            SuppliedArguments::Written(nodes) => {
                 for node in nodes {
                     let Some(id) = *node else {
-                        shape.positional.push(Argument::LeftOut);
+                        shape.positional.push(ResolvedArgument::LeftOut);
                         continue;
                     };
                     let NodeKind::Rule(source, destination) = &self.tree.node(id).kind else {
-                        shape.positional.push(Argument::Node(id));
+                        shape.positional.push(ResolvedArgument::Node(id));
                         continue;
                     };
                     if takes_rules {
-                        shape.positional.push(Argument::Node(id));
+                        shape.positional.push(ResolvedArgument::Node(id));
                         continue;
                     }
                     let source = self.tree.node(*source);
                     let NodeKind::Word(name) = &source.kind else {
                         return Err(Halt::failed("Cannot convert mapping to keyword argument").at(&source.span));
                     };
-                    let argument = Argument::Node(*destination);
+                    let argument = ResolvedArgument::Node(*destination);
                     match shape.named.iter_mut().find(|(known, _)| known == name) {
                         Some((_, held)) => *held = argument,
                         None => shape.named.push((name.clone(), argument)),
@@ -205,10 +210,10 @@ impl Machine<'_> {
     /// The functions that can take the arguments, and the arguments that they do not evaluate.
     fn candidates(
         &self,
-        overloads: &'static [&'static Function],
+        overloads: &'static [&'static YaqlFunction],
         shape: &ArgumentList,
         errors: &CallErrors<'_>,
-    ) -> Evaluated<(Vec<(&'static Function, Mapping)>, Lazy)> {
+    ) -> Evaluated<(Vec<(&'static YaqlFunction, Mapping)>, Lazy)> {
         let mut found = Vec::new();
         let mut agreed: Option<Lazy> = None;
         for function in overloads {
@@ -231,7 +236,7 @@ impl Machine<'_> {
     }
 
     /// The parameter for each argument; `None` if the function cannot take them.
-    fn map(&self, function: &Function, shape: &ArgumentList) -> Option<Mapping> {
+    fn map(&self, function: &YaqlFunction, shape: &ArgumentList) -> Option<Mapping> {
         if function.needs_text_format && !self.budget.limits.text_format {
             return None;
         }
@@ -248,11 +253,11 @@ impl Machine<'_> {
             }
             let by_name = shape.named.iter().position(|(name, _)| **name == *parameter.name);
             match (shape.positional.get(at), by_name) {
-                (Some(Argument::Node(_) | Argument::Value(_)), Some(_)) => return None,
-                (Some(Argument::Node(_) | Argument::Value(_)), None) => positional[at] = Some(place),
+                (Some(ResolvedArgument::Node(_) | ResolvedArgument::Value(_)), Some(_)) => return None,
+                (Some(ResolvedArgument::Node(_) | ResolvedArgument::Value(_)), None) => positional[at] = Some(place),
                 (_, Some(by_name)) => named[by_name] = Some(place),
                 (_, None) if parameter.default.is_none() => return None,
-                (Some(Argument::LeftOut), None) => positional[at] = Some(place),
+                (Some(ResolvedArgument::LeftOut), None) => positional[at] = Some(place),
                 (None, None) => {}
             }
             at += 1;
@@ -280,7 +285,7 @@ impl Machine<'_> {
     }
 
     /// The same without named arguments, which is the usual case: each argument belongs to the parameter at its index.
-    fn map_in_order(&self, function: &Function, shape: &ArgumentList) -> Option<Mapping> {
+    fn map_in_order(&self, function: &YaqlFunction, shape: &ArgumentList) -> Option<Mapping> {
         let parameters = &function.parameters;
         let singles = parameters.iter().take_while(|parameter| parameter.place == ParameterPlace::One).count();
         let rest = parameters.get(singles).filter(|parameter| parameter.place == ParameterPlace::Rest).map(|_| singles);
@@ -299,15 +304,15 @@ impl Machine<'_> {
     }
 
     /// Whether an argument can fit, without evaluating it.
-    fn may_fit(&self, parameter: &Parameter, argument: &Argument) -> bool {
+    fn may_fit(&self, parameter: &Parameter, argument: &ResolvedArgument) -> bool {
         match argument {
-            Argument::LeftOut => {
+            ResolvedArgument::LeftOut => {
                 parameter.default.is_some()
                     || (parameter.place == ParameterPlace::Rest
                         && matches!(parameter.kind, ParameterType::Any | ParameterType::Lambda))
             }
-            Argument::Value(value) => parameter.fits(value),
-            Argument::Node(id) => match (&self.tree.node(*id).kind, parameter.kind) {
+            ResolvedArgument::Value(value) => parameter.fits(value),
+            ResolvedArgument::Node(id) => match (&self.tree.node(*id).kind, parameter.kind) {
                 (_, ParameterType::Lambda) => true,
                 (NodeKind::Rule(..), ParameterType::LazyRule) => true,
                 (_, ParameterType::LazyRule) => false,
@@ -320,24 +325,24 @@ impl Machine<'_> {
 
     fn evaluate_arguments(&mut self, shape: &mut ArgumentList, lazy: Lazy, scope: &Rc<Scope>) -> Evaluated<()> {
         for (at, argument) in shape.positional.iter_mut().enumerate() {
-            if let Argument::Node(id) = argument
+            if let ResolvedArgument::Node(id) = argument
                 && lazy.0 & bit(at) == 0
             {
-                *argument = Argument::Value(self.evaluate(*id, scope)?);
+                *argument = ResolvedArgument::Value(self.evaluate(*id, scope)?);
             }
         }
         for (at, (_, argument)) in shape.named.iter_mut().enumerate() {
-            if let Argument::Node(id) = argument
+            if let ResolvedArgument::Node(id) = argument
                 && lazy.1 & bit(at) == 0
             {
-                *argument = Argument::Value(self.evaluate(*id, scope)?);
+                *argument = ResolvedArgument::Value(self.evaluate(*id, scope)?);
             }
         }
         Ok(())
     }
 
     /// Whether the evaluated arguments fit.
-    fn accepts(&self, function: &Function, mapping: &Mapping, shape: &ArgumentList) -> bool {
+    fn accepts(&self, function: &YaqlFunction, mapping: &Mapping, shape: &ArgumentList) -> bool {
         let mut positional = mapping.positional.iter().zip(&shape.positional);
         let mut named = mapping.named.iter().zip(shape.named.iter().map(|(_, argument)| argument));
         positional.all(|(place, argument)| self.may_fit(&function.parameters[*place], argument))
@@ -347,7 +352,7 @@ impl Machine<'_> {
     /// The arguments in the order of the parameters.
     fn give(
         &mut self,
-        function: &Function,
+        function: &YaqlFunction,
         mapping: &Mapping,
         shape: ArgumentList,
         scope: &Rc<Scope>,
@@ -358,10 +363,10 @@ impl Machine<'_> {
         let mut converted = Vec::with_capacity(shape.positional.len() + shape.named.len());
         for (place, argument) in mapping.positional.iter().zip(shape.positional) {
             match (argument, function.parameters[*place].place) {
-                (Argument::LeftOut, ParameterPlace::Rest) => {
-                    converted.push((*place, None, Argument::Value(Datum::Absent)))
+                (ResolvedArgument::LeftOut, ParameterPlace::Rest) => {
+                    converted.push((*place, None, ResolvedArgument::Value(Datum::Absent)))
                 }
-                (Argument::LeftOut, _) => {}
+                (ResolvedArgument::LeftOut, _) => {}
                 (argument, _) => converted.push((*place, None, argument)),
             }
         }
@@ -388,22 +393,22 @@ impl Machine<'_> {
     }
 
     /// Converts an argument for its parameter. Fails if it exceeds the limits.
-    fn convert(&mut self, parameter: &Parameter, argument: Argument, scope: &Rc<Scope>) -> Evaluated<Datum> {
+    fn convert(&mut self, parameter: &Parameter, argument: ResolvedArgument, scope: &Rc<Scope>) -> Evaluated<Datum> {
         let lambda = |argument| match argument {
-            Argument::Node(id) => Datum::Lambda(Rc::new(Lambda::Written(id, scope.clone()))),
-            Argument::Value(Datum::Lambda(lambda)) => Datum::Lambda(lambda),
-            Argument::Value(Datum::Null) | Argument::LeftOut => Datum::Null,
-            Argument::Value(value) => Datum::Lambda(Rc::new(Lambda::Always(value))),
+            ResolvedArgument::Node(id) => Datum::Lambda(Rc::new(Lambda::Written(id, scope.clone()))),
+            ResolvedArgument::Value(Datum::Lambda(lambda)) => Datum::Lambda(lambda),
+            ResolvedArgument::Value(Datum::Null) | ResolvedArgument::LeftOut => Datum::Null,
+            ResolvedArgument::Value(value) => Datum::Lambda(Rc::new(Lambda::Always(value))),
         };
         if parameter.kind == ParameterType::Lambda {
             return Ok(lambda(argument));
         }
         let value = match argument {
-            Argument::Value(value) => value,
-            Argument::LeftOut => Datum::Null,
-            Argument::Node(id) => match self.tree.node(id).kind {
+            ResolvedArgument::Value(value) => value,
+            ResolvedArgument::LeftOut => Datum::Null,
+            ResolvedArgument::Node(id) => match self.tree.node(id).kind {
                 NodeKind::Rule(source, destination) => {
-                    let sides = (lambda(Argument::Node(source)), lambda(Argument::Node(destination)));
+                    let sides = (lambda(ResolvedArgument::Node(source)), lambda(ResolvedArgument::Node(destination)));
                     return Ok(Datum::Rule(Rc::new(sides)));
                 }
                 _ => Datum::Null,
@@ -420,16 +425,16 @@ impl Machine<'_> {
     fn call_defined(
         &mut self,
         name: &str,
-        overloads: &'static [&'static Function],
-        arguments: Arguments<'_>,
+        overloads: &'static [&'static YaqlFunction],
+        arguments: SuppliedArguments<'_>,
         scope: &Rc<Scope>,
-        (place, body): (Rc<Scope>, Body),
+        (place, body): (Rc<Scope>, LambdaBody),
     ) -> Evaluated<Datum> {
         self.budget.enter_call()?;
         let variables = self.prepare_defined(name, overloads, arguments, scope)?;
         let value = match body {
-            Body::Always(value) => value,
-            Body::Written(node) => self.evaluate(node, &Scope::inside(&place, variables))?,
+            LambdaBody::Always(value) => value,
+            LambdaBody::Written(node) => self.evaluate(node, &Scope::inside(&place, variables))?,
         };
         self.measure(&value)?;
         self.budget.leave_call();
@@ -440,8 +445,8 @@ impl Machine<'_> {
     fn prepare_defined(
         &mut self,
         name: &str,
-        overloads: &'static [&'static Function],
-        arguments: Arguments<'_>,
+        overloads: &'static [&'static YaqlFunction],
+        arguments: SuppliedArguments<'_>,
         scope: &Rc<Scope>,
     ) -> Evaluated<Vec<(Variable, Datum)>> {
         let errors = CallErrors { name, receiver: None };
@@ -461,7 +466,7 @@ impl Machine<'_> {
         let unnamed = (1..).map(Variable::Number).zip(shape.positional);
         let named = shape.named.into_iter().map(|(name, argument)| (Variable::of(&name), argument));
         for (variable, argument) in unnamed.chain(named) {
-            let Argument::Value(value) = argument else { return Err(errors.no_match()) };
+            let ResolvedArgument::Value(value) = argument else { return Err(errors.no_match()) };
             self.measure(&value)?;
             variables.push((variable, value));
         }
@@ -471,7 +476,7 @@ impl Machine<'_> {
 
 /// Whether one function is more specific than another for these arguments: at least one parameter is narrower and none
 /// is wider.
-fn is_narrower(function: &Function, mapping: &Mapping, other: &Function, other_mapping: &Mapping) -> bool {
+fn is_narrower(function: &YaqlFunction, mapping: &Mapping, other: &YaqlFunction, other_mapping: &Mapping) -> bool {
     let positional = mapping.positional.iter().zip(&other_mapping.positional);
     let named = mapping.named.iter().zip(&other_mapping.named);
     let mut narrower = false;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use blueprint::Name;
 
-use crate::model::{Body, Datum, Lambda, Scope};
+use crate::model::{Datum, Lambda, LambdaBody, Scope};
 use crate::tree::Variable;
 
 impl Lambda {
@@ -68,9 +68,9 @@ impl Scope {
     }
 
     /// Defines a function in this scope.
-    pub(crate) fn define(&self, name: Name, function: Body) {
+    pub(crate) fn define(&self, name: Name, function: LambdaBody) {
         self.defines.set(true);
-        if let Body::Always(value) = &function {
+        if let LambdaBody::Always(value) = &function {
             self.depth.set(self.depth.get().max(value.depth() + 1));
         }
         self.functions.borrow_mut().push((name, function));
@@ -82,7 +82,7 @@ impl Scope {
     }
 
     /// The function of a name that this scope or an enclosing one defines, with the defining scope.
-    pub(crate) fn defined(self: &Rc<Scope>, name: &str) -> Option<(Rc<Scope>, Body)> {
+    pub(crate) fn defined(self: &Rc<Scope>, name: &str) -> Option<(Rc<Scope>, LambdaBody)> {
         let mut place = Some(self);
         while let Some(scope) = place.filter(|scope| scope.defines.get()) {
             if let Some((_, body)) = scope.functions.borrow().iter().find(|(known, _)| **known == *name) {

@@ -7,7 +7,7 @@ use crate::failure::Evaluated;
 use crate::model::{Datum, Lambda, Machine};
 
 /// An item with the sort keys that were evaluated so far.
-struct Entry {
+struct SortEntry {
     item: Datum,
     fields: Vec<Datum>,
 }
@@ -18,11 +18,15 @@ pub(crate) fn sort(
     fields: &[(Rc<Lambda>, bool)],
     machine: &mut Machine<'_>,
 ) -> Evaluated<Vec<Datum>> {
-    let entries = items.into_iter().map(|item| Entry { item, fields: Vec::new() }).collect();
+    let entries = items.into_iter().map(|item| SortEntry { item, fields: Vec::new() }).collect();
     Ok(merge_sort(entries, fields, machine)?.into_iter().map(|entry| entry.item).collect())
 }
 
-fn merge_sort(mut left: Vec<Entry>, fields: &[(Rc<Lambda>, bool)], machine: &mut Machine<'_>) -> Evaluated<Vec<Entry>> {
+fn merge_sort(
+    mut left: Vec<SortEntry>,
+    fields: &[(Rc<Lambda>, bool)],
+    machine: &mut Machine<'_>,
+) -> Evaluated<Vec<SortEntry>> {
     if left.len() < 2 {
         return Ok(left);
     }
@@ -44,8 +48,8 @@ fn merge_sort(mut left: Vec<Entry>, fields: &[(Rc<Lambda>, bool)], machine: &mut
 }
 
 fn compare(
-    left: &mut Entry,
-    right: &mut Entry,
+    left: &mut SortEntry,
+    right: &mut SortEntry,
     fields: &[(Rc<Lambda>, bool)],
     machine: &mut Machine<'_>,
 ) -> Evaluated<Ordering> {
@@ -64,7 +68,7 @@ fn compare(
 }
 
 /// A sort key of an item, evaluated once.
-fn field(entry: &mut Entry, at: usize, selector: &Lambda, machine: &mut Machine<'_>) -> Evaluated<Datum> {
+fn field(entry: &mut SortEntry, at: usize, selector: &Lambda, machine: &mut Machine<'_>) -> Evaluated<Datum> {
     if let Some(known) = entry.fields.get(at) {
         return Ok(known.clone());
     }

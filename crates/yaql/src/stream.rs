@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use crate::failure::{Evaluated, Halt};
 use crate::model::{
-    Cursor, Datum, Extent, Lambda, List, Machine, Memory, Ordering, SequenceStore, Sorting, Stream, StreamSource, View,
+    Cursor, Datum, DatumList, Extent, Lambda, Machine, Memory, Ordering, SequenceStore, Sorting, Stream, StreamSource,
+    View,
 };
 use crate::sorting;
 
@@ -105,7 +106,7 @@ impl Ordering {
         self.depth
     }
 
-    fn items(&self, machine: &mut Machine<'_>) -> Evaluated<Rc<List>> {
+    fn items(&self, machine: &mut Machine<'_>) -> Evaluated<Rc<DatumList>> {
         if let Some(sorted) = &machine.sequences.sorting(self.slot).sorted {
             return Ok(sorted.clone());
         }
@@ -113,7 +114,7 @@ impl Ordering {
         let items = machine.collect(self.collection.clone())?;
         let items = sorting::sort(items, &fields, machine)?;
         let extent = Extent::around(&items);
-        let sorted = Rc::new(List { items, tuple: false, extent });
+        let sorted = Rc::new(DatumList { items, tuple: false, extent });
         machine.sequences.sorting(self.slot).sorted = Some(sorted.clone());
         Ok(sorted)
     }

@@ -1,6 +1,6 @@
 //! Values as text: Python's `str` and `repr`.
 
-use crate::model::{Datum, Map, View};
+use crate::model::{Datum, DatumMap, View};
 
 /// Longer texts are cut off; the caller fails on the limit of bytes anyway.
 const LONGEST: usize = 1 << 20;
@@ -96,7 +96,7 @@ fn row<'a>(items: impl Iterator<Item = &'a Datum>, open: &str, close: &str, out:
     out.push_str(close);
 }
 
-fn write_map(map: &Map, out: &mut String) {
+fn write_map(map: &DatumMap, out: &mut String) {
     out.push('{');
     for (at, (key, value)) in map.entries.iter().enumerate() {
         out.push_str(if at == 0 { "" } else { ", " });

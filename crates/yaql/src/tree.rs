@@ -42,7 +42,7 @@ pub(crate) enum NodeKind {
     /// `left => right`, as an argument only.
     Rule(NodeId, NodeId),
     /// A call, an operator, an index, a list or a map.
-    Call(Box<Call>),
+    Call(Box<FunctionCall>),
 }
 
 /// A literal.
@@ -78,7 +78,7 @@ impl Variable {
 
 /// A call of a named function.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct FunctionCall {
     pub(crate) name: Name,
     /// The index of the name in the table of functions; `None` for an unknown name.
     pub(crate) entry: Option<usize>,
@@ -101,7 +101,7 @@ impl Tree {
     }
 
     /// All calls, in the order of the text.
-    pub(crate) fn all_calls(&self) -> impl Iterator<Item = &Call> {
+    pub(crate) fn all_calls(&self) -> impl Iterator<Item = &FunctionCall> {
         self.nodes.iter().filter_map(|node| match &node.kind {
             NodeKind::Call(call) => Some(&**call),
             _ => None,

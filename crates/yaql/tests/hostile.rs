@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use blueprint::Value;
-use yaql::{FailureKind, Limits, NothingDrawn, Program, Stop};
+use yaql::{EvaluationLimits, EvaluationStop, FailureKind, NothingDrawn, Program};
 
 /// The default stack size of threads.
 const STACK: usize = 1280 << 10;
@@ -19,12 +19,12 @@ fn failure(expression: &str) -> Option<FailureKind> {
     let run = move || {
         let data = Value::map([("data", Value::Null)]);
         let found = Program::compile(&text)
-            .map_err(Stop::Failed)
-            .and_then(|program| program.evaluate(&data, &Limits::default(), &mut NothingDrawn));
+            .map_err(EvaluationStop::Failed)
+            .and_then(|program| program.evaluate(&data, &EvaluationLimits::default(), &mut NothingDrawn));
         let kind = match found {
             Ok(_) => None,
-            Err(Stop::Failed(failure)) => Some(failure.kind),
-            Err(Stop::Ask(_)) => panic!("nothing is drawn here"),
+            Err(EvaluationStop::Failed(failure)) => Some(failure.kind),
+            Err(EvaluationStop::Ask(_)) => panic!("nothing is drawn here"),
         };
         // The receiver may have timed out.
         let _ = sender.send(kind);

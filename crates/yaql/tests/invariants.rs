@@ -3,12 +3,13 @@
 use blueprint::Value;
 use proptest::prelude::*;
 use yaql::{
-    CallForm, CallSite, Draw, DrawRequest, Drawing, Limits, NothingDrawn, ParameterPlace, ParameterType, Program, Stop,
-    functions,
+    CallForm, Draw, DrawRequest, DrawSite, Drawing, EvaluationLimits, EvaluationStop, NothingDrawn, ParameterPlace,
+    ParameterType, Program, functions,
 };
 
 /// A small limit of steps, so that many texts can be tested.
-const LIMITS: Limits = Limits { items: 200, bytes: 10_000, steps: 5_000, depth: 200, text_format: true };
+const LIMITS: EvaluationLimits =
+    EvaluationLimits { items: 200, bytes: 10_000, steps: 5_000, depth: 200, text_format: true };
 
 fn data() -> Value {
     let row = |name: &str, age: i64| Value::map([("n", Value::from(name)), ("a", Value::from(age))]);
@@ -27,7 +28,7 @@ fn data() -> Value {
 struct Drawn(Vec<DrawRequest>);
 
 impl Drawing for Drawn {
-    fn drawn(&mut self, site: CallSite, what: Draw) -> Option<Value> {
+    fn drawn(&mut self, site: DrawSite, what: Draw) -> Option<Value> {
         self.0.contains(&DrawRequest { site, what }).then(|| match what {
             Draw::Now => Value::Int(1_577_934_245_000_000),
             Draw::Random => Value::Float(f64::from(site.turn % 10) / 10.0),
@@ -47,7 +48,7 @@ fn check(text: &str) {
     let mut drawn = Drawn::default();
     let first = loop {
         match program.evaluate(&data(), &LIMITS, &mut drawn) {
-            Err(Stop::Ask(questions)) => {
+            Err(EvaluationStop::Ask(questions)) => {
                 let known = drawn.0.len();
                 drawn.0.extend(questions);
                 drawn.0.sort();
@@ -57,7 +58,7 @@ fn check(text: &str) {
             other => break other,
         }
     };
-    if let Err(Stop::Failed(failure)) = &first {
+    if let Err(EvaluationStop::Failed(failure)) = &first {
         assert!(inside(&failure.span), "{text:?}: {failure:?}");
     }
     let second = program.evaluate(&data(), &LIMITS, &mut drawn);
@@ -242,7 +243,9 @@ proptest! {
 fn missing_values_are_requested_together() {
     let program =
         Program::compile("[now(), random(), random(1, 6), range(3).select(random())]").expect("it is an expression");
-    let Err(Stop::Ask(questions)) = program.evaluate(&Value::Null, &Limits::default(), &mut NothingDrawn) else {
+    let Err(EvaluationStop::Ask(questions)) =
+        program.evaluate(&Value::Null, &EvaluationLimits::default(), &mut NothingDrawn)
+    else {
         panic!("it asks");
     };
     let drawn: Vec<_> = questions.iter().map(|question| (question.site.turn, question.what)).collect();

@@ -14,7 +14,7 @@ use crate::{Blueprint, IndexMap, Name, Resource};
 /// A blueprint in the wire form.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Document {
+pub struct WireDocument {
     /// The version of the form: [`VERSION`](super::VERSION).
     pub format: u32,
     /// Everything except the resources.
@@ -25,30 +25,30 @@ pub struct Document {
 
 /// The error for a text that is not in this form.
 #[derive(Debug)]
-pub struct WireError(
+pub struct WireDocumentError(
     /// The reason.
     pub String,
 );
 
-impl std::fmt::Display for WireError {
+impl std::fmt::Display for WireDocumentError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for WireError {}
+impl std::error::Error for WireDocumentError {}
 
-impl Document {
+impl WireDocument {
     /// The wire form of a blueprint.
-    pub fn of(mut blueprint: Blueprint) -> Document {
+    pub fn of(mut blueprint: Blueprint) -> WireDocument {
         let resources = std::mem::take(&mut blueprint.resources).into_iter().collect();
-        Document { format: super::VERSION, blueprint, resources }
+        WireDocument { format: super::VERSION, blueprint, resources }
     }
 
     /// The blueprint, and the positions and names of resources that were left out because an earlier resource has the
     /// same name.
     pub fn into_blueprint(self) -> (Blueprint, Vec<(usize, Name)>) {
-        let Document { mut blueprint, resources, .. } = self;
+        let WireDocument { mut blueprint, resources, .. } = self;
         let mut named = IndexMap::with_capacity_and_hasher(resources.len(), Default::default());
         let mut twice = Vec::new();
         for (at, (name, resource)) in resources.into_iter().enumerate() {
@@ -62,15 +62,16 @@ impl Document {
     }
 
     /// The form as JSON text. Fails if it contains something that cannot be written, such as a function value.
-    pub fn to_json(&self) -> Result<String, WireError> {
-        serde_json::to_string(self).map_err(|error| WireError(error.to_string()))
+    pub fn to_json(&self) -> Result<String, WireDocumentError> {
+        serde_json::to_string(self).map_err(|error| WireDocumentError(error.to_string()))
     }
 
     /// Reads the form. Fails if the text is not in this form, has another version, or is nested too deeply.
-    pub fn from_json(text: &str) -> Result<Document, WireError> {
-        let document: Document = serde_json::from_str(text).map_err(|error| WireError(error.to_string()))?;
+    pub fn from_json(text: &str) -> Result<WireDocument, WireDocumentError> {
+        let document: WireDocument =
+            serde_json::from_str(text).map_err(|error| WireDocumentError(error.to_string()))?;
         if document.format != super::VERSION {
-            return Err(WireError(format!("format {} is not known", document.format)));
+            return Err(WireDocumentError(format!("format {} is not known", document.format)));
         }
         Ok(document)
     }
@@ -79,16 +80,16 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Accessor, AccessorKind, Expr, ExprKind, Head, Ref, TextPart, Type, Value};
+    use crate::{Accessor, AccessorKind, Expr, ExprKind, Ref, ReferenceHead, TextPart, Type, Value};
     use diag::{FileId, Span, Spanned};
 
     fn at(start: u32) -> Span {
         Span::new(FileId::new(0), start, start + 3)
     }
 
-    fn document() -> Document {
+    fn document() -> WireDocument {
         let reference = Ref {
-            head: Head::Resource { name: "other".into(), bare: true },
+            head: ReferenceHead::Resource { name: "other".into(), bare: true },
             head_span: at(40),
             path: vec![
                 Accessor { kind: AccessorKind::Name("spec".into()), span: at(46) },
@@ -138,13 +139,13 @@ mod tests {
             },
         );
         blueprint.resources.insert("r".into(), resource);
-        Document::of(blueprint)
+        WireDocument::of(blueprint)
     }
 
     #[test]
     fn a_blueprint_reads_back_as_it_was() {
         let text = document().to_json().unwrap();
-        let read = Document::from_json(&text).unwrap();
+        let read = WireDocument::from_json(&text).unwrap();
         assert_eq!(read.to_json().unwrap(), text);
         let (name, resource) = &read.resources[0];
         assert_eq!((name.as_ref(), resource.span, resource.lifecycle.retain), ("r", at(1), true));
@@ -154,8 +155,8 @@ mod tests {
     #[test]
     fn other_versions_are_refused() {
         let text = document().to_json().unwrap().replacen("\"format\":1", "\"format\":2", 1);
-        assert!(Document::from_json(&text).is_err());
-        assert!(Document::from_json("{}").is_err());
+        assert!(WireDocument::from_json(&text).is_err());
+        assert!(WireDocument::from_json("{}").is_err());
     }
 
     #[test]

@@ -199,7 +199,11 @@ fn state_with_a_key_is_not_changed_without_it() {
     for words in [&["stage"][..], &["deploy", "--yes"], &["destroy", "--yes"], &["drift"], &["state", "verify"]] {
         let refused = flipped.run(words);
         assert_eq!(refused.code, 1, "{words:?}: {}{}", refused.out, refused.err);
-        assert!(refused.err.contains("help: give the key that the state was written with"), "{words:?}: {}", refused.err);
+        assert!(
+            refused.err.contains("help: give the key that the state was written with"),
+            "{words:?}: {}",
+            refused.err
+        );
     }
     assert_eq!(flipped.world_now(), flipped.world);
 }

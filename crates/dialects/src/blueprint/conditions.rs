@@ -1,6 +1,6 @@
 //! The condition of a resource: one substitution, or `and`, `or`, `not` of conditions (decisions S34 to S36).
 
-use ::blueprint::{Choice, Expr, ExprKind, Value};
+use ::blueprint::{ChoiceExpr, Expr, ExprKind, Value};
 use diag::Span;
 use syntax::{Content, Node, Scalar};
 
@@ -107,7 +107,7 @@ fn boolean(value: bool, span: Span) -> Expr {
 }
 
 fn choice(condition: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
-    Expr::new(ExprKind::Choice(Box::new(Choice { condition, then, otherwise })), span)
+    Expr::new(ExprKind::Choice(Box::new(ChoiceExpr { condition, then, otherwise })), span)
 }
 
 /// Decided from left to right, and halved so that a long list does not become a deep tree.

@@ -6,7 +6,7 @@ use expr::FunctionTable;
 use std::collections::HashSet;
 use syntax::{Content, Node};
 
-use super::lowering::{Fields, Lowering, listed, place};
+use super::lowering::{Lowering, SectionFields, listed, place};
 use super::scalar::typed;
 use super::survey::survey;
 use super::version::Version;
@@ -85,7 +85,7 @@ impl Lowering<'_> {
         blueprint
     }
 
-    fn version(&mut self, fields: &Fields<'_>, first: Span, blueprint: &mut Blueprint) {
+    fn version(&mut self, fields: &SectionFields<'_>, first: Span, blueprint: &mut Blueprint) {
         let Some(node) = fields.get("version") else {
             if !fields.is_written("version") && !fields.is_misspelt("version") {
                 self.found.push(
@@ -114,7 +114,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers the sections in the order of the table; diagnostics are sorted afterwards.
-    fn sections(&mut self, fields: &Fields<'_>, blueprint: &mut Blueprint) {
+    fn sections(&mut self, fields: &SectionFields<'_>, blueprint: &mut Blueprint) {
         if let Some(node) = fields.get("transform") {
             blueprint.transforms = self.transforms(node);
         }
@@ -143,7 +143,7 @@ impl Lowering<'_> {
     }
 
     /// A document declares a resource or includes another (decision C14). Broken sections count as if they did.
-    fn anything_declared(&mut self, entries: &[syntax::Entry], fields: &Fields<'_>, first: Span) {
+    fn anything_declared(&mut self, entries: &[syntax::MapEntry], fields: &SectionFields<'_>, first: Span) {
         let declares = entries.iter().any(|entry| {
             matches!(entry.key.text(), Some("resources" | "include"))
                 && match &entry.value.content {

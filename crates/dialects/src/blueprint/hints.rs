@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use ::blueprint::{Address, Blueprint, Expr, Lifecycle, Move, Name, ReplaceOrder, parse_duration};
 use diag::{Span, Spanned};
-use syntax::{Content, Entry, Node, Scalar};
+use syntax::{Content, MapEntry, Node, Scalar};
 
 use super::lowering::{Lowering, place};
 use super::scalar::{Typed, typed};
@@ -66,7 +66,7 @@ impl Hints {
 impl Lowering<'_> {
     /// Reads a hint of a resource or data source. Whether it is an annotation beside that: a hint that is evaluated for
     /// each member, or is in error, is not.
-    pub(super) fn hint(&mut self, entry: &Entry, name: &str, hints: &mut Hints) -> bool {
+    pub(super) fn hint(&mut self, entry: &MapEntry, name: &str, hints: &mut Hints) -> bool {
         if !hints.known.contains(&name) {
             self.unknown_hint(name, entry.key.span, hints.known);
             return true;
@@ -190,7 +190,7 @@ impl Lowering<'_> {
     }
 
     /// Reads the map `cyan` in the document's metadata.
-    fn tool_hints(&mut self, hints: &[Entry], blueprint: &mut Blueprint) {
+    fn tool_hints(&mut self, hints: &[MapEntry], blueprint: &mut Blueprint) {
         for entry in self.entries(hints) {
             let Some(name) = entry.key.text() else { continue };
             let node = &entry.value;
@@ -217,7 +217,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn moved(&mut self, entry: &Entry, blueprint: &mut Blueprint) {
+    fn moved(&mut self, entry: &MapEntry, blueprint: &mut Blueprint) {
         let former = entry.key.text().unwrap_or("");
         let node = &entry.value;
         let text = match &node.content {

@@ -6,14 +6,14 @@ use ::blueprint::{Expr, ExprKind, Name, Names, Packages, Value};
 use diag::{Diagnostic, Diagnostics, Span, Spanned, opening};
 use expr::FunctionTable;
 use expr::codes::{NUMBER_OUT_OF_RANGE, TYPE_MISMATCH};
-use syntax::{Content, Entry, Node, Scalar};
+use syntax::{Content, MapEntry, Node, Scalar};
 
 use super::scalar::{Typed, has_leading_zero, is_merge, is_open, typed};
 use super::version::Version;
 use crate::codes::{
     LEADING_ZERO, MISSING_FIELD, NEWER_THAN_VERSION, NULL_IGNORED, SUBSTITUTION_NOT_ALLOWED, UNKNOWN_KEY, WRONG_SHAPE,
 };
-use crate::{Form, Section};
+use crate::{KeyForm, Section};
 
 /// A document on its way to a blueprint.
 pub(super) struct Lowering<'a> {
@@ -34,15 +34,15 @@ pub(super) struct Lowering<'a> {
 const MOST: usize = 12;
 
 /// The values of a map with fixed keys.
-pub(super) struct Fields<'t> {
+pub(super) struct SectionFields<'t> {
     section: &'static Section,
-    values: [Option<&'t Entry>; MOST],
+    values: [Option<&'t MapEntry>; MOST],
     written: u16,
     /// Keys that an unknown key was probably meant for.
     misspelt: Vec<&'static str>,
 }
 
-impl<'t> Fields<'t> {
+impl<'t> SectionFields<'t> {
     fn position(&self, key: &str) -> usize {
         let found = self.section.keys.iter().position(|candidate| candidate.name == key);
         debug_assert!(found.is_some(), "section `{}` has no key `{key}`", self.section.name);
@@ -50,7 +50,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Key and value, if the value is there and of the form that its key takes.
-    pub(super) fn entry(&self, key: &str) -> Option<&'t Entry> {
+    pub(super) fn entry(&self, key: &str) -> Option<&'t MapEntry> {
         self.values.get(self.position(key)).copied().flatten()
     }
 
@@ -71,18 +71,18 @@ impl<'t> Fields<'t> {
 }
 
 /// The entries of a map that count.
-pub(super) enum Entries<'t> {
-    All(std::slice::Iter<'t, Entry>),
-    Some(std::vec::IntoIter<&'t Entry>),
+pub(super) enum CountedEntries<'t> {
+    All(std::slice::Iter<'t, MapEntry>),
+    Some(std::vec::IntoIter<&'t MapEntry>),
 }
 
-impl<'t> Iterator for Entries<'t> {
-    type Item = &'t Entry;
+impl<'t> Iterator for CountedEntries<'t> {
+    type Item = &'t MapEntry;
 
-    fn next(&mut self) -> Option<&'t Entry> {
+    fn next(&mut self) -> Option<&'t MapEntry> {
         match self {
-            Entries::All(entries) => entries.next(),
-            Entries::Some(entries) => entries.next(),
+            CountedEntries::All(entries) => entries.next(),
+            CountedEntries::Some(entries) => entries.next(),
         }
     }
 }
@@ -94,12 +94,12 @@ pub(super) fn place(node: &Node) -> Span {
 
 impl<'a> Lowering<'a> {
     /// The entries that count: no duplicates, no substituted keys, merged ones included.
-    pub(super) fn entries<'t>(&self, map: &'t [Entry]) -> Entries<'t> {
+    pub(super) fn entries<'t>(&self, map: &'t [MapEntry]) -> CountedEntries<'t> {
         if self.bad_keys.is_empty() {
-            return Entries::All(map.iter());
+            return CountedEntries::All(map.iter());
         }
-        let is_bad = |entry: &&Entry| self.bad_keys.contains(&entry.key.span.start);
-        let mut picked: Vec<&Entry> = map.iter().filter(|entry| !is_bad(entry)).collect();
+        let is_bad = |entry: &&MapEntry| self.bad_keys.contains(&entry.key.span.start);
+        let mut picked: Vec<&MapEntry> = map.iter().filter(|entry| !is_bad(entry)).collect();
         if map.iter().any(|entry| is_merge(&entry.key)) {
             let mut seen: HashSet<&str> = picked.iter().filter_map(|entry| entry.key.text()).collect();
             for merge in map.iter().filter(|entry| is_merge(&entry.key)) {
@@ -111,7 +111,7 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
-        Entries::Some(picked.into_iter())
+        CountedEntries::Some(picked.into_iter())
     }
 
     /// Reads a map by the table of its keys. `place` is where something missing in it is reported; without a `map`
@@ -119,10 +119,10 @@ impl<'a> Lowering<'a> {
     pub(super) fn fields<'t>(
         &mut self,
         section: &'static Section,
-        map: Option<&'t [Entry]>,
+        map: Option<&'t [MapEntry]>,
         place: Span,
-    ) -> Fields<'t> {
-        let mut fields = Fields { section, values: [None; MOST], written: 0, misspelt: Vec::new() };
+    ) -> SectionFields<'t> {
+        let mut fields = SectionFields { section, values: [None; MOST], written: 0, misspelt: Vec::new() };
         let Some(map) = map else { return fields };
         for entry in self.entries(map) {
             let Some(text) = entry.key.text() else { continue };
@@ -195,7 +195,7 @@ impl<'a> Lowering<'a> {
         node.as_scalar().is_some_and(|scalar| typed(node, scalar) == Typed::Null)
     }
 
-    pub(super) fn null_ignored(&mut self, entry: &Entry) {
+    pub(super) fn null_ignored(&mut self, entry: &MapEntry) {
         let key = entry.key.text().unwrap_or("");
         // A line below that is not indented does not belong to it.
         let help = match entry.value.as_scalar().is_some_and(|scalar| scalar.text.is_empty()) {
@@ -211,7 +211,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Whether a value has the form its key takes; if not, that is reported.
-    pub(super) fn fits(&mut self, node: &Node, form: Form, key: &str) -> bool {
+    pub(super) fn fits(&mut self, node: &Node, form: KeyForm, key: &str) -> bool {
         let ok = match &node.content {
             Content::Map(_) => form.takes(false, false, true),
             Content::List(_) => form.takes(false, true, false),
@@ -248,7 +248,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The definitions in a section: each name with its map, or `None` for another value, which is reported.
-    pub(super) fn definitions<'t>(&mut self, node: &'t Node) -> Vec<(&'t Entry, Option<&'t [Entry]>)> {
+    pub(super) fn definitions<'t>(&mut self, node: &'t Node) -> Vec<(&'t MapEntry, Option<&'t [MapEntry]>)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut definitions = Vec::with_capacity(map.len());
         for entry in self.entries(map) {
@@ -257,7 +257,7 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             let name = entry.key.text().unwrap_or("");
-            let fields = if self.fits(&entry.value, Form::Map, name) { entry.value.as_map() } else { None };
+            let fields = if self.fits(&entry.value, KeyForm::Map, name) { entry.value.as_map() } else { None };
             definitions.push((entry, fields));
         }
         definitions
@@ -291,7 +291,7 @@ impl<'a> Lowering<'a> {
 
     fn text_scalar<'t>(&mut self, node: &'t Node, key: &str) -> Option<&'t Scalar> {
         let Some(scalar) = node.as_scalar() else {
-            self.wrong_shape(node, key, Form::Text.words());
+            self.wrong_shape(node, key, KeyForm::Text.words());
             return None;
         };
         match typed(node, scalar) {

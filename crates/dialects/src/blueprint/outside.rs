@@ -9,7 +9,7 @@ use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, Node};
 
 use super::hints::Hints;
-use super::lowering::{Fields, Lowering, place};
+use super::lowering::{Lowering, SectionFields, place};
 use super::shape::{self, EXPORT_TYPES, VALUE_TYPES};
 use crate::codes::UNKNOWN_OPERATOR;
 
@@ -31,7 +31,7 @@ impl Lowering<'_> {
         data_sources
     }
 
-    fn data_source(&mut self, fields: &Fields<'_>, span: Span) -> DataSource {
+    fn data_source(&mut self, fields: &SectionFields<'_>, span: Span) -> DataSource {
         let type_name = self.element_type(fields, shape::DATA_SOURCE.name, span);
         let filters =
             fields.entry("filter").map(|entry| self.filters(&entry.value, entry.key.span, span)).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Lowering<'_> {
             if self.null_item(item, "a filter") {
                 continue;
             }
-            if self.fits(item, crate::Form::Map, "filter") {
+            if self.fits(item, crate::KeyForm::Map, "filter") {
                 filters.extend(self.filter(item, place(item)));
             }
         }
@@ -135,7 +135,7 @@ impl Lowering<'_> {
             if self.null_item(item, "a single value") {
                 continue;
             }
-            if self.fits(item, crate::Form::Scalar, "search") {
+            if self.fits(item, crate::KeyForm::Scalar, "search") {
                 list.push(self.content(item));
             }
         }

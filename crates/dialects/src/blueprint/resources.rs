@@ -3,16 +3,16 @@
 use ::blueprint::{Each, Expr, IndexMap, LinkSelector, Name, Resource, ResourceMetadata, TypeId};
 use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
-use syntax::{Content, Entry, Node};
+use syntax::{Content, MapEntry, Node};
 
 use super::hints::Hints;
-use super::lowering::{Fields, Lowering, place};
+use super::lowering::{Lowering, SectionFields, place};
 use super::scalar::{Typed, is_open, typed};
 use super::shape;
 use crate::codes::{DUPLICATE_KEY, LABEL_NOT_STRING, VALUE_NOT_ALLOWED};
 
 /// Text by name, each with its place.
-type Labels = Vec<(Spanned<Name>, Spanned<Name>)>;
+type LabelTexts = Vec<(Spanned<Name>, Spanned<Name>)>;
 
 impl Lowering<'_> {
     pub(super) fn resources(&mut self, node: &Node) -> IndexMap<Name, Resource> {
@@ -29,7 +29,7 @@ impl Lowering<'_> {
         resources
     }
 
-    fn resource(&mut self, fields: &Fields<'_>, span: Span) -> Resource {
+    fn resource(&mut self, fields: &SectionFields<'_>, span: Span) -> Resource {
         let type_name = self.element_type(fields, shape::RESOURCE.name, span);
         let (spec, spec_key) = match fields.entry("spec") {
             Some(entry) => (self.content(&entry.value), entry.key.span),
@@ -81,7 +81,7 @@ impl Lowering<'_> {
     }
 
     /// The type of a resource or data source; empty text where there is none that could be known, which is reported.
-    pub(super) fn element_type(&mut self, fields: &Fields<'_>, section: &str, span: Span) -> Spanned<TypeId> {
+    pub(super) fn element_type(&mut self, fields: &SectionFields<'_>, section: &str, span: Span) -> Spanned<TypeId> {
         let Some(node) = fields.get("type") else { return Spanned::new("".into(), span) };
         let name = match self.fixed_text(node, "type") {
             Some("") => {
@@ -129,11 +129,11 @@ impl Lowering<'_> {
         let by_label = fields.get("byLabel").map(|node| self.labels(node, "byLabel")).unwrap_or_default();
         let exclude = fields.get("exclude").map(|node| self.names(node, "exclude")).unwrap_or_default();
         let labels = fields.get("byLabel").and_then(|node| node.as_map()).unwrap_or(&[]);
-        let has_substitution = |entry: &Entry| entry.value.text().is_some_and(is_open);
+        let has_substitution = |entry: &MapEntry| entry.value.text().is_some_and(is_open);
         (!labels.iter().any(has_substitution)).then_some(LinkSelector { span, by_label, exclude })
     }
 
-    fn labels(&mut self, node: &Node, key: &str) -> Labels {
+    fn labels(&mut self, node: &Node, key: &str) -> LabelTexts {
         let map = node.as_map().unwrap_or(&[]);
         let mut labels = Vec::with_capacity(map.len());
         for entry in self.entries(map) {
@@ -179,8 +179,8 @@ impl Lowering<'_> {
     /// Display name and free data, which resources and data sources share.
     pub(super) fn other_metadata(
         &mut self,
-        fields: &Fields<'_>,
-        labels: Labels,
+        fields: &SectionFields<'_>,
+        labels: LabelTexts,
         annotations: Vec<(Spanned<Name>, Expr)>,
     ) -> ResourceMetadata {
         let display_name = fields.get("displayName").map(|node| self.open_text(node, "displayName"));

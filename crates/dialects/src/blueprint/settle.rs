@@ -1,6 +1,6 @@
 //! Differences between versions in a parsed expression: `none`, and `.state` for `.spec` (decision 0).
 
-use ::blueprint::{AccessorKind, Expr, ExprKind, Head, Ref, TextPart, Value};
+use ::blueprint::{AccessorKind, Expr, ExprKind, Ref, ReferenceHead, TextPart, Value};
 use expr::codes::UNKNOWN_FIELD;
 
 use super::lowering::Lowering;
@@ -13,8 +13,8 @@ impl Lowering<'_> {
         match &mut expr.kind {
             ExprKind::Literal(Value::Null) => self.newer(expr.span, "`none`"),
             ExprKind::Ref(reference) => {
-                if matches!(&reference.head, Head::Scoped(name) if &**name == NONE) {
-                    reference.head = Head::Resource { name: NONE.into(), bare: true };
+                if matches!(&reference.head, ReferenceHead::Scoped(name) if &**name == NONE) {
+                    reference.head = ReferenceHead::Resource { name: NONE.into(), bare: true };
                 }
                 if !self.settle_state(reference) {
                     expr.kind = ExprKind::Error;
@@ -47,7 +47,7 @@ impl Lowering<'_> {
 
     /// Turns `.state` of a resource into `.spec` where the version has it so; false if it has not, which is reported.
     fn settle_state(&mut self, reference: &mut Ref) -> bool {
-        if !matches!(reference.head, Head::Resource { .. }) {
+        if !matches!(reference.head, ReferenceHead::Resource { .. }) {
             return true;
         }
         let field = match reference.path.as_mut_slice() {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use ::blueprint::IndexMap;
 use diag::{Diagnostics, Span};
-use syntax::{Content, Entry, Node};
+use syntax::{Content, MapEntry, Node};
 
 use super::scalar::{is_merge, is_open};
 use crate::codes::{DUPLICATE_KEY, SUBSTITUTION_IN_KEY, UNSUPPORTED_YAML, WRONG_SHAPE};
@@ -52,7 +52,7 @@ impl Survey {
         }
     }
 
-    fn map(&mut self, entries: &[Entry], found: &mut Diagnostics) {
+    fn map(&mut self, entries: &[MapEntry], found: &mut Diagnostics) {
         let mut seen: IndexMap<&str, Span> = IndexMap::default();
         if entries.len() > FEW {
             seen.reserve(entries.len());

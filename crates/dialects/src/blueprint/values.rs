@@ -4,7 +4,7 @@ use ::blueprint::{Expr, IndexMap, Input, Local, Name, Type, TypeId, Value};
 use diag::{Span, Spanned};
 use syntax::{Content, Node};
 
-use super::lowering::{Fields, Lowering, article, listed, place};
+use super::lowering::{Lowering, SectionFields, article, listed, place};
 use super::names::is_type_name;
 use super::scalar::{Typed, is_open, typed};
 use super::shape::{self, VALUE_TYPES};
@@ -52,7 +52,7 @@ impl Lowering<'_> {
         inputs
     }
 
-    fn variable(&mut self, fields: &Fields<'_>, span: Span) -> Input {
+    fn variable(&mut self, fields: &SectionFields<'_>, span: Span) -> Input {
         let (ty, custom_type) = self.variable_type(fields, span);
         let labels = custom_type.is_some();
         // The values of a custom type are given by label, and labels are text.
@@ -99,7 +99,7 @@ impl Lowering<'_> {
         Input { span, ty, custom_type, default, allowed, secret, rules: Value::Null, description }
     }
 
-    fn variable_type(&mut self, fields: &Fields<'_>, span: Span) -> (Type, Option<Spanned<TypeId>>) {
+    fn variable_type(&mut self, fields: &SectionFields<'_>, span: Span) -> (Type, Option<Spanned<TypeId>>) {
         let Some(node) = fields.get("type") else { return (Type::Error, None) };
         let Some(text) = self.fixed_text(node, "type") else { return (Type::Error, None) };
         if text.is_empty() {
@@ -142,7 +142,7 @@ impl Lowering<'_> {
     /// The declared type of a value or export.
     pub(super) fn declared_type(
         &mut self,
-        fields: &Fields<'_>,
+        fields: &SectionFields<'_>,
         section: &str,
         known: &[&str],
         span: Span,
@@ -159,7 +159,7 @@ impl Lowering<'_> {
         Spanned::new(ty, node.span)
     }
 
-    fn secret(&mut self, fields: &Fields<'_>) -> bool {
+    fn secret(&mut self, fields: &SectionFields<'_>) -> bool {
         let Some(node) = fields.get("secret") else { return false };
         matches!(self.typed_literal(node, &Type::Bool, "`secret`"), Some(Value::Bool(true)))
     }

@@ -5,7 +5,7 @@ use expr::Refusal;
 
 use super::expressions::sketch;
 use super::functions::function;
-use super::message_path::Phase;
+use super::message_path::HeatPhase;
 use super::version::Version;
 use super::yaql::Runs;
 
@@ -19,22 +19,22 @@ pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&
 }
 
 /// When Heat notices that an argument has the wrong form.
-pub(super) fn when(name: &str, argument: &Expr) -> Phase {
+pub(super) fn when(name: &str, argument: &Expr) -> HeatPhase {
     let entries = match &argument.kind {
         ExprKind::Map(entries) => entries.as_slice(),
         _ => &[],
     };
     let has = |key: &str| entries.iter().any(|(name, _)| name.item.as_ref() == key);
     match name {
-        "make_url" => Phase::Validate,
+        "make_url" => HeatPhase::Validate,
         "repeat" if has("template") && has("for_each") => {
             let permutations = entries.iter().find(|(name, _)| name.item.as_ref() == "permutations");
             let is_boolean = |value: &Expr| matches!(value.as_literal(), Some(Value::Bool(_)));
-            if permutations.is_none_or(|(_, value)| is_boolean(value)) { Phase::Validate } else { Phase::Parse }
+            if permutations.is_none_or(|(_, value)| is_boolean(value)) { HeatPhase::Validate } else { HeatPhase::Parse }
         }
         "yaql" if has("expression") && entries.iter().all(|(name, _)| matches!(&*name.item, "expression" | "data")) => {
-            Phase::Validate
+            HeatPhase::Validate
         }
-        _ => Phase::Parse,
+        _ => HeatPhase::Parse,
     }
 }

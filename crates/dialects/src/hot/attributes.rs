@@ -2,23 +2,23 @@
 
 use std::borrow::Cow;
 
-use ::blueprint::{Expr, ExprKind, Head, Value};
+use ::blueprint::{Expr, ExprKind, ReferenceHead, Value};
 use diag::Span;
 use syntax::Node;
 
 use super::codes::GET_ATTR_TEXT;
 use super::expressions::{ATTRIBUTE, call, reference};
-use super::kinds::ElementKind;
+use super::kinds::LoweredKind;
 use super::kinds::{self as groups};
 use super::lowering::Lowering;
-use super::message_path::{INVALID, Phase};
-use super::read::{Pair, place};
+use super::message_path::{HeatPhase, INVALID};
+use super::read::{TextEntry, place};
 use super::version::Version::*;
 use crate::codes::UNKNOWN_RESOURCE;
 
 impl Lowering {
     /// `get_attr: [resource, attribute, path..]`.
-    pub(super) fn get_attr(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+    pub(super) fn get_attr(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let node = pair.value;
         if let Some(text) = self.text(node) {
             return self.get_attr_text(text.to_owned(), node, span);
@@ -54,8 +54,8 @@ impl Lowering {
                 let mut path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
                 let kind = self.resources.get(name);
                 let nested =
-                    matches!(kind, Some(ElementKind::Child | ElementKind::Group)) && self.version > V2013_05_23;
-                let group = kind == Some(&ElementKind::Group);
+                    matches!(kind, Some(LoweredKind::Child | LoweredKind::Group)) && self.version > V2013_05_23;
+                let group = kind == Some(&LoweredKind::Group);
                 let attribute = match nested.then(|| of_inner(attribute, &mut path)).flatten() {
                     Some(whole) => Cow::Owned(whole),
                     None => Cow::Borrowed(attribute),
@@ -69,7 +69,7 @@ impl Lowering {
             Some((at, None)) if !self.is_call(at) => {
                 let shown = pycompat::text(&self.reader.value(at));
                 let words = format!("The Referenced Attribute ({name} {shown}) is incorrect.");
-                let words = self.message_path.message(Phase::Validate, INVALID, &words);
+                let words = self.message_path.message(HeatPhase::Validate, INVALID, &words);
                 let diagnostic = expr::codes::UNKNOWN_FIELD
                     .new("the name of an attribute must be text")
                     .label(place(at), format!("this is {}", self.kind_of(at)))
@@ -103,7 +103,7 @@ impl Lowering {
                 let diagnostic = UNKNOWN_RESOURCE
                     .new(format!("there is no resource `{text}`"))
                     .label(at, "text where a list belongs")
-                    .words(self.message_path.message(Phase::Parse, INVALID, NO_LIST));
+                    .words(self.message_path.message(HeatPhase::Parse, INVALID, NO_LIST));
                 self.fail(diagnostic, span)
             }
         }
@@ -119,7 +119,7 @@ impl Lowering {
     }
 
     /// An attribute of which resource or name is computed; it is settled once inputs are known.
-    pub(super) fn computed_attribute(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+    pub(super) fn computed_attribute(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let argument = self.expr(pair.value);
         self.unsettled = true;
         call(ATTRIBUTE, pair.key.span, vec![argument], span)
@@ -148,22 +148,22 @@ impl Lowering {
             return self.shown(name, name_span, span);
         }
         // `resource.NAME.ATTR` reads a resource of a nested template; names do not hold dots there.
-        if *kind == ElementKind::Child
+        if *kind == LoweredKind::Child
             && let Some(inner) = attribute.strip_prefix("resource.")
             && let Some((inner, of_inner)) = inner.split_once('.')
         {
             let export = format!("resource.{inner}.");
-            let attributes = reference(Head::Child(name.into()), name_span, &[&export]);
+            let attributes = reference(ReferenceHead::Child(name.into()), name_span, &[&export]);
             let of_inner = Expr::literal(Value::text(of_inner), at);
             return call("get_attr", at, vec![attributes, of_inner], span);
         }
         let path: &[&str] = match kind {
-            ElementKind::Resource => &["attributes", attribute],
-            ElementKind::Child | ElementKind::Group => &[attribute],
+            LoweredKind::Resource => &["attributes", attribute],
+            LoweredKind::Child | LoweredKind::Group => &[attribute],
         };
         let head = match kind {
-            ElementKind::Resource => Head::Resource { name: name.into(), bare: true },
-            ElementKind::Child | ElementKind::Group => Head::Child(name.into()),
+            LoweredKind::Resource => ReferenceHead::Resource { name: name.into(), bare: true },
+            LoweredKind::Child | LoweredKind::Group => ReferenceHead::Child(name.into()),
         };
         let mut expr = reference(head, name_span, path);
         if let ExprKind::Ref(reference) = &mut expr.kind
@@ -190,7 +190,7 @@ impl Lowering {
             let kind = self.meanings.get(name).map_or("", AsRef::as_ref);
             if matches!(kind, groups::RESOURCE_GROUP | groups::CHAIN) {
                 self.reads.entry(name.into()).or_default().insert("refs".into(), at);
-                let members = reference(Head::Child(name.into()), name_span, &["refs"]);
+                let members = reference(ReferenceHead::Child(name.into()), name_span, &["refs"]);
                 return call("(show)", span, vec![members], span);
             }
             return self.shown(name, name_span, span);
@@ -202,7 +202,7 @@ impl Lowering {
                 "stack_name" => "OS::stack_name",
                 other => other,
             };
-            let value = reference(Head::Child(name.into()), name_span, &[export]);
+            let value = reference(ReferenceHead::Child(name.into()), name_span, &[export]);
             return self.walked(at, value, path, span);
         }
         let kind = self.meanings.get(name).cloned().unwrap_or_default();
@@ -248,7 +248,7 @@ impl Lowering {
             each = true;
         }
         self.reads.entry(name.into()).or_default().insert(export.as_str().into(), at);
-        let mut value = reference(Head::Child(name.into()), name_span, &[&export]);
+        let mut value = reference(ReferenceHead::Child(name.into()), name_span, &[&export]);
         if let ExprKind::Ref(reference) = &mut value.kind
             && let Some(last) = reference.path.last_mut()
         {
@@ -273,14 +273,14 @@ impl Lowering {
 
     pub(super) fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
-            Some(ElementKind::Resource) => {
-                reference(Head::Resource { name: name.into(), bare: true }, name_span, &["attributes"])
+            Some(LoweredKind::Resource) => {
+                reference(ReferenceHead::Resource { name: name.into(), bare: true }, name_span, &["attributes"])
             }
-            Some(kind @ (ElementKind::Child | ElementKind::Group)) => {
-                if *kind == ElementKind::Group {
+            Some(kind @ (LoweredKind::Child | LoweredKind::Group)) => {
+                if *kind == LoweredKind::Group {
                     self.reads.entry(name.into()).or_default().insert(groups::ALL.into(), name_span);
                 }
-                reference(Head::Child(name.into()), name_span, &[groups::ALL])
+                reference(ReferenceHead::Child(name.into()), name_span, &[groups::ALL])
             }
             None => self.attribute_of_nothing(name, name_span, span),
         }

@@ -3,17 +3,17 @@
 //!
 //! Not here: the form of each argument (`argument_form`), references (`references`), conditions (`conditions`).
 
-use ::blueprint::{Choice, Expr, ExprKind, Value};
+use ::blueprint::{ChoiceExpr, Expr, ExprKind, Value};
 use diag::{Severity, Span};
 use syntax::{Content, Node};
 
 use super::argument_form;
 use super::codes::{FUNCTION_NOT_HERE, REMOVED_FUNCTION};
 use super::expressions::{call, sketch};
-use super::function_versions::{Named, named_in};
+use super::function_versions::{FunctionStatus, named_in};
 use super::lowering::Lowering;
-use super::message_path::{INVALID, MessagePath, Phase, Section, Step};
-use super::read::{Pair, Reader, place};
+use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart};
+use super::read::{NodeReader, TextEntry, place};
 use super::version::Version::*;
 use super::yaql::Runs;
 use crate::codes::NEWER_THAN_VERSION;
@@ -25,12 +25,13 @@ impl Lowering {
         match &node.content {
             Content::Missing => Expr::error(span),
             Content::Scalar(_) => Expr::literal(self.reader.value(node), span),
-            Content::List(_) | Content::Map(_) if Reader::is_remade(node) => {
+            Content::List(_) | Content::Map(_) if NodeReader::is_remade(node) => {
                 Expr::literal(self.reader.value(node), span)
             }
             Content::List(items) => {
                 let items = items.iter().enumerate();
-                let items = items.map(|(at, item)| self.further(Step::Index(at), |this| this.expr(item))).collect();
+                let items =
+                    items.map(|(at, item)| self.further(MessageStep::Index(at), |this| this.expr(item))).collect();
                 Expr::new(ExprKind::List(items), span)
             }
             Content::Map(_) => {
@@ -45,27 +46,27 @@ impl Lowering {
         }
     }
 
-    fn entries(&mut self, pairs: Vec<Pair<'_>>, span: Span) -> Expr {
+    fn entries(&mut self, pairs: Vec<TextEntry<'_>>, span: Span) -> Expr {
         let mut entries = Vec::with_capacity(pairs.len());
-        for Pair { key, value, .. } in pairs {
-            let value = self.further(Step::Key(key.item.clone()), |this| this.expr(value));
+        for TextEntry { key, value, .. } in pairs {
+            let value = self.further(MessageStep::Key(key.item.clone()), |this| this.expr(value));
             entries.push((key, value));
         }
         Expr::new(ExprKind::Map(entries), span)
     }
 
     /// Lowers a map with one entry if it is a call; `None` if it is data.
-    fn called(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
-        self.further(Step::Call(pair.key.item.clone()), |this| {
+    fn called(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
+        self.further(MessageStep::Call(pair.key.item.clone()), |this| {
             if this.in_condition { this.called_in_condition(pair, span) } else { this.called_in_value(pair, span) }
         })
     }
 
-    fn called_in_value(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
+    fn called_in_value(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.clone();
         match named_in(self.version, &key) {
-            Named::Other => None,
-            Named::Later(since) => {
+            FunctionStatus::Other => None,
+            FunctionStatus::Later(since) => {
                 self.report(
                     NEWER_THAN_VERSION
                         .new(format!("`{key}` is a function from version {} on; here it is data", since.date()))
@@ -75,8 +76,8 @@ impl Lowering {
                 );
                 None
             }
-            Named::Removed => self.removed(pair).map(|diagnostic| self.fail(diagnostic, span)),
-            Named::Function => Some(match key.as_ref() {
+            FunctionStatus::Removed => self.removed(pair).map(|diagnostic| self.fail(diagnostic, span)),
+            FunctionStatus::Function => Some(match key.as_ref() {
                 "get_param" => self.get_param(pair, span),
                 "get_resource" => self.get_resource(pair, span),
                 "get_attr" => self.get_attr(pair, span),
@@ -93,9 +94,9 @@ impl Lowering {
     }
 
     /// The diagnostic for a call of a function that this version no longer has; `None` for any other name.
-    pub(super) fn removed(&self, pair: &Pair<'_>) -> Option<diag::Diagnostic> {
+    pub(super) fn removed(&self, pair: &TextEntry<'_>) -> Option<diag::Diagnostic> {
         let key = pair.key.item.as_ref();
-        if !matches!(named_in(self.version, key), Named::Removed) {
+        if !matches!(named_in(self.version, key), FunctionStatus::Removed) {
             return None;
         }
         let words =
@@ -103,15 +104,15 @@ impl Lowering {
         let diagnostic = REMOVED_FUNCTION
             .new(format!("version {} no longer has the function `{key}`", self.version.date()))
             .label(pair.key.span, "not a function any more");
-        Some(diagnostic.words(self.message_path.message(Phase::Validate, INVALID, &words)))
+        Some(diagnostic.words(self.message_path.message(HeatPhase::Validate, INVALID, &words)))
     }
 
     /// Lowers a map with one entry in a condition if it is a call; `None` if it is data.
-    fn called_in_condition(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
+    fn called_in_condition(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.as_ref();
         if let Some(diagnostic) = self.removed(pair) {
             // In a condition without a name, Heat silently ignores such a call, so the diagnostic is only a warning.
-            if self.message_path.section != Section::Condition {
+            if self.message_path.section != TemplatePart::Condition {
                 self.report(diagnostic.graded(Severity::Warning));
                 return Some(Expr::literal(Value::Null, span));
             }
@@ -136,7 +137,7 @@ impl Lowering {
 
     /// Lowers a call of a function that depends only on its argument. Reports an argument whose form is wrong as far as
     /// its literal parts show.
-    pub(super) fn form(&mut self, pair: &Pair<'_>, mut argument: Expr, span: Span) -> Expr {
+    pub(super) fn form(&mut self, pair: &TextEntry<'_>, mut argument: Expr, span: Span) -> Expr {
         // In Heat, these functions evaluate each member of the argument separately, so an omitted member becomes null.
         match pair.key.item.as_ref() {
             "list_join" | "filter" | "contains" | "yaql" | "repeat" => null_omitted_members(&mut argument),
@@ -160,7 +161,7 @@ impl Lowering {
             diagnostic.words =
                 refusal.words.map(|words| Box::new(self.message_path.message(when, INVALID, &words.message)));
             diagnostic.help.extend(refusal.help);
-            if when == Phase::Validate {
+            if when == HeatPhase::Validate {
                 self.unread.push(self.reader.found.len());
             }
             return self.fail(diagnostic, span);
@@ -196,13 +197,15 @@ impl Lowering {
     /// Whether a node is a call of a function of this version, outside conditions.
     pub(super) fn is_call(&self, node: &Node) -> bool {
         match node.as_map() {
-            Some([entry]) => entry.key.text().is_some_and(|key| matches!(named_in(self.version, key), Named::Function)),
+            Some([entry]) => {
+                entry.key.text().is_some_and(|key| matches!(named_in(self.version, key), FunctionStatus::Function))
+            }
             _ => false,
         }
     }
 
     /// Lowers `if: [condition, a, b]`. From version 2021-04-16 on, `b` is optional.
-    fn choice(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+    fn choice(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let items = pair.value.as_list();
         let fewest = if self.version >= V2021_04_16 { 2 } else { 3 };
         let Some(items) = items.filter(|items| (fewest..=3).contains(&items.len())) else {
@@ -210,8 +213,9 @@ impl Lowering {
             return self.bad_argument(pair.value, words, "`if` takes a condition and two values", span);
         };
         // In Heat's message about an error in the condition, the path starts at the `if`, wherever the `if` is.
-        let message_path = std::mem::replace(&mut self.message_path, MessagePath::to(Section::Choice, &"if".into()));
-        let outer = self.condition_for.replace(message_path.message(Phase::Parse, INVALID, ""));
+        let message_path =
+            std::mem::replace(&mut self.message_path, MessagePath::to(TemplatePart::Choice, &"if".into()));
+        let outer = self.condition_for.replace(message_path.message(HeatPhase::Parse, INVALID, ""));
         let condition = self.condition(&items[0]);
         self.condition_for = outer;
         self.message_path = message_path;
@@ -225,7 +229,7 @@ impl Lowering {
         };
         self.in_branch = in_branch;
         self.unsettled = true;
-        Expr::new(ExprKind::Choice(Box::new(Choice { condition, then, otherwise })), span)
+        Expr::new(ExprKind::Choice(Box::new(ChoiceExpr { condition, then, otherwise })), span)
     }
 }
 

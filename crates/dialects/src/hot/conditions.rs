@@ -3,7 +3,7 @@
 //! A named condition becomes a named intermediate value. `and`, `or` and `not` become choices, so that what comes after
 //! the point of decision is never looked at.
 
-use ::blueprint::{Choice, Expr, ExprKind, Head, IndexMap, Local, Name, Type, Value};
+use ::blueprint::{ChoiceExpr, Expr, ExprKind, IndexMap, Local, Name, ReferenceHead, Type, Value};
 use diag::{Diagnostic, NativeMessage, Severity, Span};
 use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
@@ -12,8 +12,8 @@ use super::codes::{CONDITION_CYCLE, FUNCTION_NOT_HERE, UNKNOWN_CONDITION};
 use super::expressions::{AND, NAMED, OR, call, reference};
 use super::function_versions;
 use super::lowering::Lowering;
-use super::message_path::{INVALID, MessagePath, Phase, Section, Step, invalid};
-use super::read::{Pair, place};
+use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart, invalid};
+use super::read::{TextEntry, place};
 use super::refusing;
 use super::version::Version::*;
 use crate::codes::INVALID_CONDITION;
@@ -34,10 +34,10 @@ const CALLABLE: &[(&str, super::version::Version)] = &[
 
 impl Lowering {
     /// The section `conditions`.
-    pub(super) fn conditions(&mut self, pairs: Vec<Pair<'_>>) -> IndexMap<Name, Local> {
+    pub(super) fn conditions(&mut self, pairs: Vec<TextEntry<'_>>) -> IndexMap<Name, Local> {
         let mut locals = IndexMap::default();
         for pair in pairs {
-            self.message_path = MessagePath::to(Section::Condition, &pair.key.item);
+            self.message_path = MessagePath::to(TemplatePart::Condition, &pair.key.item);
             let value = self.definition(&pair);
             let local = Local { span: pair.key.span, ty: Type::Any, value, secret: false, description: None };
             locals.insert(pair.key.item, local);
@@ -47,14 +47,14 @@ impl Lowering {
     }
 
     /// The definition of a named condition: a boolean or a call.
-    fn definition(&mut self, pair: &Pair<'_>) -> Expr {
+    fn definition(&mut self, pair: &TextEntry<'_>) -> Expr {
         let node = pair.value;
         let span = place(node);
         if self.kind_of(node) == "a boolean" && node.as_scalar().is_some() {
             return Expr::literal(self.reader.value(node), span);
         }
         if let Some(entry) = self.only_entry(node) {
-            let step = Step::Call(entry.key.item.clone());
+            let step = MessageStep::Call(entry.key.item.clone());
             match self.function_in_condition(&entry.key.item) {
                 // The definition must give a boolean, not the name of another condition.
                 Some(true) => return self.further(step, |this| this.condition_call(&entry, span, false)),
@@ -77,7 +77,7 @@ impl Lowering {
         self.fail(diagnostic, span)
     }
 
-    fn only_entry<'t>(&mut self, node: &'t Node) -> Option<Pair<'t>> {
+    fn only_entry<'t>(&mut self, node: &'t Node) -> Option<TextEntry<'t>> {
         let mut pairs = self.reader.pairs(node)?;
         if pairs.len() == 1 { pairs.pop() } else { None }
     }
@@ -104,14 +104,14 @@ impl Lowering {
             Content::Missing => Expr::error(span),
             Content::Map(_) => match self.only_entry(node) {
                 Some(pair) => match self.function_in_condition(&pair.key.item) {
-                    Some(true) => {
-                        self.further(Step::Call(pair.key.item.clone()), |this| this.condition_call(&pair, span, true))
-                    }
+                    Some(true) => self.further(MessageStep::Call(pair.key.item.clone()), |this| {
+                        this.condition_call(&pair, span, true)
+                    }),
                     Some(false) => {
                         let diagnostic = FUNCTION_NOT_HERE
                             .new(format!("`{}` cannot be called in a condition", pair.key.item))
                             .label(pair.key.span, "conditions depend on parameters only")
-                            .words(self.further(Step::Call(pair.key.item.clone()), |this| {
+                            .words(self.further(MessageStep::Call(pair.key.item.clone()), |this| {
                                 this.message_path.not_here(&pair.key.item)
                             }));
                         self.fail(diagnostic, span)
@@ -140,7 +140,7 @@ impl Lowering {
             if let Some(words) = &self.condition_for {
                 self.asked.push((name.into(), words.clone()));
             }
-            return reference(Head::Local(name.into()), span, &[]);
+            return reference(ReferenceHead::Local(name.into()), span, &[]);
         }
         let diagnostic = self.unknown_condition(name, span);
         self.fail_when_asked(diagnostic, span)
@@ -149,7 +149,7 @@ impl Lowering {
     /// Reports a mistake that Heat notices only when the condition is evaluated. A named condition is evaluated at its
     /// first use.
     pub(super) fn fail_when_asked(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
-        if self.message_path.section != Section::Condition {
+        if self.message_path.section != TemplatePart::Condition {
             return self.fail(diagnostic, span);
         }
         let refused = refusing::refusing(&diagnostic);
@@ -169,7 +169,7 @@ impl Lowering {
 
     /// Notes that the next diagnostic concerns a named condition, which Heat reports at the place of use.
     fn unasked(&mut self) {
-        if self.message_path.section == Section::Condition {
+        if self.message_path.section == TemplatePart::Condition {
             self.unasked.push((self.reader.found.len(), self.message_path.of.clone()));
         }
     }
@@ -222,7 +222,7 @@ impl Lowering {
                 }
                 if let Some(local) = locals.get(&name) {
                     local.value.references(&mut |reference| {
-                        if let Head::Local(needed) = &reference.head {
+                        if let ReferenceHead::Local(needed) = &reference.head {
                             open.push(needed.clone());
                         }
                     });
@@ -257,12 +257,12 @@ impl Lowering {
     }
 
     /// A call in a condition. With `named`, a text result is the name of a condition.
-    pub(super) fn condition_call(&mut self, pair: &Pair<'_>, span: Span, named: bool) -> Expr {
+    pub(super) fn condition_call(&mut self, pair: &TextEntry<'_>, span: Span, named: bool) -> Expr {
         match pair.key.item.as_ref() {
             "not" => {
                 if self.is_null(pair.value) {
                     let words =
-                        self.message_path.message(Phase::Parse, INVALID, "Argument to \"not\" must be a condition");
+                        self.message_path.message(HeatPhase::Parse, INVALID, "Argument to \"not\" must be a condition");
                     let diagnostic = ARGUMENT_TYPE
                         .new("`not` takes a condition")
                         .label(place(pair.value), "nothing is written")
@@ -283,14 +283,14 @@ impl Lowering {
                     let diagnostic = ARGUMENT_TYPE
                         .new(format!("`{word}` takes a list of at least two conditions"))
                         .label(place(pair.value), format!("this is {}", self.kind_of(pair.value)))
-                        .words(self.message_path.message(Phase::Parse, INVALID, &words));
+                        .words(self.message_path.message(HeatPhase::Parse, INVALID, &words));
                     return self.fail(diagnostic, span);
                 };
                 let word = if word == "and" { AND } else { OR };
                 // Calls that are written inline are evaluated first, and always.
                 let (mut inline, mut names) = (Vec::new(), Vec::new());
                 for (at, item) in items.iter().enumerate() {
-                    let operand = self.further(Step::Index(at), |this| {
+                    let operand = self.further(MessageStep::Index(at), |this| {
                         if at == 0 { this.condition(item) } else { this.later_condition(item) }
                     });
                     let position = Value::Int(i64::try_from(at).unwrap_or(i64::MAX));
@@ -328,7 +328,7 @@ impl Lowering {
     }
 
     /// The result of a call as a condition: a boolean, or where `named` allows it the name of a condition.
-    fn checked(&mut self, value: Expr, pair: &Pair<'_>, span: Span, named: bool) -> Expr {
+    fn checked(&mut self, value: Expr, pair: &TextEntry<'_>, span: Span, named: bool) -> Expr {
         if !named {
             return call("(condition)", pair.key.span, vec![value, self.condition_name(span)], span);
         }
@@ -344,7 +344,8 @@ impl Lowering {
 
     /// The name under which a definition stands, for messages.
     fn condition_name(&self, span: Span) -> Expr {
-        let name = if self.message_path.section == Section::Condition { self.message_path.of.as_ref() } else { "" };
+        let name =
+            if self.message_path.section == TemplatePart::Condition { self.message_path.of.as_ref() } else { "" };
         Expr::literal(Value::text(name), span)
     }
 
@@ -371,7 +372,7 @@ impl Lowering {
         argument
     }
 
-    fn condition_function(&mut self, pair: &Pair<'_>, argument: Expr, span: Span) -> Expr {
+    fn condition_function(&mut self, pair: &TextEntry<'_>, argument: Expr, span: Span) -> Expr {
         self.form(pair, argument, span)
     }
 
@@ -384,7 +385,7 @@ impl Lowering {
             .map(|local| {
                 let mut needs = Vec::new();
                 local.value.references(&mut |reference| {
-                    if let Head::Local(name) = &reference.head {
+                    if let ReferenceHead::Local(name) = &reference.head {
                         needs.extend(locals.get_index_of(name));
                     }
                 });
@@ -486,5 +487,5 @@ fn truth(value: bool, span: Span) -> Expr {
 }
 
 fn choice(condition: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
-    Expr::new(ExprKind::Choice(Box::new(Choice { condition, then, otherwise })), span)
+    Expr::new(ExprKind::Choice(Box::new(ChoiceExpr { condition, then, otherwise })), span)
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use ::blueprint::{Breakpoints, IndexMap, Lifecycle, Map, Name, ReplaceOrder, Restricted, Value};
 use diag::{Diagnostics, Span};
-use expr::Step;
+use expr::ValueStep;
 use syntax::Node;
 
-use super::environment::{Environment, File, Registry, Resolved, Target, merge};
-use super::kinds::{ElementKind, element_kind};
-use super::parameters::Kind;
-use super::read::{Reader, place};
-use super::refusal::Refusal;
-use crate::{Companion, DialectContext, Document, LoadContext, LoadedCompanions, Types};
+use super::environment::{HeatEnvironment, NamedEnvironment, Registry, ResolvedType, TypeResolution, merge};
+use super::kinds::{LoweredKind, element_kind};
+use super::parameters::ParameterKind;
+use super::read::{NodeReader, place};
+use super::refusal::ValueRefusal;
+use crate::{Companion, DialectContext, Document, LoadContext, LoadedCompanions, TypeLookup};
 
 /// The environment of a template.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ pub struct TemplateContext {
     /// Something in the registry is about single resources, so that each nested template has one of its own.
     is_particular: bool,
     /// Tells which types providers offer; none if that is not known.
-    types: Option<Types>,
+    types: Option<TypeLookup>,
 }
 
 impl TemplateContext {
@@ -39,7 +39,7 @@ impl TemplateContext {
         self.encrypted.iter().any(|name| name.as_ref() == parameter)
     }
 
-    fn resolved(&self, type_name: &str, resource: &str) -> Option<Resolved> {
+    fn resolved(&self, type_name: &str, resource: &str) -> Option<TypeResolution> {
         let known = self.registry.resolve(type_name, Some(resource), &|name| self.exists(name));
         // A type that does not exist is reported under the name that it resolves to.
         known.or_else(|| self.registry.resolve(type_name, Some(resource), &|_| true))
@@ -51,10 +51,10 @@ impl TemplateContext {
     }
 
     /// Resolves the type of a resource: the kind of element, and the type or path.
-    pub(super) fn meaning(&self, type_name: &str, resource: &str) -> (ElementKind, Name) {
+    pub(super) fn meaning(&self, type_name: &str, resource: &str) -> (LoweredKind, Name) {
         match self.resolved(type_name, resource).map(|resolved| resolved.target) {
-            Some(Target::Template(path)) => (ElementKind::Child, path),
-            Some(Target::Type(name)) => (element_kind(&name), name),
+            Some(ResolvedType::Template(path)) => (LoweredKind::Child, path),
+            Some(ResolvedType::Type(name)) => (element_kind(&name), name),
             None => (element_kind(type_name), type_name.into()),
         }
     }
@@ -63,14 +63,14 @@ impl TemplateContext {
     pub(super) fn meanings<'r>(
         &self,
         resources: impl IntoIterator<Item = (&'r str, &'r str)> + Clone,
-    ) -> Vec<(ElementKind, Name)> {
+    ) -> Vec<(LoweredKind, Name)> {
         let mut registry = Registry::clone(&self.registry);
         let all = registry.resolve_all(resources.clone(), &|name| self.exists(name));
-        let meaning = |((resource, written), resolved): ((&str, &str), Option<Resolved>)| match resolved
+        let meaning = |((resource, written), resolved): ((&str, &str), Option<TypeResolution>)| match resolved
             .or_else(|| self.registry.resolve(written, Some(resource), &|_| true))
         {
-            Some(Resolved { target: Target::Template(path), .. }) => (ElementKind::Child, path),
-            Some(Resolved { target: Target::Type(name), .. }) => (element_kind(&name), name),
+            Some(TypeResolution { target: ResolvedType::Template(path), .. }) => (LoweredKind::Child, path),
+            Some(TypeResolution { target: ResolvedType::Type(name), .. }) => (element_kind(&name), name),
             None => (element_kind(written), written.into()),
         };
         resources.into_iter().zip(all).map(meaning).collect()
@@ -138,11 +138,11 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedC
     let mut files = Vec::with_capacity(beside.len());
     let mut whole: Vec<Span> = Vec::with_capacity(beside.len());
     for file in beside {
-        let mut reader = Reader { found: Diagnostics::new() };
+        let mut reader = NodeReader { found: Diagnostics::new() };
         let value = file.tree.root.as_ref().map_or(Value::Null, |root| reader.value(root));
         diagnostics.append(reader.found);
         let mut refusals = Vec::new();
-        let mut environment = Environment::parse(&value, &mut refusals);
+        let mut environment = HeatEnvironment::parse(&value, &mut refusals);
         in_folder(&mut environment.registry, file.folder);
         let mut of_registry = Vec::new();
         Registry::new(&environment.registry, &mut of_registry);
@@ -152,14 +152,14 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedC
             diagnostics.push(refusal.invalid().at(at));
         }
         whole.push(file.tree.root.as_ref().map_or(Span::new(file.file, 0, 0), |root| place(root).head()));
-        files.push(File { name: file.name, environment });
+        files.push(NamedEnvironment { name: file.name, environment });
     }
     let mut conflicts = Vec::new();
     let kind = |name: &str| kinds.get(name).copied();
     let (request, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.name.is_empty());
     let numbers: Vec<usize> = (0..beside.len()).filter(|at| !beside[*at].name.is_empty()).collect();
     // Strategies apply to files. Values given beside the files are the base of the merge.
-    let mut base = Environment::default();
+    let mut base = HeatEnvironment::default();
     for mut part in request {
         part.environment.strategies = Map::new();
         base = merge(base, vec![part], &kind, &mut Vec::new());
@@ -185,14 +185,14 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedC
 }
 
 /// The kinds of the root's parameters.
-fn kinds_of(root: &Document<'_>) -> IndexMap<Name, Kind> {
-    let mut reader = Reader { found: Diagnostics::new() };
+fn kinds_of(root: &Document<'_>) -> IndexMap<Name, ParameterKind> {
+    let mut reader = NodeReader { found: Diagnostics::new() };
     let Some(parameters) = root.tree.root.as_ref().and_then(|root| root.get("parameters")) else {
         return IndexMap::default();
     };
     let pairs = reader.pairs(parameters).unwrap_or_default();
-    let kind = |pair: super::read::Pair<'_>| {
-        let kind = Kind::of_parameter(pair.value.get("type")?.text()?)?;
+    let kind = |pair: super::read::TextEntry<'_>| {
+        let kind = ParameterKind::of_parameter(pair.value.get("type")?.text()?)?;
         Some((pair.key.item, kind))
     };
     pairs.into_iter().filter_map(kind).collect()
@@ -225,20 +225,20 @@ fn is_relative(text: &str) -> bool {
 }
 
 /// The place of a refusal in a file, as far as its path can be followed.
-fn placed(file: &Companion<'_>, refusal: &Refusal) -> Span {
+fn placed(file: &Companion<'_>, refusal: &ValueRefusal) -> Span {
     let Some(root) = &file.tree.root else { return Span::new(file.file, 0, 0) };
     let mut node: &Node = root;
     let mut at = place(node).head();
     for step in &refusal.path {
         let next = match step {
-            Step::Key(key) => match node.entry(key) {
+            ValueStep::Key(key) => match node.entry(key) {
                 Some(entry) => {
                     at = place(&entry.key);
                     &entry.value
                 }
                 None => break,
             },
-            Step::Index(number) => match node.as_list().and_then(|items| items.get(*number)) {
+            ValueStep::Index(number) => match node.as_list().and_then(|items| items.get(*number)) {
                 Some(item) => {
                     at = place(item);
                     item

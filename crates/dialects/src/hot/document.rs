@@ -7,10 +7,10 @@ use syntax::Content;
 use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, TOO_LARGE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
 use super::context;
 use super::expressions::FACADE;
-use super::kinds::ElementKind;
+use super::kinds::LoweredKind;
 use super::lowering::Lowering;
 use super::message_path::{invalid, path};
-use super::read::{Pair, Reader, place};
+use super::read::{NodeReader, TextEntry, place};
 use super::shape;
 use super::version::Version::{self, *};
 use super::version::{NAME, VERSION_KEYS};
@@ -26,7 +26,7 @@ const MOST_BYTES: usize = 512 * 1024;
 /// The meaning of a template, and everything that is wrong with it.
 pub(super) fn lower(document: &Document<'_>) -> Lowered {
     let mut blueprint = Blueprint { dialect: NAME, ..Blueprint::default() };
-    let mut reader = Reader { found: Diagnostics::new() };
+    let mut reader = NodeReader { found: Diagnostics::new() };
     let whole = Span::new(document.file, 0, 0);
     let Some(root) = &document.tree.root else {
         let missing = MISSING_VERSION
@@ -86,10 +86,10 @@ pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
     let whole = Span::new(typed.file, 0, u32::try_from(typed.text.len()).unwrap_or(u32::MAX));
     let names = |span: Span| move |name: &Name| (name.clone(), span);
     let kind =
-        |child: &::blueprint::Child| if child.expansion.is_some() { ElementKind::Group } else { ElementKind::Child };
-    let resources = of.resources.keys().map(|name| (name.clone(), ElementKind::Resource));
+        |child: &::blueprint::Child| if child.expansion.is_some() { LoweredKind::Group } else { LoweredKind::Child };
+    let resources = of.resources.keys().map(|name| (name.clone(), LoweredKind::Resource));
     let version = Version::of(&of.version).unwrap_or(V2021_04_16);
-    let reader = Reader { found: Diagnostics::new() };
+    let reader = NodeReader { found: Diagnostics::new() };
     let mut lowering = Lowering::new(version, context::of(typed.context), false, reader);
     lowering.keep_source(typed.text);
     lowering.parameters = of.inputs.keys().map(names(whole)).collect();
@@ -103,8 +103,9 @@ pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
 }
 
 /// The version of a template. None: it is in error, which was reported.
-fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Version, Name)> {
-    let written: Vec<&Pair<'_>> = pairs.iter().filter(|pair| VERSION_KEYS.contains(&pair.key.item.as_ref())).collect();
+fn version(pairs: &[TextEntry<'_>], reader: &mut NodeReader, root: Span) -> Option<(Version, Name)> {
+    let written: Vec<&TextEntry<'_>> =
+        pairs.iter().filter(|pair| VERSION_KEYS.contains(&pair.key.item.as_ref())).collect();
     let [pair] = written.as_slice() else {
         let diagnostic = match written.as_slice() {
             [] => MISSING_VERSION
@@ -185,7 +186,7 @@ impl Lowering {
         }
     }
 
-    fn template(&mut self, mut pairs: Vec<Pair<'_>>, inputs_only: bool, blueprint: &mut Blueprint) {
+    fn template(&mut self, mut pairs: Vec<TextEntry<'_>>, inputs_only: bool, blueprint: &mut Blueprint) {
         if inputs_only {
             pairs.retain(|pair| pair.key.item.as_ref() == "parameters");
         }
@@ -225,9 +226,9 @@ impl Lowering {
     /// `parameter_groups`.
     fn sections<'t>(
         &mut self,
-        pairs: &[Pair<'t>],
+        pairs: &[TextEntry<'t>],
         blueprint: &mut Blueprint,
-    ) -> ([Vec<Pair<'t>>; 4], Option<&'t syntax::Node>) {
+    ) -> ([Vec<TextEntry<'t>>; 4], Option<&'t syntax::Node>) {
         let mut sections = [const { Vec::new() }; 4];
         let mut groups = None;
         for pair in pairs {
@@ -282,10 +283,10 @@ impl Lowering {
     }
 
     /// Notes the names of all sections before any value is read, and what the types of resources mean.
-    fn names(&mut self, parameters: &[Pair<'_>], conditions: &[Pair<'_>], resources: &[Pair<'_>]) {
+    fn names(&mut self, parameters: &[TextEntry<'_>], conditions: &[TextEntry<'_>], resources: &[TextEntry<'_>]) {
         self.parameters = parameters.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
         self.conditions = conditions.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
-        let written = |pair: &Pair<'_>| {
+        let written = |pair: &TextEntry<'_>| {
             pair.value.entry("type").and_then(|entry| entry.value.text()).unwrap_or_default().to_owned()
         };
         let types: Vec<String> = resources.iter().map(written).collect();
@@ -307,7 +308,7 @@ impl Lowering {
         }
     }
 
-    fn unknown_section(&mut self, pair: &Pair<'_>) {
+    fn unknown_section(&mut self, pair: &TextEntry<'_>) {
         let key = pair.key.item.as_ref();
         let diagnostic = UNKNOWN_SECTION
             .new(format!("a template has no section `{key}`"))
@@ -318,7 +319,7 @@ impl Lowering {
     }
 
     /// Reports names that YAML 1.1 has read as another kind of value (decision D3).
-    fn keyword_names(&mut self, pairs: &[Pair<'_>]) {
+    fn keyword_names(&mut self, pairs: &[TextEntry<'_>]) {
         for pair in pairs {
             let Some(entries) = pair.value.as_map() else { continue };
             if !matches!(pair.key.item.as_ref(), "parameters" | "conditions" | "resources" | "outputs") {
@@ -345,7 +346,7 @@ impl Lowering {
     }
 
     /// One parameter.
-    fn input(&mut self, pair: &Pair<'_>) -> Option<Input> {
+    fn input(&mut self, pair: &TextEntry<'_>) -> Option<Input> {
         let rules = self.reader.value(pair.value);
         let schema = super::inputs::schema(pair, &rules, self.version, &mut self.reader.found);
         rules.as_map()?;

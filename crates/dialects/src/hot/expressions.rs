@@ -1,6 +1,6 @@
 //! Expressions as the lowering writes them: references, and calls of functions that only the lowering knows.
 
-use ::blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, Name, Ref, Value};
+use ::blueprint::{Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, Name, Ref, ReferenceHead, Value};
 use diag::{Span, Spanned};
 
 /// The facts about the instance that pseudo parameters are made from, as references name them.
@@ -38,11 +38,11 @@ pub(super) const NAMED: &str = "(named condition)";
 /// A call.
 pub(super) fn call(function: &str, name_span: Span, arguments: Vec<Expr>, span: Span) -> Expr {
     let arguments = arguments.into_iter().map(|value| Argument { name: None, value }).collect();
-    Expr::new(ExprKind::Call(Box::new(Call { function: function.into(), name_span, arguments })), span)
+    Expr::new(ExprKind::Call(Box::new(CallExpr { function: function.into(), name_span, arguments })), span)
 }
 
 /// A reference with a path of names.
-pub(super) fn reference(head: Head, span: Span, path: &[&str]) -> Expr {
+pub(super) fn reference(head: ReferenceHead, span: Span, path: &[&str]) -> Expr {
     let path =
         path.iter().map(|name| Accessor { kind: AccessorKind::Name(Name::from(*name)), span }).collect::<Vec<_>>();
     Expr::new(ExprKind::Ref(Box::new(Ref { head, head_span: span, path })), span)

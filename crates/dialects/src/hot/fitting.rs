@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use ::blueprint::{Blueprint, Field, Kind, Map, Name, Schema, SupportStatus, Value};
 use diag::{Diagnostics, NativeMessage, Severity, Span, Spanned};
-use expr::Step;
-use pycompat::{Flags, Key, Pattern};
+use expr::ValueStep;
+use pycompat::{EqualityKey, Flags, Pattern};
 
 use super::codes::{DEPRECATED, FACADE_MISMATCH, NOT_IMPLEMENTED};
 use super::message_path::invalid;
 use super::messages::property as property_words;
-use super::parameters::{Constraint, Custom, Kind as Property, Rule, property};
-use super::refusal::Refusal;
+use super::parameters::{Custom, ParameterConstraint, ParameterKind as Property, Rule, property};
+use super::refusal::ValueRefusal;
 use crate::codes::{MISSING_SPEC_FIELD, UNKNOWN_SPEC_FIELD};
 use crate::{ExpressionPart, SpecAt};
 
@@ -25,7 +25,7 @@ pub(super) fn fitted(map: &Map, at: SpecAt<'_>, schema: &Schema, found: &mut Dia
 struct Fitting<'f> {
     at: SpecAt<'f>,
     found: &'f mut Diagnostics,
-    path: Vec<Step>,
+    path: Vec<ValueStep>,
 }
 
 impl Fitting<'_> {
@@ -44,7 +44,7 @@ impl Fitting<'_> {
         for (key, value) in map.iter() {
             match schema.fields.get(key) {
                 Some(field) if field.is_settable() => {
-                    self.path.push(Step::Key(key.clone()));
+                    self.path.push(ValueStep::Key(key.clone()));
                     self.support_status(key, field);
                     let value = self.field(value, field);
                     self.path.pop();
@@ -54,7 +54,7 @@ impl Fitting<'_> {
                 _ if schema.open => {}
                 _ => {
                     let words = self.words(&format!("Unknown Property {key}"));
-                    self.path.push(Step::Key(key.clone()));
+                    self.path.push(ValueStep::Key(key.clone()));
                     let place = self.key_place(key);
                     self.path.pop();
                     let known = schema.fields.iter().filter(|(_, field)| field.is_settable());
@@ -106,8 +106,8 @@ impl Fitting<'_> {
         let mut at = self.at.expr;
         for step in &self.path {
             let next = match (&at.kind, step) {
-                (::blueprint::ExprKind::List(items), Step::Index(index)) => items.get(*index),
-                (::blueprint::ExprKind::Map(entries), Step::Key(key)) => {
+                (::blueprint::ExprKind::List(items), ValueStep::Index(index)) => items.get(*index),
+                (::blueprint::ExprKind::Map(entries), ValueStep::Key(key)) => {
                     entries.iter().find(|(name, _)| name.item == *key).map(|(_, value)| value)
                 }
                 _ => None,
@@ -137,11 +137,11 @@ impl Fitting<'_> {
         let mut at = self.at.expr;
         for step in above {
             at = match (&at.kind, step) {
-                (::blueprint::ExprKind::List(items), Step::Index(index)) => match items.get(*index) {
+                (::blueprint::ExprKind::List(items), ValueStep::Index(index)) => match items.get(*index) {
                     Some(item) => item,
                     None => return at.span,
                 },
-                (::blueprint::ExprKind::Map(entries), Step::Key(key)) => {
+                (::blueprint::ExprKind::Map(entries), ValueStep::Key(key)) => {
                     match entries.iter().find(|(name, _)| name.item == *key) {
                         Some((_, value)) => value,
                         None => return at.span,
@@ -181,7 +181,7 @@ impl Fitting<'_> {
             (Kind::Map(values), Value::Map(map)) => {
                 let mut out = Map::with_capacity(map.len());
                 for (key, value) in map.iter() {
-                    self.path.push(Step::Key(key.clone()));
+                    self.path.push(ValueStep::Key(key.clone()));
                     out.insert(key.clone(), self.field(value, values));
                     self.path.pop();
                 }
@@ -190,7 +190,7 @@ impl Fitting<'_> {
             (Kind::Array(item), Value::List(items)) => {
                 let mut out = Vec::with_capacity(items.len());
                 for (at, value) in items.iter().enumerate() {
-                    self.path.push(Step::Index(at));
+                    self.path.push(ValueStep::Index(at));
                     out.push(self.field(value, item));
                     self.path.pop();
                 }
@@ -208,7 +208,7 @@ impl Fitting<'_> {
             return;
         }
         for rule in rules(field) {
-            let constraint = Constraint { rule, description: None };
+            let constraint = ParameterConstraint { rule, description: None };
             match constraint.check(kind_of(&field.kind), &value.revealed()) {
                 Ok(None) => {}
                 Ok(Some(note)) => self.refuse(note, secret),
@@ -218,7 +218,7 @@ impl Fitting<'_> {
     }
 
     /// Reports a mistake in the current value, without showing a secret one.
-    fn refuse(&mut self, mut refusal: Refusal, secret: bool) {
+    fn refuse(&mut self, mut refusal: ValueRefusal, secret: bool) {
         if secret {
             refusal.message = "the secret value does not fit its property".to_owned();
             refusal.heat = None;
@@ -263,7 +263,7 @@ fn rules(field: &Field) -> Vec<Rule> {
         rules.push(Rule::Modulo(Value::Int(step), Value::Int(offset)));
     }
     if !field.allowed.is_empty() {
-        let keys = field.allowed.iter().map(Key::of).collect();
+        let keys = field.allowed.iter().map(EqualityKey::of).collect();
         rules.push(Rule::AllowedValues(field.allowed.clone(), keys));
     }
     if let Some(pattern) = &limits.pattern

@@ -8,15 +8,15 @@ use syntax::{Content, Node, Style};
 
 /// Reports YAML that PyYAML refuses.
 pub(super) fn check(text: &str, root: &Node, found: &mut Diagnostics) {
-    Form { text, found }.node(root, false);
+    FormCheck { text, found }.node(root, false);
 }
 
-struct Form<'f> {
+struct FormCheck<'f> {
     text: &'f str,
     found: &'f mut Diagnostics,
 }
 
-impl Form<'_> {
+impl FormCheck<'_> {
     fn node(&mut self, node: &Node, in_flow: bool) {
         // The value of an alias is checked where it is written.
         if node.alias().is_some() {

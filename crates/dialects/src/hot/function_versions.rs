@@ -37,7 +37,7 @@ pub(super) const FUNCTIONS: &[(&str, Version, Option<Version>)] = &[
 ];
 
 /// The meaning of a map with one key in a version.
-pub(super) enum Named {
+pub(super) enum FunctionStatus {
     Function,
     /// A function that this version no longer has.
     Removed,
@@ -47,17 +47,17 @@ pub(super) enum Named {
     Other,
 }
 
-pub(super) fn named_in(version: Version, key: &str) -> Named {
+pub(super) fn named_in(version: Version, key: &str) -> FunctionStatus {
     match FUNCTIONS.iter().find(|(name, ..)| *name == key) {
-        None => Named::Other,
-        Some((.., Some(until))) if version >= *until => Named::Removed,
-        Some((_, since, _)) if version < *since => Named::Later(*since),
-        Some(_) => Named::Function,
+        None => FunctionStatus::Other,
+        Some((.., Some(until))) if version >= *until => FunctionStatus::Removed,
+        Some((_, since, _)) if version < *since => FunctionStatus::Later(*since),
+        Some(_) => FunctionStatus::Function,
     }
 }
 
 /// Whether a name is a function of a version, in conditions or elsewhere.
 pub(super) fn is_function(version: Version, name: &str) -> bool {
     let condition = matches!(name, "equals" | "not" | "and" | "or") && version >= V2016_10_14;
-    condition || matches!(named_in(version, name), Named::Function)
+    condition || matches!(named_in(version, name), FunctionStatus::Function)
 }

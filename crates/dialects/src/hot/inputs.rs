@@ -2,20 +2,25 @@
 
 use ::blueprint::{Input, Name, Value};
 use diag::{Diagnostics, Severity, Span};
-use expr::Step;
+use expr::ValueStep;
 use syntax::Node;
 
-use super::parameters::{Schema, codes, passed as passed_down};
-use super::read::{Pair, place};
-use super::refusal::Refusal;
+use super::parameters::{HotParameterSchema, codes, passed as passed_down};
+use super::read::{TextEntry, place};
+use super::refusal::ValueRefusal;
 use super::version::Version;
-use crate::Given;
+use crate::GivenValue;
 use crate::codes::{MISSING_FIELD, MISSING_SPEC_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY};
 
 /// The schema that is written under a parameter's name, all that is wrong with it reported.
-pub(super) fn schema(pair: &Pair<'_>, written: &Value, version: Version, found: &mut Diagnostics) -> Option<Schema> {
+pub(super) fn schema(
+    pair: &TextEntry<'_>,
+    written: &Value,
+    version: Version,
+    found: &mut Diagnostics,
+) -> Option<HotParameterSchema> {
     let mut refusals = Vec::new();
-    let schema = Schema::parse(&pair.key.item, written, version, &mut refusals);
+    let schema = HotParameterSchema::parse(&pair.key.item, written, version, &mut refusals);
     for refusal in refusals {
         let place = placed(pair, &refusal);
         found.push(refusal.invalid().at(place));
@@ -45,7 +50,7 @@ pub(super) fn without_later(written: Value, version: Version) -> Value {
 }
 
 /// Where a schema is at fault: at a key that is wrong, at a value that is, at the name where something is missing.
-fn placed(pair: &Pair<'_>, refusal: &Refusal) -> Span {
+fn placed(pair: &TextEntry<'_>, refusal: &ValueRefusal) -> Span {
     if refusal.code.name == MISSING_FIELD.name {
         return pair.key.span;
     }
@@ -55,21 +60,21 @@ fn placed(pair: &Pair<'_>, refusal: &Refusal) -> Span {
 }
 
 /// The place to which a path leads, as far as it does.
-fn within(node: &Node, path: &[Step], at_key: bool) -> Span {
+fn within(node: &Node, path: &[ValueStep], at_key: bool) -> Span {
     let Some((step, rest)) = path.split_first() else { return place(node) };
     let next = match step {
-        Step::Key(key) => match node.entry(key) {
+        ValueStep::Key(key) => match node.entry(key) {
             Some(entry) if rest.is_empty() && at_key => return place(&entry.key),
             entry => entry.map(|entry| &entry.value),
         },
-        Step::Index(at) => node.as_list().and_then(|items| items.get(*at)),
+        ValueStep::Index(at) => node.as_list().and_then(|items| items.get(*at)),
     };
     next.map_or_else(|| place(node), |next| within(next, rest, at_key))
 }
 
 /// The schema of an input. Its mistakes were reported where it is written.
-fn schema_of(name: &str, input: &Input) -> Option<Schema> {
-    Schema::parse(name, &input.rules, Version::V2021_04_16, &mut Vec::new())
+fn schema_of(name: &str, input: &Input) -> Option<HotParameterSchema> {
+    HotParameterSchema::parse(name, &input.rules, Version::V2021_04_16, &mut Vec::new())
 }
 
 /// Whether a parameter may not change once the stack exists.
@@ -79,16 +84,21 @@ pub(super) fn is_immutable(name: &str, input: &Input) -> bool {
 }
 
 /// The default that replaces the schema's own: `parameter_defaults`.
-fn other_default<'i>(schema: &Schema, input: &'i Input) -> Option<&'i Value> {
+fn other_default<'i>(schema: &HotParameterSchema, input: &'i Input) -> Option<&'i Value> {
     let default = input.default.as_ref().map(|default| &default.item);
     default.filter(|default| schema.default.as_ref() != Some(*default))
 }
 
 /// The value of an input of the root. None: it is in error, which was reported.
-pub(super) fn value(name: &Name, input: &Input, given: Option<Given<'_>>, found: &mut Diagnostics) -> Option<Value> {
+pub(super) fn value(
+    name: &Name,
+    input: &Input,
+    given: Option<GivenValue<'_>>,
+    found: &mut Diagnostics,
+) -> Option<Value> {
     let given = match given {
-        Some(Given::Typed(value)) => Some(value.clone()),
-        Some(Given::Text(text)) => Some(Value::text(text)),
+        Some(GivenValue::Typed(value)) => Some(value.clone()),
+        Some(GivenValue::Text(text)) => Some(Value::text(text)),
         None => None,
     };
     let Some(schema) = schema_of(name, input) else {
@@ -106,13 +116,13 @@ pub(super) fn value(name: &Name, input: &Input, given: Option<Given<'_>>, found:
 }
 
 /// The place of the default, where the default was refused.
-fn at_default(input: &Input, refusal: &Refusal) -> Option<Span> {
+fn at_default(input: &Input, refusal: &ValueRefusal) -> Option<Span> {
     let default = input.default.as_ref().filter(|_| refusal.code.name == codes::INVALID_DEFAULT.name)?;
     Some(default.span)
 }
 
 /// The refusal with the parameter's name in its message.
-fn with_parameter_name(name: &str, mut refusal: Refusal) -> Refusal {
+fn with_parameter_name(name: &str, mut refusal: ValueRefusal) -> ValueRefusal {
     if refusal.severity == Severity::Error && !refusal.message.contains(&format!("`{name}`")) {
         refusal.message = format!("the value of `{name}` does not fit: {}", refusal.message);
     } else if refusal.help.is_none() && refusal.severity == Severity::Error {
@@ -141,7 +151,7 @@ pub(super) fn passed(
             passed_down(&schema, given, &mut refusals)
         }
         None if input.default.is_none() && default.is_none() => {
-            let refusal = Refusal::new(&MISSING_SPEC_FIELD, format!("the required property `{name}` is missing"));
+            let refusal = ValueRefusal::new(&MISSING_SPEC_FIELD, format!("the required property `{name}` is missing"));
             refusals.push(refusal.help(format!("add `{name}`")));
             None
         }

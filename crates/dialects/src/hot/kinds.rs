@@ -2,7 +2,7 @@
 
 /// The kind of element to which an entry of the section `resources` is lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ElementKind {
+pub(super) enum LoweredKind {
     /// A resource.
     Resource,
     /// Another document.
@@ -51,12 +51,12 @@ pub(super) fn defining(kind: &str) -> &'static str {
 }
 
 /// The kind of element that a type without a registry entry is lowered to.
-pub(super) fn element_kind(type_name: &str) -> ElementKind {
+pub(super) fn element_kind(type_name: &str) -> LoweredKind {
     if type_name.ends_with(".yaml") || type_name.ends_with(".template") {
-        return ElementKind::Child;
+        return LoweredKind::Child;
     }
     if GROUPS.contains(&type_name) {
-        return ElementKind::Group;
+        return LoweredKind::Group;
     }
-    ElementKind::Resource
+    LoweredKind::Resource
 }

@@ -6,9 +6,9 @@ use syntax::Node;
 
 use super::context::TemplateContext;
 use super::expressions::call;
-use super::kinds::ElementKind;
-use super::message_path::{MessagePath, Step};
-use super::read::{Reader, place};
+use super::kinds::LoweredKind;
+use super::message_path::{MessagePath, MessageStep};
+use super::read::{NodeReader, place};
 use super::refusing::refusing_when_read;
 use super::version::Version;
 use crate::codes::WRONG_SHAPE;
@@ -19,7 +19,7 @@ pub(super) struct Lowering {
     pub(super) context: TemplateContext,
     /// Another document includes it.
     pub(super) is_child: bool,
-    pub(super) reader: Reader,
+    pub(super) reader: NodeReader,
     /// The text, where places inside of scalars may be asked for.
     pub(super) source: String,
     /// Names of parameters.
@@ -27,7 +27,7 @@ pub(super) struct Lowering {
     /// Names of conditions.
     pub(super) conditions: IndexMap<Name, Span>,
     /// Names of resources.
-    pub(super) resources: IndexMap<Name, ElementKind>,
+    pub(super) resources: IndexMap<Name, LoweredKind>,
     /// What the types of resources mean, by resource: a type, or the path of a template.
     pub(super) meanings: IndexMap<Name, Name>,
     /// The exports that the documents of groups must have because something reads them, by group.
@@ -62,7 +62,7 @@ pub(super) struct Lowering {
 
 impl Lowering {
     /// At the beginning, with no names yet.
-    pub(super) fn new(version: Version, context: TemplateContext, is_child: bool, reader: Reader) -> Lowering {
+    pub(super) fn new(version: Version, context: TemplateContext, is_child: bool, reader: NodeReader) -> Lowering {
         Lowering {
             version,
             context,
@@ -90,7 +90,7 @@ impl Lowering {
     }
 
     /// Reads something that is a step further on the way.
-    pub(super) fn further<T>(&mut self, step: Step, read: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn further<T>(&mut self, step: MessageStep, read: impl FnOnce(&mut Self) -> T) -> T {
         self.message_path.steps.push(step);
         let value = read(self);
         self.message_path.steps.pop();

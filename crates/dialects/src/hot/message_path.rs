@@ -1,6 +1,6 @@
 //! The path to a value in a template, and the form of Heat's messages about it (decision Heat 11).
 //!
-//! Heat finds a mistake of a function in one of three phases ([`Phase`]), each with its own form of paths; see
+//! Heat finds a mistake of a function in one of three phases ([`HeatPhase`]), each with its own form of paths; see
 //! `messages`.
 
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ pub(super) fn invalid(message: impl Into<Box<str>>) -> NativeMessage {
 
 /// A step of the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum MessageStep {
     /// The entry of a map.
     Key(Name),
     /// The item of a list.
@@ -29,7 +29,7 @@ pub(super) enum Step {
 
 /// The part of a template that contains a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Section {
+pub(super) enum TemplatePart {
     /// In none that Heat names.
     #[default]
     Nothing,
@@ -55,7 +55,7 @@ pub(super) enum Section {
 
 /// The phase in which Heat finds a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum HeatPhase {
     /// When Heat parses the template.
     Parse,
     /// When Heat validates it.
@@ -67,15 +67,15 @@ pub(super) enum Phase {
 /// The path to a value: the part of the template, its element, and the steps from there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MessagePath {
-    pub(super) section: Section,
+    pub(super) section: TemplatePart,
     /// The resource, the output or the condition.
     pub(super) of: Name,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<MessageStep>,
 }
 
 impl MessagePath {
     /// The path to a section as a whole.
-    pub(super) fn to(section: Section, of: &Name) -> MessagePath {
+    pub(super) fn to(section: TemplatePart, of: &Name) -> MessagePath {
         MessagePath { section, of: of.clone(), steps: Vec::new() }
     }
 
@@ -83,34 +83,36 @@ impl MessagePath {
     fn names(&self) -> Vec<&str> {
         let of = self.of.as_ref();
         match self.section {
-            Section::Nothing => Vec::new(),
-            Section::Properties => vec!["resources", of, "properties"],
-            Section::Metadata => vec!["resources", of, "metadata"],
-            Section::DeletionPolicy => vec!["resources", of, "deletion_policy"],
-            Section::UpdatePolicy => vec!["resources", of, "update_policy"],
-            Section::ResourceCondition => vec!["resources", of, "condition"],
-            Section::Condition => vec!["conditions", of],
-            Section::Output => vec!["outputs", of, "value"],
-            Section::OutputCondition => vec!["outputs", of, "condition"],
-            Section::Choice => vec!["if"],
+            TemplatePart::Nothing => Vec::new(),
+            TemplatePart::Properties => vec!["resources", of, "properties"],
+            TemplatePart::Metadata => vec!["resources", of, "metadata"],
+            TemplatePart::DeletionPolicy => vec!["resources", of, "deletion_policy"],
+            TemplatePart::UpdatePolicy => vec!["resources", of, "update_policy"],
+            TemplatePart::ResourceCondition => vec!["resources", of, "condition"],
+            TemplatePart::Condition => vec!["conditions", of],
+            TemplatePart::Output => vec!["outputs", of, "value"],
+            TemplatePart::OutputCondition => vec!["outputs", of, "condition"],
+            TemplatePart::Choice => vec!["if"],
         }
     }
 
     /// Heat's message for a mistake at this place.
-    pub(super) fn message(&self, when: Phase, class: &'static str, message: &str) -> NativeMessage {
+    pub(super) fn message(&self, when: HeatPhase, class: &'static str, message: &str) -> NativeMessage {
         match when {
-            Phase::Parse => NativeMessage::of(INVALID, message).at(self.written(self.names().join("."), &self.steps)),
-            Phase::Validate => self.validated(message),
-            Phase::Evaluate => self.evaluated(class, message),
+            HeatPhase::Parse => {
+                NativeMessage::of(INVALID, message).at(self.written(self.names().join("."), &self.steps))
+            }
+            HeatPhase::Validate => self.validated(message),
+            HeatPhase::Evaluate => self.evaluated(class, message),
         }
     }
 
     /// The whole path in one text.
-    fn written(&self, mut path: String, steps: &[Step]) -> String {
+    fn written(&self, mut path: String, steps: &[MessageStep]) -> String {
         for step in steps {
             match step {
-                Step::Index(at) => path.push_str(&format!("[{at}]")),
-                Step::Key(name) | Step::Call(name) => {
+                MessageStep::Index(at) => path.push_str(&format!("[{at}]")),
+                MessageStep::Key(name) | MessageStep::Call(name) => {
                     path.push('.');
                     path.push_str(name);
                 }
@@ -121,15 +123,18 @@ impl MessagePath {
 
     /// Every call begins its own path, which is part of the message of the enclosing call.
     fn validated(&self, message: &str) -> NativeMessage {
-        let calls = self.steps.iter().filter(|step| matches!(step, Step::Call(_))).count();
-        let mut paths = self.steps.split_inclusive(|step| matches!(step, Step::Call(_)));
+        let calls = self.steps.iter().filter(|step| matches!(step, MessageStep::Call(_))).count();
+        let mut paths = self.steps.split_inclusive(|step| matches!(step, MessageStep::Call(_)));
         let mut names: Vec<Cow<'_, str>> = match self.section {
             // Heat gives no path for a condition.
-            Section::Condition | Section::ResourceCondition | Section::OutputCondition | Section::Choice => Vec::new(),
+            TemplatePart::Condition
+            | TemplatePart::ResourceCondition
+            | TemplatePart::OutputCondition
+            | TemplatePart::Choice => Vec::new(),
             _ => self.names().into_iter().map(Cow::Borrowed).collect(),
         };
         // It looks for the name of the part before it has taken the position off it.
-        if self.section == Section::Output && matches!(self.steps.first(), Some(Step::Index(_))) {
+        if self.section == TemplatePart::Output && matches!(self.steps.first(), Some(MessageStep::Index(_))) {
             names.pop();
             names.push("Value".into());
         }
@@ -150,32 +155,36 @@ impl MessagePath {
         let of = self.of.as_ref();
         let property = |part: &'static str| {
             let mut names = vec![Cow::Borrowed("resources"), Cow::Borrowed(of), Cow::Borrowed(part)];
-            if let Some(Step::Key(first)) = self.steps.first() {
+            if let Some(MessageStep::Key(first)) = self.steps.first() {
                 names.push(Cow::Borrowed(first.as_ref()));
             }
             invalid(message).error("Property error").at(joined(&names))
         };
         match self.section {
-            Section::Properties => property("properties"),
-            Section::UpdatePolicy => property("update_policy"),
-            Section::Metadata => NativeMessage::of("CREATE_FAILED", message)
+            TemplatePart::Properties => property("properties"),
+            TemplatePart::UpdatePolicy => property("update_policy"),
+            TemplatePart::Metadata => NativeMessage::of("CREATE_FAILED", message)
                 .error(format!("Resource CREATE failed: {class}"))
                 .at(joined(&["resources".into(), of.into()])),
-            Section::ResourceCondition => {
+            TemplatePart::ResourceCondition => {
                 invalid(message).at(joined(&["resources".into(), of.into(), "condition".into()]))
             }
-            Section::OutputCondition => invalid(message).at(joined(&["outputs".into(), of.into(), "condition".into()])),
-            Section::Output => NativeMessage::from(message),
+            TemplatePart::OutputCondition => {
+                invalid(message).at(joined(&["outputs".into(), of.into(), "condition".into()]))
+            }
+            TemplatePart::Output => NativeMessage::from(message),
             // Heat catches one class of Python's exceptions here, and three for a deletion policy.
-            Section::Condition if class == "ValueError" => invalid(message),
-            Section::DeletionPolicy if matches!(class, "TypeError" | "ValueError" | "KeyError") => invalid(message),
+            TemplatePart::Condition if class == "ValueError" => invalid(message),
+            TemplatePart::DeletionPolicy if matches!(class, "TypeError" | "ValueError" | "KeyError") => {
+                invalid(message)
+            }
             _ => NativeMessage::of(class, message),
         }
     }
 
     /// The words for a function that cannot be called in a condition, the last step of the path.
     pub(super) fn not_here(&self, function: &str) -> NativeMessage {
-        self.message(Phase::Parse, INVALID, &format!("The function \"{function}\" is invalid in this context"))
+        self.message(HeatPhase::Parse, INVALID, &format!("The function \"{function}\" is invalid in this context"))
     }
 
     /// Heat's message for the name of an unknown resource, in a call that is the last step of the path.
@@ -183,20 +192,20 @@ impl MessagePath {
         const CLASS: &str = "InvalidTemplateReference";
         let message = |key: &str| format!("The specified reference \"{name}\" (in {key}) is incorrect.");
         let last = match self.steps.last() {
-            Some(Step::Call(call)) => call.as_ref(),
+            Some(MessageStep::Call(call)) => call.as_ref(),
             _ => "",
         };
         let part = match self.section {
-            Section::Properties => "Properties",
-            Section::Metadata => "Metadata",
+            TemplatePart::Properties => "Properties",
+            TemplatePart::Metadata => "Metadata",
             // Heat checks the dependencies of a policy separately for each property.
-            Section::UpdatePolicy if last == "get_resource" => {
+            TemplatePart::UpdatePolicy if last == "get_resource" => {
                 let steps = self.steps.split_last().and_then(|(_, steps)| steps.get(1..)).unwrap_or_default();
-                return self.message(Phase::Evaluate, CLASS, &message(&self.written(String::new(), steps)));
+                return self.message(HeatPhase::Evaluate, CLASS, &message(&self.written(String::new(), steps)));
             }
             // Heat knows the path only for values that cause dependencies.
-            _ if last == "get_attr" => return self.message(Phase::Validate, CLASS, &message("unknown")),
-            _ => return self.message(Phase::Evaluate, CLASS, &message("unknown")),
+            _ if last == "get_attr" => return self.message(HeatPhase::Validate, CLASS, &message("unknown")),
+            _ => return self.message(HeatPhase::Evaluate, CLASS, &message("unknown")),
         };
         let steps = self.steps.split_last().map_or(&[][..], |(_, steps)| steps);
         NativeMessage::of(CLASS, message(&self.written(format!("{}.{part}", self.of), steps)))
@@ -204,11 +213,11 @@ impl MessagePath {
 }
 
 /// Appends the names of some steps. A position is appended to the name before it.
-fn step_by_step<'s>(names: &mut Vec<Cow<'s, str>>, steps: &'s [Step]) {
+fn step_by_step<'s>(names: &mut Vec<Cow<'s, str>>, steps: &'s [MessageStep]) {
     for step in steps {
         match step {
-            Step::Key(name) | Step::Call(name) => names.push(Cow::Borrowed(name.as_ref())),
-            Step::Index(at) => {
+            MessageStep::Key(name) | MessageStep::Call(name) => names.push(Cow::Borrowed(name.as_ref())),
+            MessageStep::Index(at) => {
                 let name = names.pop().unwrap_or_default();
                 names.push(format!("{name}[{at}]").into());
             }

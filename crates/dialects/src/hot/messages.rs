@@ -9,20 +9,20 @@
 
 use std::borrow::Cow;
 
-use ::blueprint::{Child, Expr, ExprKind, Head, Value};
+use ::blueprint::{Child, Expr, ExprKind, ReferenceHead, Value};
 use diag::{Diagnostic, NativeMessage, Span};
 
 use super::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP};
-use super::message_path::{INVALID, MessagePath, Phase, Section, Step, invalid, joined, path};
+use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart, invalid, joined, path};
 use crate::codes::VALUE_CONSTRAINT;
 use crate::{ExpressionPart, ExpressionPlace, Mistake};
 
 /// Heat's message about a property: its path has these names, and then these steps.
-pub(super) fn property(names: &[&str], steps: &[expr::Step], message: &str) -> NativeMessage {
+pub(super) fn property(names: &[&str], steps: &[expr::ValueStep], message: &str) -> NativeMessage {
     let mut all: Vec<Cow<'_, str>> = names.iter().map(|name| Cow::Borrowed(*name)).collect();
     all.extend(steps.iter().map(|step| match step {
-        expr::Step::Key(key) => Cow::Borrowed(key.as_ref()),
-        expr::Step::Index(at) => Cow::Owned(at.to_string()),
+        expr::ValueStep::Key(key) => Cow::Borrowed(key.as_ref()),
+        expr::ValueStep::Index(at) => Cow::Owned(at.to_string()),
     }));
     invalid(message).error("Property error").at(joined(&all))
 }
@@ -197,15 +197,15 @@ pub(super) fn class_of(code: &str) -> &'static str {
     }
 }
 
-impl From<ExpressionPart> for Section {
-    fn from(part: ExpressionPart) -> Section {
+impl From<ExpressionPart> for TemplatePart {
+    fn from(part: ExpressionPart) -> TemplatePart {
         match part {
-            ExpressionPart::Spec | ExpressionPart::Given => Section::Properties,
-            ExpressionPart::Metadata => Section::Metadata,
-            ExpressionPart::Removal => Section::DeletionPolicy,
-            ExpressionPart::UpdatePolicy => Section::UpdatePolicy,
-            ExpressionPart::Local => Section::Condition,
-            ExpressionPart::Export => Section::Output,
+            ExpressionPart::Spec | ExpressionPart::Given => TemplatePart::Properties,
+            ExpressionPart::Metadata => TemplatePart::Metadata,
+            ExpressionPart::Removal => TemplatePart::DeletionPolicy,
+            ExpressionPart::UpdatePolicy => TemplatePart::UpdatePolicy,
+            ExpressionPart::Local => TemplatePart::Condition,
+            ExpressionPart::Export => TemplatePart::Output,
         }
     }
 }
@@ -215,20 +215,20 @@ pub(super) fn placed(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
     let span = diagnostic.span();
     let code = diagnostic.code.name;
     let mut message_path = MessagePath::to(place.part.into(), &place.of.into());
-    message_path.steps.extend(place.input.map(|input| Step::Key(input.into())));
+    message_path.steps.extend(place.input.map(|input| MessageStep::Key(input.into())));
     if code == expr::codes::SOURCE_UNREADABLE.name && diagnostic.words.is_none() {
         // The engine asks for files, and knows nothing of a section that holds them.
         lead(place.expr, span, &mut message_path.steps);
         let Some(file) = literal_in(place.expr, span) else { return };
         let message = format!("No content found in the \"files\" section for get_file path: {file}");
-        diagnostic.words = Some(Box::new(message_path.message(Phase::Evaluate, "ValueError", &message)));
+        diagnostic.words = Some(Box::new(message_path.message(HeatPhase::Evaluate, "ValueError", &message)));
         return;
     }
     let Some(words) = diagnostic.words.as_deref_mut() else { return };
     match words.class.as_ref() {
         "" => {
             lead(place.expr, span, &mut message_path.steps);
-            *words = message_path.message(Phase::Evaluate, class_of(code), &words.message);
+            *words = message_path.message(HeatPhase::Evaluate, class_of(code), &words.message);
         }
         NOT_THERE => {
             lead(place.expr, span, &mut message_path.steps);
@@ -243,9 +243,9 @@ pub(super) fn placed_in_condition(diagnostic: &mut Diagnostic, condition: &Expr)
     let (span, code) = (diagnostic.span(), diagnostic.code.name);
     let Some(words) = diagnostic.words.as_deref_mut() else { return };
     if words.class.is_empty() {
-        let mut message_path = MessagePath::to(Section::Choice, &"".into());
+        let mut message_path = MessagePath::to(TemplatePart::Choice, &"".into());
         lead(condition, span, &mut message_path.steps);
-        *words = message_path.message(Phase::Evaluate, class_of(code), &words.message);
+        *words = message_path.message(HeatPhase::Evaluate, class_of(code), &words.message);
     }
 }
 
@@ -270,30 +270,30 @@ fn literal_in(expr: &Expr, span: Span) -> Option<&str> {
 pub(super) fn checked(message: &str, place: &ExpressionPlace<'_>, span: Span) -> NativeMessage {
     let mut message_path = MessagePath::to(place.part.into(), &place.of.into());
     if let Some(input) = place.input {
-        message_path.steps.push(Step::Key(input.into()));
+        message_path.steps.push(MessageStep::Key(input.into()));
     }
     lead(place.expr, span, &mut message_path.steps);
-    message_path.message(Phase::Validate, INVALID, message)
+    message_path.message(HeatPhase::Validate, INVALID, message)
 }
 
 /// Appends the steps from an expression to the part of it with this span.
-fn lead(expr: &Expr, span: Span, steps: &mut Vec<Step>) {
+fn lead(expr: &Expr, span: Span, steps: &mut Vec<MessageStep>) {
     let holds = |expr: &Expr| expr.span.file == span.file && expr.span.start <= span.start && span.end <= expr.span.end;
     match &expr.kind {
         ExprKind::List(items) => {
             if let Some((at, item)) = items.iter().enumerate().find(|(_, item)| holds(item)) {
-                steps.push(Step::Index(at));
+                steps.push(MessageStep::Index(at));
                 lead(item, span, steps);
             }
         }
         ExprKind::Map(entries) => {
             if let Some((key, value)) = entries.iter().find(|(_, value)| holds(value)) {
-                steps.push(Step::Key(key.item.clone()));
+                steps.push(MessageStep::Key(key.item.clone()));
                 lead(value, span, steps);
             }
         }
         ExprKind::Choice(choice) => {
-            steps.push(Step::Call("if".into()));
+            steps.push(MessageStep::Call("if".into()));
             if let Some(branch) = [&choice.then, &choice.otherwise].into_iter().find(|branch| holds(branch)) {
                 lead(branch, span, steps);
             }
@@ -306,20 +306,20 @@ fn lead(expr: &Expr, span: Span, steps: &mut Vec<Step>) {
             match inner {
                 Some(inner) if own => lead(inner, span, steps),
                 Some(inner) => {
-                    steps.push(Step::Call(call.function.clone()));
+                    steps.push(MessageStep::Call(call.function.clone()));
                     lead(inner, span, steps);
                 }
                 None if own => {}
-                None => steps.push(Step::Call(call.function.clone())),
+                None => steps.push(MessageStep::Call(call.function.clone())),
             }
         }
         ExprKind::Ref(reference) => {
             let function = match &reference.head {
-                Head::Input(_) => "get_param",
-                Head::Resource { .. } | Head::Child(_) if reference.path.is_empty() => "get_resource",
+                ReferenceHead::Input(_) => "get_param",
+                ReferenceHead::Resource { .. } | ReferenceHead::Child(_) if reference.path.is_empty() => "get_resource",
                 _ => "get_attr",
             };
-            steps.push(Step::Call(function.into()));
+            steps.push(MessageStep::Call(function.into()));
         }
         _ => {}
     }

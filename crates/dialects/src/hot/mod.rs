@@ -57,7 +57,8 @@ pub use version::NAME;
 use version::VERSION_KEYS;
 
 use crate::{
-    Companion, Dialect, DialectRules, DialectSettings, Document, Explained, LoadedCompanions, Lowered, Setting, Shape,
+    Companion, Dialect, DialectRules, DialectSetting, DialectSettings, Document, Explained, LoadedCompanions, Lowered,
+    Shape,
 };
 
 /// OpenStack Heat's Orchestration Templates.
@@ -91,7 +92,7 @@ impl Dialect for HotDialect {
         true
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [DialectSetting] {
         &settings::SETTINGS
     }
 

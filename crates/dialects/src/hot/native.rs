@@ -7,11 +7,11 @@ use std::sync::Arc;
 use ::blueprint::{Map, Name, Type, Value};
 use diag::NativeMessage;
 use expr::codes::ARGUMENT_TYPE;
-use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Step};
+use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, ValueStep};
 
 use super::codes::UNKNOWN_CONDITION;
 use super::expressions::{AND, NAMED, OR, REFUSE, REFUSE_READ};
-use super::functions::{Function, Parts, functions, paths, repeat};
+use super::functions::{HotFunction, PartialArgument, functions, paths, repeat};
 use super::naming::{identifier, stack_name};
 use super::refusing::refused;
 use super::settings::yaql_limits;
@@ -37,7 +37,7 @@ pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSett
     }
     for function in functions() {
         let native: Arc<dyn Native> = match function.name {
-            "filter" => Arc::new(Filter(function)),
+            "filter" => Arc::new(FilterFunction(function)),
             "repeat" => Arc::new(Repeat),
             _ => Arc::new(Pure(function)),
         };
@@ -69,7 +69,7 @@ fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
 
 /// A function of its argument alone. The second argument is the version of the template.
 #[derive(Debug)]
-struct Pure(&'static Function);
+struct Pure(&'static HotFunction);
 
 impl Native for Pure {
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
@@ -79,7 +79,7 @@ impl Native for Pure {
     }
 
     fn opens(&self, _arguments: &[Value]) -> bool {
-        self.0.parts == Parts::Leaves
+        self.0.parts == PartialArgument::Leaves
     }
 }
 
@@ -105,18 +105,18 @@ impl Native for Repeat {
 
 /// `filter`. Its list may come separately before its values, which are not evaluated if the list is empty.
 #[derive(Debug)]
-struct Filter(&'static Function);
+struct FilterFunction(&'static HotFunction);
 
-impl Filter {
+impl FilterFunction {
     /// Whether the list and the values are separate arguments.
     fn is_apart(arguments: &[Value]) -> bool {
         arguments.len() > 2
     }
 }
 
-impl Native for Filter {
+impl Native for FilterFunction {
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
-        if !Filter::is_apart(arguments) {
+        if !FilterFunction::is_apart(arguments) {
             return Pure(self.0).call(arguments);
         }
         let [list, values, version, ..] = arguments else { return Ok(Value::Null) };
@@ -128,8 +128,8 @@ impl Native for Filter {
             given => return given,
         };
         // From the argument as a whole to the one of the two.
-        if let [_, Step::Index(at), rest @ ..] = refused.path.as_slice() {
-            refused.path = std::iter::once(Step::Index(1 - (*at).min(1))).chain(rest.iter().cloned()).collect();
+        if let [_, ValueStep::Index(at), rest @ ..] = refused.path.as_slice() {
+            refused.path = std::iter::once(ValueStep::Index(1 - (*at).min(1))).chain(rest.iter().cloned()).collect();
         }
         Err(refused)
     }
@@ -139,7 +139,7 @@ impl Native for Filter {
     }
 
     fn opens(&self, arguments: &[Value]) -> bool {
-        !Filter::is_apart(arguments) && Pure(self.0).opens(arguments)
+        !FilterFunction::is_apart(arguments) && Pure(self.0).opens(arguments)
     }
 }
 
@@ -184,9 +184,9 @@ impl Native for Internal {
     }
 }
 
-type Run = fn(&[Value]) -> Result<Value, Refusal>;
+type NativeCode = fn(&[Value]) -> Result<Value, Refusal>;
 
-const INTERNAL: &[(&str, Run)] = &[
+const INTERNAL: &[(&str, NativeCode)] = &[
     ("get_param", get_param),
     ("get_attr", get_attr),
     ("(select path)", get_attr),
@@ -353,7 +353,7 @@ fn named(arguments: &[Value]) -> Result<Value, Refusal> {
                 ..format!("Invalid condition \"{}\"", pycompat::text(other)).into()
             };
             let mut refusal = refusal(&UNKNOWN_CONDITION, format!("{other} names no condition"), words.at(text(4)));
-            refusal.path = vec![Step::Index(0)];
+            refusal.path = vec![ValueStep::Index(0)];
             Err(refusal)
         }
     }
@@ -369,7 +369,7 @@ fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
     let words = format!("The definition of condition \"{name}\" is invalid: {}", pycompat::text(&value));
     let words = super::message_path::invalid(words).error("Condition validation error");
     let mut refusal = refusal(&INVALID_CONDITION, format!("a condition must be a boolean, this is {value}"), words);
-    refusal.path = vec![Step::Index(0)];
+    refusal.path = vec![ValueStep::Index(0)];
     refusal.help = Some("compare it: `equals: [.., true]`".to_owned());
     Err(refusal)
 }

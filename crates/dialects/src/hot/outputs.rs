@@ -1,13 +1,13 @@
 //! The section `outputs` (decision Heat 3).
 
-use ::blueprint::{Blueprint, Choice, Export, Expr, ExprKind, Head, Name, Type, Value};
+use ::blueprint::{Blueprint, ChoiceExpr, Export, Expr, ExprKind, Name, ReferenceHead, Type, Value};
 use diag::{Severity, Span, Spanned};
 
 use super::expressions::{ADDRESS, reference};
 use super::kinds::ALL;
 use super::lowering::Lowering;
-use super::message_path::{MessagePath, Section, invalid, path};
-use super::read::{Pair, place};
+use super::message_path::{MessagePath, TemplatePart, invalid, path};
+use super::read::{TextEntry, place};
 use super::shape;
 use super::version::Version::*;
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, SECRET_EXPOSED, UNKNOWN_KEY};
@@ -19,7 +19,7 @@ const OUTPUT_ERROR: &str = "Output validation error";
 
 impl Lowering {
     /// Every output. A failed output does not fail others.
-    pub(super) fn outputs(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
+    pub(super) fn outputs(&mut self, pairs: Vec<TextEntry<'_>>, blueprint: &mut Blueprint) {
         for pair in pairs {
             let Some(keys) = self.reader.pairs(pair.value) else {
                 let shown = self.reader.value(pair.value);
@@ -67,11 +67,11 @@ impl Lowering {
                     self.report(diagnostic);
                     None
                 }
-                Some(key) => self.condition_of(key, MessagePath::to(Section::OutputCondition, &pair.key.item)),
+                Some(key) => self.condition_of(key, MessagePath::to(TemplatePart::OutputCondition, &pair.key.item)),
                 None => None,
             };
             let before = self.reader.found.len();
-            self.message_path = MessagePath::to(Section::Output, &pair.key.item);
+            self.message_path = MessagePath::to(TemplatePart::Output, &pair.key.item);
             self.in_output = true;
             let field = self.expr(value.value);
             self.in_output = false;
@@ -83,7 +83,7 @@ impl Lowering {
                 Some(condition) => {
                     let span = field.span;
                     let otherwise = Expr::literal(Value::Null, span);
-                    Expr::new(ExprKind::Choice(Box::new(Choice { condition, then: field, otherwise })), span)
+                    Expr::new(ExprKind::Choice(Box::new(ChoiceExpr { condition, then: field, otherwise })), span)
                 }
             };
             let export = Export {
@@ -135,7 +135,7 @@ impl Lowering {
         }
         let resources: Vec<Name> = blueprint.resources.keys().cloned().collect();
         for name in resources {
-            let head = Head::Resource { name: name.clone(), bare: true };
+            let head = ReferenceHead::Resource { name: name.clone(), bare: true };
             let whole = reference(head.clone(), span, &[]);
             blueprint.exports.insert(format!("resource.{name}").into(), hidden(whole));
             let attributes = reference(head, span, &["attributes"]);
@@ -143,7 +143,7 @@ impl Lowering {
         }
         let children: Vec<Name> = blueprint.children.keys().cloned().collect();
         for name in children {
-            let head = Head::Child(name.clone());
+            let head = ReferenceHead::Child(name.clone());
             let whole = reference(head.clone(), span, &["OS::stack_id"]);
             blueprint.exports.insert(format!("resource.{name}").into(), hidden(whole));
             let is_group = blueprint.children.get(&name).is_some_and(|child| child.expansion.is_some());
@@ -165,7 +165,7 @@ pub(super) fn reads_of(child: &mut Blueprint) {
         return;
     }
     let span = child.span.unwrap_or(Span::NONE);
-    let id = reference(Head::Scoped(ADDRESS.into()), span, &[]);
+    let id = reference(ReferenceHead::Scoped(ADDRESS.into()), span, &[]);
     child.exports.insert(ALL.into(), hidden(all(child, span), span));
     let each = Export { by_entry: true, ..hidden(all(child, span), span) };
     child.exports.insert(EACH.into(), each);
@@ -194,7 +194,7 @@ fn shows(expr: &Expr, found: &mut Vec<(Name, Span)>) {
         ExprKind::List(items) => items.iter().for_each(|item| shows(item, found)),
         ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| shows(value, found)),
         _ => expr.references(&mut |reference| {
-            if let Head::Input(name) = &reference.head {
+            if let ReferenceHead::Input(name) = &reference.head {
                 found.push((name.clone(), reference.head_span));
             }
         }),

@@ -8,12 +8,12 @@ use super::scalar;
 use crate::codes::DUPLICATE_KEY;
 
 /// Reads nodes and collects their mistakes.
-pub(super) struct Reader {
+pub(super) struct NodeReader {
     pub(super) found: Diagnostics,
 }
 
 /// An entry of a map: its key as text, and its value.
-pub(super) struct Pair<'t> {
+pub(super) struct TextEntry<'t> {
     pub(super) key: Spanned<Name>,
     /// The key before it became text, where it is no text. In Python `1` and `true` are the same key.
     typed: Option<Value>,
@@ -25,11 +25,11 @@ pub(super) fn place(node: &Node) -> Span {
     node.alias().unwrap_or(node.span)
 }
 
-impl Reader {
+impl NodeReader {
     /// The entries of a map, in order: merged entries first, then its own. Of equal keys the last counts.
-    pub(super) fn pairs<'t>(&mut self, node: &'t Node) -> Option<Vec<Pair<'t>>> {
+    pub(super) fn pairs<'t>(&mut self, node: &'t Node) -> Option<Vec<TextEntry<'t>>> {
         let entries = node.as_map()?;
-        let mut pairs: Vec<Pair<'t>> = Vec::with_capacity(entries.len());
+        let mut pairs: Vec<TextEntry<'t>> = Vec::with_capacity(entries.len());
         for entry in entries.iter().filter(|entry| is_merge(&entry.key)) {
             // Of several maps the first wins, so it is put last.
             let merged: Vec<&'t Node> = match &entry.value.content {
@@ -53,7 +53,7 @@ impl Reader {
             match self.key(&entry.key) {
                 Some((key, typed)) => {
                     let key = Spanned::new(key, place(&entry.key));
-                    pairs.push(Pair { key, typed, value: &entry.value });
+                    pairs.push(TextEntry { key, typed, value: &entry.value });
                 }
                 None => self.found.push(
                     syntax::INVALID_SYNTAX
@@ -70,13 +70,13 @@ impl Reader {
     }
 
     /// Keeps the last of equal keys, at the place of the first; those that are written twice are reported.
-    fn drop_repeated(&mut self, pairs: &mut Vec<Pair<'_>>, merged: usize) {
+    fn drop_repeated(&mut self, pairs: &mut Vec<TextEntry<'_>>, merged: usize) {
         if pairs.iter().filter(|pair| pair.typed.is_some()).count() > 1 {
             // Of keys that are equal in Python the first gives the text, the last the value.
-            let mut first: ::blueprint::IndexMap<pycompat::Key, Name> = ::blueprint::IndexMap::default();
+            let mut first: ::blueprint::IndexMap<pycompat::EqualityKey, Name> = ::blueprint::IndexMap::default();
             for pair in pairs.iter_mut() {
                 if let Some(typed) = &pair.typed {
-                    let name = first.entry(pycompat::Key::of(typed)).or_insert_with(|| pair.key.item.clone());
+                    let name = first.entry(pycompat::EqualityKey::of(typed)).or_insert_with(|| pair.key.item.clone());
                     pair.key.item = name.clone();
                 }
             }
@@ -95,7 +95,7 @@ impl Reader {
             }
         }
         if last.len() < pairs.len() {
-            let mut slots: Vec<Option<Pair<'_>>> = std::mem::take(pairs).into_iter().map(Some).collect();
+            let mut slots: Vec<Option<TextEntry<'_>>> = std::mem::take(pairs).into_iter().map(Some).collect();
             pairs.extend(last.values().filter_map(|at| slots[*at].take()));
         }
     }
@@ -194,7 +194,7 @@ pub(super) fn data(text: &str) -> Option<Value> {
     let mut files = diag::Files::new();
     let file = files.add("text", text);
     let (tree, found) = syntax::parse(file, text, syntax::Format::Yaml);
-    let mut reader = Reader { found: Diagnostics::new() };
+    let mut reader = NodeReader { found: Diagnostics::new() };
     let value = reader.value(tree.root.as_ref()?);
     (!found.has_errors() && value.as_map().is_some()).then_some(value)
 }

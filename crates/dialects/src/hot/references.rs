@@ -1,21 +1,21 @@
 //! Calls that read something by its name: parameters, resources, files, and the resource above.
 
-use ::blueprint::{Expr, ExprKind, Head, Value};
+use ::blueprint::{Expr, ExprKind, ReferenceHead, Value};
 use diag::{NativeMessage, Severity, Span, Spanned};
 use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
 use super::expressions::{FACADE, INSTANCE, RESOURCE, UNIT, call, reference};
-use super::kinds::ElementKind;
+use super::kinds::LoweredKind;
 use super::lowering::Lowering;
-use super::message_path::{INVALID, Phase, Section};
-use super::read::{Pair, place};
+use super::message_path::{HeatPhase, INVALID, TemplatePart};
+use super::read::{TextEntry, place};
 use super::refusing::refusing;
 use crate::codes::{UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
 
 impl Lowering {
     /// `get_param: name` or `[name, path..]`.
-    pub(super) fn get_param(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+    pub(super) fn get_param(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let node = pair.value;
         if let Some(name) = self.text(node) {
             if name.is_empty() {
@@ -61,7 +61,7 @@ impl Lowering {
     /// A parameter by its name.
     pub(super) fn parameter(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         if self.parameters.contains_key(name) {
-            return reference(Head::Input(name.into()), name_span, &[]);
+            return reference(ReferenceHead::Input(name.into()), name_span, &[]);
         }
         if let Some(expr) = self.pseudo(name, span) {
             return expr;
@@ -78,17 +78,16 @@ impl Lowering {
     pub(super) fn any_parameter(&mut self, name: &Node) -> Expr {
         let span = place(name);
         let name = self.expr(name);
-        let all = self
-            .parameters
-            .iter()
-            .map(|(name, at)| (Spanned::new(name.clone(), *at), reference(Head::Input(name.clone()), span, &[])));
+        let all = self.parameters.iter().map(|(name, at)| {
+            (Spanned::new(name.clone(), *at), reference(ReferenceHead::Input(name.clone()), span, &[]))
+        });
         let all = Expr::new(ExprKind::Map(all.collect()), span);
         call("(parameter)", span, vec![all, name], span)
     }
 
     /// A pseudo parameter: a fact about the instance that no document passes.
     pub(super) fn pseudo(&mut self, name: &str, span: Span) -> Option<Expr> {
-        let fact = |fact: &str| reference(Head::Scoped(fact.into()), span, &[]);
+        let fact = |fact: &str| reference(ReferenceHead::Scoped(fact.into()), span, &[]);
         Some(match name {
             "OS::stack_name" => call("(stack name)", span, vec![fact(INSTANCE), fact(UNIT)], span),
             "OS::stack_id" => call("(stack id)", span, vec![fact(INSTANCE), fact(UNIT)], span),
@@ -98,7 +97,7 @@ impl Lowering {
     }
 
     /// `get_resource: name`.
-    pub(super) fn get_resource(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+    pub(super) fn get_resource(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let node = pair.value;
         if let Some(name) = self.text(node) {
             return self.resource(name, place(node), span);
@@ -123,9 +122,11 @@ impl Lowering {
     /// The id by which others see a resource.
     pub(super) fn resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
-            Some(ElementKind::Resource) => reference(Head::Resource { name: name.into(), bare: true }, name_span, &[]),
-            Some(ElementKind::Child | ElementKind::Group) => {
-                reference(Head::Child(name.into()), name_span, &["OS::stack_id"])
+            Some(LoweredKind::Resource) => {
+                reference(ReferenceHead::Resource { name: name.into(), bare: true }, name_span, &[])
+            }
+            Some(LoweredKind::Child | LoweredKind::Group) => {
+                reference(ReferenceHead::Child(name.into()), name_span, &["OS::stack_id"])
             }
             None => self.unknown_resource(name, name_span, span),
         }
@@ -141,7 +142,7 @@ impl Lowering {
     }
 
     /// `Ref: name`: refers to a resource, or to a parameter if no resource has the name.
-    pub(super) fn cfn_ref(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+    pub(super) fn cfn_ref(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         match self.text(pair.value) {
             Some(name) if self.resources.contains_key(name) => self.resource(name, place(pair.value), span),
             Some(name) if self.parameters.contains_key(name) || name.starts_with("OS::") => {
@@ -156,7 +157,7 @@ impl Lowering {
     }
 
     /// `get_file: path`: the text of a file, relative to the folder of the template.
-    pub(super) fn get_file(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+    pub(super) fn get_file(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let node = pair.value;
         if self.text(node).is_none() && !self.is_call(node) {
             let words = "Argument to \"get_file\" must be a string";
@@ -168,7 +169,7 @@ impl Lowering {
     }
 
     /// A part of the parent's resource, inside of a nested template.
-    pub(super) fn facade(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
+    pub(super) fn facade(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let cfn = pair.key.item.starts_with("Fn");
         let parts: [&str; 3] = if cfn {
             ["Metadata", "DeletionPolicy", "UpdatePolicy"]
@@ -182,7 +183,7 @@ impl Lowering {
         };
         self.reads_facade = true;
         let part = Expr::literal(Value::text(part), place(pair.value));
-        let fact = reference(Head::Input(FACADE.into()), span, &[]);
+        let fact = reference(ReferenceHead::Input(FACADE.into()), span, &[]);
         call("(facade)", pair.key.span, vec![fact, part], span)
     }
 
@@ -191,7 +192,7 @@ impl Lowering {
         if self.in_output {
             return refusing(&diagnostic);
         }
-        if self.message_path.section != Section::Condition {
+        if self.message_path.section != TemplatePart::Condition {
             self.unread.push(self.reader.found.len());
             return self.fail(diagnostic, span);
         }
@@ -203,7 +204,7 @@ impl Lowering {
 
     /// Heat's message for a mistake that it finds while it makes the current value.
     pub(super) fn evaluation_error(&self, class: &'static str, message: &str) -> NativeMessage {
-        self.message_path.message(Phase::Evaluate, class, message)
+        self.message_path.message(HeatPhase::Evaluate, class, message)
     }
 
     /// An argument of the wrong kind that Heat notices only while it evaluates: in an output it fails only that.
@@ -217,7 +218,7 @@ impl Lowering {
     pub(super) fn bad_argument(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
         let diagnostic =
             ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
-        let words = self.message_path.message(Phase::Parse, INVALID, words);
+        let words = self.message_path.message(HeatPhase::Parse, INVALID, words);
         self.fail(diagnostic.words(words), span)
     }
 }

@@ -3,11 +3,11 @@
 //! A refusal has no place yet. Code that knows where the value is written turns it into a diagnostic.
 
 use diag::{Code, Diagnostic, NativeMessage, Severity, Span};
-use expr::Step;
+use expr::ValueStep;
 
 /// Why a value is not taken.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct ValueRefusal {
     /// The code of the mistake.
     pub code: &'static Code,
     /// How bad it is here.
@@ -19,15 +19,15 @@ pub struct Refusal {
     /// Heat's class of the error; empty until the place is known.
     pub class: &'static str,
     /// Where in the value that was refused.
-    pub path: Vec<Step>,
+    pub path: Vec<ValueStep>,
     /// The help text.
     pub help: Option<Box<str>>,
 }
 
-impl Refusal {
+impl ValueRefusal {
     /// A refusal of the value as a whole.
-    pub fn new(code: &'static Code, message: impl Into<String>) -> Refusal {
-        Refusal {
+    pub fn new(code: &'static Code, message: impl Into<String>) -> ValueRefusal {
+        ValueRefusal {
             code,
             severity: code.severity,
             message: message.into(),
@@ -39,25 +39,25 @@ impl Refusal {
     }
 
     /// Sets a severity other than that of the code.
-    pub fn graded(mut self, severity: Severity) -> Refusal {
+    pub fn graded(mut self, severity: Severity) -> ValueRefusal {
         self.severity = severity;
         self
     }
 
     /// Sets Heat's words.
-    pub fn heat(mut self, words: impl Into<String>) -> Refusal {
+    pub fn heat(mut self, words: impl Into<String>) -> ValueRefusal {
         self.heat = Some(words.into());
         self
     }
 
     /// Sets Heat's class.
-    pub fn class(mut self, class: &'static str) -> Refusal {
+    pub fn class(mut self, class: &'static str) -> ValueRefusal {
         self.class = class;
         self
     }
 
     /// Sets the help text.
-    pub fn help(mut self, help: impl Into<Box<str>>) -> Refusal {
+    pub fn help(mut self, help: impl Into<Box<str>>) -> ValueRefusal {
         self.help = Some(help.into());
         self
     }
@@ -101,7 +101,7 @@ impl Refusal {
     }
 
     /// Sets Heat's usual class if the refusal has none: it concerns the template as a whole.
-    pub fn invalid(mut self) -> Refusal {
+    pub fn invalid(mut self) -> ValueRefusal {
         if self.class.is_empty() {
             self.class = super::message_path::INVALID;
         }
@@ -109,17 +109,17 @@ impl Refusal {
     }
 
     /// Prepends a step to the path of the refused value.
-    pub fn within(mut self, step: impl Into<Step>) -> Refusal {
+    pub fn within(mut self, step: impl Into<ValueStep>) -> ValueRefusal {
         self.path.insert(0, step.into());
         self
     }
 }
 
 /// As the evaluator takes it: the value that was refused is the first argument of the call.
-impl From<Refusal> for expr::Refusal {
-    fn from(refusal: Refusal) -> expr::Refusal {
+impl From<ValueRefusal> for expr::Refusal {
+    fn from(refusal: ValueRefusal) -> expr::Refusal {
         let words = refusal.words();
-        let Refusal { code, message, path, help, .. } = refusal.within(0);
+        let ValueRefusal { code, message, path, help, .. } = refusal.within(0);
         expr::Refusal { code, message, path, inside: None, help: help.map(String::from), words: words.map(Box::new) }
     }
 }

@@ -4,7 +4,7 @@ use super::expressions::{REFUSE, REFUSE_READ, call};
 use ::blueprint::{Expr, ExprKind, Value};
 use diag::NativeMessage;
 use expr::codes::ARGUMENT_TYPE;
-use expr::{Refusal, Step};
+use expr::{Refusal, ValueStep};
 
 /// An expression that gives nothing but this mistake, once it is evaluated.
 pub(super) fn refusing(diagnostic: &diag::Diagnostic) -> Expr {
@@ -53,6 +53,6 @@ pub(super) fn refused(arguments: &[Value]) -> Refusal {
             NativeMessage { class: text(3).to_owned().into(), error: text(4).to_owned().into(), ..text(2).into() };
         Box::new(words.at(text(5)))
     });
-    let path = vec![Step::Index(0)];
+    let path = vec![ValueStep::Index(0)];
     Refusal { code, message: text(1).to_owned(), path, inside: None, help: None, words }
 }

@@ -9,11 +9,11 @@ use expr::codes::UNKNOWN_FIELD;
 use super::codes::REMOVED_FUNCTION;
 use super::expressions::{FACADE, named};
 use super::groups;
-use super::kinds::ElementKind;
+use super::kinds::LoweredKind;
 use super::lowering::Lowering;
-use super::message_path::{MessagePath, Phase, Section, invalid};
+use super::message_path::{HeatPhase, MessagePath, TemplatePart, invalid};
 use super::messages::circle;
-use super::read::{Pair, place};
+use super::read::{TextEntry, place};
 use super::shape;
 use super::version::Version::{self, *};
 use crate::codes::{
@@ -41,11 +41,11 @@ fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
 /// The definition of a resource with its keys looked up.
 struct Definition<'t> {
     name: Spanned<Name>,
-    pairs: Vec<Pair<'t>>,
+    pairs: Vec<TextEntry<'t>>,
 }
 
 impl<'t> Definition<'t> {
-    fn get(&self, key: &str) -> Option<&Pair<'t>> {
+    fn get(&self, key: &str) -> Option<&TextEntry<'t>> {
         self.pairs.iter().find(|pair| pair.key.item.as_ref() == key)
     }
 }
@@ -67,7 +67,7 @@ pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
 }
 
 /// A parsed definition.
-struct Body {
+struct ParsedResource {
     name: Spanned<Name>,
     /// The resolved type: a type, or the path of a template.
     type_name: Spanned<Name>,
@@ -85,8 +85,8 @@ struct Body {
     external: Option<Box<Expr>>,
 }
 
-fn declare_group(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint) {
-    let Body { name, type_name, spec, spec_key, policy, metadata, .. } = body;
+fn declare_group(body: ParsedResource, condition: Option<Expr>, blueprint: &mut Blueprint) {
+    let ParsedResource { name, type_name, spec, spec_key, policy, metadata, .. } = body;
     let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy, metadata);
     let child = Child {
         span: name.span,
@@ -105,8 +105,8 @@ fn declare_group(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint)
     blueprint.children.insert(name.item, child);
 }
 
-fn declare_child(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint) {
-    let Body { name, type_name, removal, .. } = body;
+fn declare_child(body: ParsedResource, condition: Option<Expr>, blueprint: &mut Blueprint) {
+    let ParsedResource { name, type_name, removal, .. } = body;
     let mut inputs = match body.spec.kind {
         ExprKind::Map(entries) => entries,
         _ => Vec::new(),
@@ -133,7 +133,7 @@ fn declare_child(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint)
     blueprint.children.insert(name.item, child);
 }
 
-fn declare_resource(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint) {
+fn declare_resource(body: ParsedResource, condition: Option<Expr>, blueprint: &mut Blueprint) {
     let metadata = ResourceMetadata { custom: body.metadata, ..ResourceMetadata::default() };
     let type_name = Spanned::new(body.type_name.item.into(), body.type_name.span);
     let resource = Resource {
@@ -154,7 +154,7 @@ fn declare_resource(body: Body, condition: Option<Expr>, blueprint: &mut Bluepri
 
 impl Lowering {
     /// Every resource.
-    pub(super) fn resources(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
+    pub(super) fn resources(&mut self, pairs: Vec<TextEntry<'_>>, blueprint: &mut Blueprint) {
         for pair in pairs {
             let name = pair.key.clone();
             if name.item.contains('/') {
@@ -190,7 +190,7 @@ impl Lowering {
     fn definition_of(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
         let name = definition.name.clone();
         let condition = definition.get("condition").filter(|_| self.version >= V2016_10_14).and_then(|pair| {
-            let message_path = MessagePath::to(Section::ResourceCondition, &name.item);
+            let message_path = MessagePath::to(TemplatePart::ResourceCondition, &name.item);
             self.condition_of(pair, message_path)
         });
         let before = self.reader.found.len();
@@ -234,8 +234,8 @@ impl Lowering {
         self.keys_of(&definition);
         let Some(body) = self.read_body(definition) else { return };
         match self.resources.get(&body.name.item) {
-            Some(ElementKind::Group) => declare_group(body, condition, blueprint),
-            Some(ElementKind::Child) => declare_child(body, condition, blueprint),
+            Some(LoweredKind::Group) => declare_group(body, condition, blueprint),
+            Some(LoweredKind::Child) => declare_child(body, condition, blueprint),
             _ => declare_resource(body, condition, blueprint),
         }
     }
@@ -263,13 +263,13 @@ impl Lowering {
     }
 
     /// Everything that is written in a definition; none without a type, which is reported.
-    fn read_body(&mut self, definition: Definition<'_>) -> Option<Body> {
+    fn read_body(&mut self, definition: Definition<'_>) -> Option<ParsedResource> {
         let name = definition.name.clone();
         let written = self.type_of(&definition)?;
         let meaning = self.meanings.get(&name.item).cloned().unwrap_or_else(|| written.item.clone());
         let type_name = Spanned::new(meaning, written.span);
         let stands_for = (written.item != type_name.item).then_some(written);
-        self.message_path = MessagePath::to(Section::Properties, &name.item);
+        self.message_path = MessagePath::to(TemplatePart::Properties, &name.item);
         let before = self.reader.found.len();
         let spec = match definition.get("properties") {
             Some(pair) => match &pair.value.content {
@@ -284,16 +284,16 @@ impl Lowering {
         };
         self.unread_of(&type_name.item, before);
         let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
-        self.message_path = MessagePath::to(Section::Metadata, &name.item);
+        self.message_path = MessagePath::to(TemplatePart::Metadata, &name.item);
         let metadata = self.map_of(&definition, "metadata");
         let providers = match self.resources.get(&name.item) {
-            Some(ElementKind::Group) => self.providers_of_group(&type_name.item, &spec, metadata.as_ref()),
-            kind => self.providers(metadata.as_ref(), matches!(kind, Some(ElementKind::Child))),
+            Some(LoweredKind::Group) => self.providers_of_group(&type_name.item, &spec, metadata.as_ref()),
+            kind => self.providers(metadata.as_ref(), matches!(kind, Some(LoweredKind::Child))),
         };
         let depends_on = self.depends_on(&definition);
         let lifecycle = self.lifecycle(&definition);
         let removal = self.removal(&definition);
-        self.message_path = MessagePath::to(Section::UpdatePolicy, &name.item);
+        self.message_path = MessagePath::to(TemplatePart::UpdatePolicy, &name.item);
         let before = self.reader.found.len();
         let policy = self.map_of(&definition, "update_policy");
         self.unread_of(&type_name.item, before);
@@ -306,11 +306,11 @@ impl Lowering {
             }
         });
         let external = definition.get("external_id").filter(|pair| self.is_call(pair.value)).map(|pair| {
-            self.message_path = MessagePath::to(Section::Properties, &name.item);
+            self.message_path = MessagePath::to(TemplatePart::Properties, &name.item);
             self.unsettled = true;
             Box::new(self.expr(pair.value))
         });
-        Some(Body {
+        Some(ParsedResource {
             name,
             type_name,
             stands_for,
@@ -417,7 +417,7 @@ impl Lowering {
                     return None;
                 }
             }
-            None if self.is_call(pair.value) => self.message_path = MessagePath::to(Section::DeletionPolicy, own),
+            None if self.is_call(pair.value) => self.message_path = MessagePath::to(TemplatePart::DeletionPolicy, own),
             None => {
                 let words = invalid(format!("Resource {own} deletion_policy type must be string"));
                 self.wrong_shape("`deletion_policy`", "text", pair.value, words);
@@ -444,9 +444,9 @@ impl Lowering {
     }
 
     /// The condition of a resource or of an output.
-    pub(super) fn condition_of(&mut self, pair: &Pair<'_>, message_path: MessagePath) -> Option<Expr> {
+    pub(super) fn condition_of(&mut self, pair: &TextEntry<'_>, message_path: MessagePath) -> Option<Expr> {
         let node = pair.value;
-        let of_output = message_path.section == Section::OutputCondition;
+        let of_output = message_path.section == TemplatePart::OutputCondition;
         if of_output && self.is_null(node) {
             return None;
         }
@@ -463,10 +463,11 @@ impl Lowering {
             return None;
         }
         // Heat does not expect an inline condition to fail, so the class is Python's.
-        let in_place = message_path.section == Section::ResourceCondition && matches!(node.content, Content::Map(_));
+        let in_place =
+            message_path.section == TemplatePart::ResourceCondition && matches!(node.content, Content::Map(_));
         let unforeseen = || NativeMessage::of("ValueError", "");
         self.condition_for =
-            Some(if in_place { unforeseen() } else { message_path.message(Phase::Evaluate, "ValueError", "") });
+            Some(if in_place { unforeseen() } else { message_path.message(HeatPhase::Evaluate, "ValueError", "") });
         self.message_path = message_path;
         let condition = self.condition(node);
         self.condition_for = None;

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use ::blueprint::{AccessorKind, Blueprint, Child, Expansion, Head, Input, Name, Ref, Schema, Value};
+use ::blueprint::{AccessorKind, Blueprint, Child, Expansion, Input, Name, Ref, ReferenceHead, Schema, Value};
 use diag::{Diagnostic, Diagnostics, NativeMessage, Span, Spanned};
 
 use super::codes::TOO_LARGE;
 use super::fitting::{self, fitted};
 use super::message_path::invalid;
-use super::parameters::{Kind, property};
+use super::parameters::{ParameterKind, property};
 use super::version::Version;
 use super::{groups, inputs, messages, naming, outputs, resources, settle};
 use crate::codes::UNKNOWN_RESOURCE;
 use crate::rules::{
-    Absence, Checks, ChildRules, DialectRules, DocumentName, ExpansionRules, Given, InputRules, MessageRules,
+    Absence, Checks, ChildRules, DialectRules, DocumentName, ExpansionRules, GivenValue, InputRules, MessageRules,
     NamingRules, NativeInput, NativePassedInput, NativeSpec, ReferenceRules, SizeRules, SpecAt, SpecRules,
 };
-use crate::{Evaluating, Expanded, Expanding, ExpressionPlace, Limits, Mistake};
+use crate::{DialectLimits, Evaluating, Expanded, Expanding, ExpressionPlace, Mistake};
 
 /// How many resources Heat takes in a stack with all nested ones.
 const MOST_RESOURCES: usize = 1000;
@@ -42,7 +42,7 @@ impl InputRules for HotRules {
         &self,
         name: &Name,
         input: &Input,
-        given: Option<Given<'_>>,
+        given: Option<GivenValue<'_>>,
         _native: NativeInput<'_>,
         found: &mut Diagnostics,
     ) -> Option<Value> {
@@ -103,7 +103,7 @@ impl SpecRules for HotRules {
 
     fn shown(&self, type_name: &str, given: &Value) -> Value {
         // Its `type` only checks the value, but Heat shows the value converted to that type.
-        let kind = given.get("type").and_then(Value::as_text).and_then(Kind::of_parameter);
+        let kind = given.get("type").and_then(Value::as_text).and_then(ParameterKind::of_parameter);
         let (Some(kind), Value::Map(fields), "OS::Heat::Value") = (kind, given.bare(), type_name) else {
             return given.clone();
         };
@@ -128,7 +128,7 @@ impl SpecRules for HotRules {
 impl ReferenceRules for HotRules {
     fn reads_attribute(&self, reference: &Ref) -> bool {
         match (&reference.head, reference.path.first().map(|accessor| &accessor.kind)) {
-            (Head::Child(_), Some(AccessorKind::Name(name))) => name.as_ref() != "OS::stack_id",
+            (ReferenceHead::Child(_), Some(AccessorKind::Name(name))) => name.as_ref() != "OS::stack_id",
             (_, first) => first.is_some(),
         }
     }
@@ -217,12 +217,12 @@ impl NamingRules for HotRules {
 }
 
 impl SizeRules for HotRules {
-    fn most_levels(&self, limits: &Limits) -> u32 {
+    fn most_levels(&self, limits: &DialectLimits) -> u32 {
         // As in Heat, which counts every nested stack.
         limits.levels.unwrap_or(5)
     }
 
-    fn resources(&self, count: usize, limits: &Limits, place: Span) -> Option<Diagnostic> {
+    fn resources(&self, count: usize, limits: &DialectLimits, place: Span) -> Option<Diagnostic> {
         let most = limits.resources.unwrap_or(MOST_RESOURCES);
         if count <= most {
             return None;

@@ -1,9 +1,9 @@
 //! The settings of templates.
 
-use crate::{DialectSettings, Setting};
+use crate::{DialectSetting, DialectSettings};
 
 /// The settings of templates of Heat.
-pub(super) const SETTINGS: [Setting; 8] = [
+pub(super) const SETTINGS: [DialectSetting; 8] = [
     ("document-bytes", Some((1, i64::MAX))),
     ("resources", Some((1, i64::MAX))),
     ("nesting", Some((1, 16))),
@@ -16,9 +16,9 @@ pub(super) const SETTINGS: [Setting; 8] = [
 ];
 
 /// The limits of yaql expressions, as they are set.
-pub(super) fn yaql_limits(settings: &DialectSettings) -> yaql::Limits {
-    let usual = yaql::Limits::default();
-    yaql::Limits {
+pub(super) fn yaql_limits(settings: &DialectSettings) -> yaql::EvaluationLimits {
+    let usual = yaql::EvaluationLimits::default();
+    yaql::EvaluationLimits {
         items: settings.size("yaql-items").unwrap_or(usual.items),
         bytes: settings.size("yaql-bytes").unwrap_or(usual.bytes),
         steps: settings.number("yaql-steps").and_then(|steps| u64::try_from(steps).ok()).unwrap_or(usual.steps),
@@ -32,12 +32,12 @@ mod tests {
     use blueprint::Value;
 
     use super::*;
-    use crate::Limits;
+    use crate::DialectLimits;
 
     #[test]
     fn every_setting_changes_something_of_its_own() {
         let usual = DialectSettings::NONE;
-        let mut all: Vec<(Limits, yaql::Limits)> = vec![(usual.limits(), yaql_limits(&usual))];
+        let mut all: Vec<(DialectLimits, yaql::EvaluationLimits)> = vec![(usual.limits(), yaql_limits(&usual))];
         for (name, range) in SETTINGS {
             let value = if range.is_some() { Value::Int(7) } else { Value::Bool(true) };
             let settings = DialectSettings::read(&SETTINGS, &[(name.into(), value)]).expect("it can be set");

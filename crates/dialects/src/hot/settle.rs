@@ -1,7 +1,7 @@
 //! Decides what depends on inputs: conditions, and references with computed names (decisions Heat 5.2, Heat 5.6, Heat
 //! 6).
 
-use ::blueprint::{Blueprint, Call, Child, Expr, ExprKind, Head, Name, Resource, TextPart, Value};
+use ::blueprint::{Blueprint, CallExpr, Child, Expr, ExprKind, Name, ReferenceHead, Resource, TextPart, Value};
 use diag::{Diagnostics, Span};
 use expr::codes::ARGUMENT_TYPE;
 
@@ -24,7 +24,7 @@ pub(super) fn settle(
     let mut settled = blueprint.clone();
     let mut settling = Settling { blueprint, complete, value, found, open: 0 };
     for guarded in &blueprint.guarded {
-        if let Decision::Known(true, _) = settling.decide(&guarded.condition) {
+        if let ConditionValue::Known(true, _) = settling.decide(&guarded.condition) {
             settling.found.extend(guarded.found.iter().cloned());
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn settle(
 }
 
 /// The value of a condition.
-enum Decision {
+enum ConditionValue {
     /// The value, and whether it is secret.
     Known(bool, bool),
     /// The value is not known yet.
@@ -70,12 +70,12 @@ struct Settling<'s> {
 }
 
 impl Settling<'_> {
-    fn decide(&mut self, condition: &Expr) -> Decision {
+    fn decide(&mut self, condition: &Expr) -> ConditionValue {
         match (self.value)(condition) {
             Ok(value) => match value.exposed() {
-                (Value::Bool(holds), secret) => Decision::Known(*holds, secret),
-                (Value::Null, secret) => Decision::Known(false, secret),
-                _ => Decision::Open,
+                (Value::Bool(holds), secret) => ConditionValue::Known(*holds, secret),
+                (Value::Null, secret) => ConditionValue::Known(false, secret),
+                _ => ConditionValue::Open,
             },
             Err(Some(mut why)) => {
                 let span = why.span();
@@ -92,16 +92,16 @@ impl Settling<'_> {
                     None => messages::placed_in_condition(&mut why, condition),
                 }
                 self.found.push(*why);
-                Decision::Failed
+                ConditionValue::Failed
             }
-            Err(None) => Decision::Open,
+            Err(None) => ConditionValue::Open,
         }
     }
 
     fn resource(&mut self, name: &Name, resource: &mut Resource) {
         if let Some(condition) = &mut resource.condition {
             match self.decide(condition) {
-                Decision::Known(holds, secret) => {
+                ConditionValue::Known(holds, secret) => {
                     **condition = Expr::literal(Value::Bool(holds).tainted(secret), condition.span);
                     if !holds {
                         let nothing = Expr::new(ExprKind::Map(Vec::new()), resource.spec.span);
@@ -113,8 +113,8 @@ impl Settling<'_> {
                         return;
                     }
                 }
-                Decision::Failed => **condition = Expr::error(condition.span),
-                Decision::Open => {}
+                ConditionValue::Failed => **condition = Expr::error(condition.span),
+                ConditionValue::Open => {}
             }
         }
         let open = usize::from(resource.condition.as_ref().is_some_and(|condition| condition.as_literal().is_none()));
@@ -174,7 +174,7 @@ impl Settling<'_> {
     fn child(&mut self, child: &mut Child) {
         if let Some(condition) = &mut child.condition {
             match self.decide(condition) {
-                Decision::Known(holds, secret) => {
+                ConditionValue::Known(holds, secret) => {
                     *condition = Expr::literal(Value::Bool(holds).tainted(secret), condition.span);
                     if !holds {
                         child.inputs.clear();
@@ -187,8 +187,8 @@ impl Settling<'_> {
                         return;
                     }
                 }
-                Decision::Failed => *condition = Expr::error(condition.span),
-                Decision::Open => {}
+                ConditionValue::Failed => *condition = Expr::error(condition.span),
+                ConditionValue::Open => {}
             }
         }
         let open = usize::from(child.condition.as_ref().is_some_and(|condition| condition.as_literal().is_none()));
@@ -217,7 +217,7 @@ impl Settling<'_> {
             ExprKind::Choice(choice) => {
                 let null = || Expr::literal(Value::Null, span);
                 match self.decide(&choice.condition) {
-                    Decision::Known(holds, secret) => {
+                    ConditionValue::Known(holds, secret) => {
                         let taken = if holds { &mut choice.then } else { &mut choice.otherwise };
                         self.walk(taken);
                         // The taken branch reveals a secret condition, so the choice stays. It stays as well if the
@@ -231,8 +231,8 @@ impl Settling<'_> {
                             *expr = std::mem::replace(taken, null());
                         }
                     }
-                    Decision::Failed => *expr = Expr::error(span),
-                    Decision::Open => {
+                    ConditionValue::Failed => *expr = Expr::error(span),
+                    ConditionValue::Open => {
                         self.open += 1;
                         self.walk(&mut choice.then);
                         self.walk(&mut choice.otherwise);
@@ -258,7 +258,7 @@ impl Settling<'_> {
     }
 
     /// The reference behind a computed name; none while the name is not known.
-    fn reference(&mut self, called: &Call, span: Span) -> Option<Expr> {
+    fn reference(&mut self, called: &CallExpr, span: Span) -> Option<Expr> {
         let argument = &called.arguments.first()?.value;
         if called.function.as_ref() == RESOURCE {
             let name = self.known(argument)?;
@@ -324,7 +324,7 @@ impl Settling<'_> {
             return Expr::error(span);
         };
         if self.blueprint.resources.contains_key(name) {
-            return reference(Head::Resource { name: name.into(), bare: true }, name_span, path);
+            return reference(ReferenceHead::Resource { name: name.into(), bare: true }, name_span, path);
         }
         if self.blueprint.children.contains_key(name) {
             let path: &[&str] = match path {
@@ -332,7 +332,7 @@ impl Settling<'_> {
                 [_] => &["OS::outputs"],
                 [_, rest @ ..] => rest,
             };
-            return reference(Head::Child(name.into()), name_span, path);
+            return reference(ReferenceHead::Child(name.into()), name_span, path);
         }
         self.found.push(
             UNKNOWN_RESOURCE.new(format!("there is no resource `{name}`")).label(name_span, "not declared").words(

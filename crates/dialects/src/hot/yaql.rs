@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use ::blueprint::{Expr, IndexMap, Name, Value};
 use diag::Code;
 use expr::codes::ARGUMENT_TYPE;
-use expr::{Native, Refusal, Step};
+use expr::{Native, Refusal, ValueStep};
 use syntax::Node;
-use yaql::{CallSite, Draw, Drawing, Failure, FailureKind, Limits, Program, Stop};
+use yaql::{Draw, DrawSite, Drawing, EvaluationLimits, EvaluationStop, Failure, FailureKind, Program};
 
 use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SYNTAX, YAQL_UNKNOWN_FUNCTION};
 
@@ -24,13 +24,13 @@ const MOST_KEPT: usize = 4096;
 /// time.
 #[derive(Debug)]
 pub(super) struct Yaql {
-    limits: Limits,
+    limits: EvaluationLimits,
     compiled: Mutex<IndexMap<Name, Result<Program, Failure>>>,
 }
 
 impl Yaql {
     /// With nothing compiled yet.
-    pub(super) fn new(limits: Limits) -> Yaql {
+    pub(super) fn new(limits: EvaluationLimits) -> Yaql {
         Yaql { limits, compiled: Mutex::default() }
     }
 
@@ -62,7 +62,7 @@ impl Native for Yaql {
         };
         let program = self.program(&expression).map_err(|failure| refusal(&failure, true, runs.as_ref()))?;
         let data = argument.get("data").cloned().unwrap_or_else(|| Value::map::<&str>([]));
-        let mut drawing = Drawn {
+        let mut drawing = UniqueDraws {
             seed: arguments.get(2).and_then(Value::as_text).unwrap_or_default().to_owned(),
             now: arguments.get(3).and_then(Value::as_text).and_then(|text| text.parse().ok()),
         };
@@ -71,11 +71,11 @@ impl Native for Yaql {
         *work += usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(BYTES_OF_STEP);
         match result {
             Ok(value) => Ok(value),
-            Err(Stop::Failed(failure)) => Err(refusal(&failure, false, runs.as_ref())),
-            Err(Stop::Ask(_)) => Err(Refusal {
+            Err(EvaluationStop::Failed(failure)) => Err(refusal(&failure, false, runs.as_ref())),
+            Err(EvaluationStop::Ask(_)) => Err(Refusal {
                 code: &YAQL_FAILED,
                 message: "the expression draws something that is not drawn in this place".into(),
-                path: vec![Step::Index(0), Step::Key("expression".into())],
+                path: vec![ValueStep::Index(0), ValueStep::Key("expression".into())],
                 inside: None,
                 help: Some("write the expression out, so that it can be seen that it draws".into()),
                 words: None,
@@ -137,13 +137,13 @@ impl Runs {
 }
 
 /// Draws from a unique text.
-struct Drawn {
+struct UniqueDraws {
     seed: String,
     now: Option<i64>,
 }
 
-impl Drawing for Drawn {
-    fn drawn(&mut self, site: CallSite, what: Draw) -> Option<Value> {
+impl Drawing for UniqueDraws {
+    fn drawn(&mut self, site: DrawSite, what: Draw) -> Option<Value> {
         match what {
             Draw::Now => Some(Value::Int(self.now?.checked_mul(1_000_000)?)),
             Draw::Random if self.seed.is_empty() => None,
@@ -171,7 +171,7 @@ pub(super) fn form(argument: &Value, runs: Option<&Runs>) -> Result<(), Refusal>
     };
     if let Some(other) = entries.keys().find(|key| !matches!(key.as_ref(), "expression" | "data")) {
         let words = &usage();
-        let path = vec![Step::Key(other.clone())];
+        let path = vec![ValueStep::Key(other.clone())];
         return Err(wrong(path, &format!("`yaql` takes no `{other}`"), words));
     }
     match entries.get("expression") {
@@ -204,11 +204,11 @@ fn usage() -> String {
 
 fn no_expression() -> Refusal {
     let words = "The \"expression\" argument to yaql must contain a string.";
-    wrong(vec![Step::Key("expression".into())], "the expression must be text", words)
+    wrong(vec![ValueStep::Key("expression".into())], "the expression must be text", words)
 }
 
-fn wrong(mut path: Vec<Step>, message: &str, words: &str) -> Refusal {
-    path.insert(0, Step::Index(0));
+fn wrong(mut path: Vec<ValueStep>, message: &str, words: &str) -> Refusal {
+    path.insert(0, ValueStep::Index(0));
     Refusal {
         code: &ARGUMENT_TYPE,
         message: message.to_owned(),
@@ -243,7 +243,7 @@ fn refusal(failure: &Failure, bad_expression: bool, runs: Option<&Runs>) -> Refu
     Refusal {
         code,
         message: format!("in the yaql expression: {said}"),
-        path: vec![Step::Index(0), Step::Key("expression".into())],
+        path: vec![ValueStep::Index(0), ValueStep::Key("expression".into())],
         inside: runs.and_then(|runs| runs.of(&failure.span)),
         help: failure.help.clone(),
         words: Some(Box::new(words.into())),

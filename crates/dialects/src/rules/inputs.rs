@@ -5,7 +5,7 @@ use diag::{Diagnostics, Span};
 
 /// A value that is given for an input from outside.
 #[derive(Clone, Copy, Debug)]
-pub enum Given<'a> {
+pub enum GivenValue<'a> {
     /// A value of its own kind.
     Typed(&'a Value),
     /// Text, which the input's type says how to read.
@@ -13,7 +13,7 @@ pub enum Given<'a> {
 }
 
 /// The native value of an input from a given one. None: it is in error, which was reported.
-pub type NativeInput<'a> = &'a dyn Fn(Option<Given<'_>>, &mut Diagnostics) -> Option<Value>;
+pub type NativeInput<'a> = &'a dyn Fn(Option<GivenValue<'_>>, &mut Diagnostics) -> Option<Value>;
 
 /// The native value of a child's input from a passed one. None: it is in error, which was reported.
 pub type NativePassedInput<'a> = &'a dyn Fn(Option<&Value>, &mut Diagnostics) -> Option<Value>;
@@ -25,7 +25,7 @@ pub trait InputRules: Send + Sync {
         &self,
         _name: &Name,
         _input: &Input,
-        given: Option<Given<'_>>,
+        given: Option<GivenValue<'_>>,
         native: NativeInput<'_>,
         found: &mut Diagnostics,
     ) -> Option<Value> {

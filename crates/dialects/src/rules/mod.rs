@@ -19,7 +19,7 @@ mod specs;
 pub use checks::{CheckedBy, Checks};
 pub use children::ChildRules;
 pub use expansion::ExpansionRules;
-pub use inputs::{Given, InputRules, NativeInput, NativePassedInput};
+pub use inputs::{GivenValue, InputRules, NativeInput, NativePassedInput};
 pub use messages::MessageRules;
 pub use naming::{DocumentName, NamingRules};
 pub use references::{Absence, ReferenceRules};
@@ -50,29 +50,29 @@ pub struct DialectRules {
 }
 
 /// The native rules: the default methods of every part.
-pub struct Native;
+pub struct NativeRules;
 
-impl InputRules for Native {}
-impl SpecRules for Native {}
-impl ReferenceRules for Native {}
-impl ChildRules for Native {}
-impl ExpansionRules for Native {}
-impl NamingRules for Native {}
-impl SizeRules for Native {}
-impl MessageRules for Native {}
+impl InputRules for NativeRules {}
+impl SpecRules for NativeRules {}
+impl ReferenceRules for NativeRules {}
+impl ChildRules for NativeRules {}
+impl ExpansionRules for NativeRules {}
+impl NamingRules for NativeRules {}
+impl SizeRules for NativeRules {}
+impl MessageRules for NativeRules {}
 
 impl DialectRules {
     /// The native rules.
     pub const NATIVE: DialectRules = DialectRules {
         checks: Checks::BY_TYPE,
-        inputs: &Native,
-        specs: &Native,
-        references: &Native,
-        children: &Native,
-        expansion: &Native,
-        naming: &Native,
-        sizes: &Native,
-        messages: &Native,
+        inputs: &NativeRules,
+        specs: &NativeRules,
+        references: &NativeRules,
+        children: &NativeRules,
+        expansion: &NativeRules,
+        naming: &NativeRules,
+        sizes: &NativeRules,
+        messages: &NativeRules,
     };
 }
 

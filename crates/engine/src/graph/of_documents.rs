@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::phases::{Documents, EdgeKind, Node};
+use crate::phases::{Documents, EdgeKind, GraphNode};
 
 use super::picture::{Element, ElementKind, Picture};
 
@@ -10,10 +10,10 @@ use super::picture::{Element, ElementKind, Picture};
 pub fn picture(documents: &Documents, title: String) -> Picture {
     let (graph, links) = (documents.graph(), documents.links());
     // An input of a child that depends on nothing is like a variable of the root, which is not shown either.
-    let idle = |node: &Node| matches!(node, Node::Input(_)) && graph.edges(*node).is_empty();
-    let nodes: Vec<Node> = graph.nodes().iter().copied().filter(|node| !idle(node)).collect();
-    let places: HashMap<Node, usize> = nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();
-    let place = |node: Node| places.get(&node).copied().unwrap_or_default();
+    let idle = |node: &GraphNode| matches!(node, GraphNode::Input(_)) && graph.edges(*node).is_empty();
+    let nodes: Vec<GraphNode> = graph.nodes().iter().copied().filter(|node| !idle(node)).collect();
+    let places: HashMap<GraphNode, usize> = nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();
+    let place = |node: GraphNode| places.get(&node).copied().unwrap_or_default();
     let elements = nodes
         .iter()
         .map(|node| {
@@ -21,11 +21,11 @@ pub fn picture(documents: &Documents, title: String) -> Picture {
             let mut seen = HashSet::new();
             let needs = graph.edges(*node).iter().filter_map(|edge| Some((*places.get(&edge.to)?, word(edge.kind))));
             let needs = needs.filter(|edge| seen.insert(*edge)).collect();
-            if let Node::Link(at) = node
+            if let GraphNode::Link(at) = node
                 && let Some(pair) = links.pairs().get(*at as usize)
             {
                 // A link has two ends, whatever it waits for.
-                let [a, b] = [Node::Resource(pair.a), Node::Resource(pair.b)];
+                let [a, b] = [GraphNode::Resource(pair.a), GraphNode::Resource(pair.b)];
                 let ty = Some(format!("{}::{}", pair.kind.a, pair.kind.b));
                 let name = documents.name_of(*node);
                 return Element {
@@ -45,13 +45,13 @@ pub fn picture(documents: &Documents, title: String) -> Picture {
     Picture { title, elements, order: graph.order().filter(|node| !idle(node)).map(place).collect() }
 }
 
-fn kind(node: Node) -> ElementKind {
+fn kind(node: GraphNode) -> ElementKind {
     match node {
-        Node::Local(_) => ElementKind::Value,
-        Node::DataSource(_) => ElementKind::DataSource,
-        Node::Resource(_) => ElementKind::Resource,
-        Node::Child(_) | Node::Input(_) => ElementKind::Child,
-        Node::Link(_) => ElementKind::Link,
+        GraphNode::Local(_) => ElementKind::Value,
+        GraphNode::DataSource(_) => ElementKind::DataSource,
+        GraphNode::Resource(_) => ElementKind::Resource,
+        GraphNode::Child(_) | GraphNode::Input(_) => ElementKind::Child,
+        GraphNode::Link(_) => ElementKind::Link,
     }
 }
 

@@ -10,14 +10,14 @@ use understand::check::{Checked, Included};
 use understand::documents::{DocumentDependence, Documents, Placed};
 
 use super::placed_mistakes;
-use super::places::{Place, folder_of};
-use super::reader::{Judged, PlacedMistakes, Reader};
+use super::places::{IncludePlace, folder_of};
+use super::reader::{DocumentReader, Judged, PlacedMistakes};
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Checks every document, children first, and assembles all of them.
     pub(super) fn finish(mut self, found: &mut Diagnostics) -> Documents {
-        type Key = (u32, Vec<Option<u32>>);
-        let mut known: HashMap<Key, u32, foldhash::fast::FixedState> = HashMap::default();
+        type CheckedKey = (u32, Vec<Option<u32>>);
+        let mut known: HashMap<CheckedKey, u32, foldhash::fast::FixedState> = HashMap::default();
         let kinds = self.reading.world.environment().source_kinds();
         let mut judged: Vec<Judged> = Vec::new();
         let mut of_place: Vec<u32> = vec![0; self.places.len()];
@@ -89,7 +89,7 @@ impl Reader<'_> {
     /// The diagnostic for too many resources in total, if any. An include counts as a resource.
     pub(super) fn size(&self) -> Option<Diagnostic> {
         let root = &self.texts[self.places[0].text as usize].blueprint;
-        let of = |place: &Place| {
+        let of = |place: &IncludePlace| {
             let blueprint = &self.texts[place.text as usize].blueprint;
             blueprint.resources.len() + blueprint.children.len() - place.left_out.len()
         };

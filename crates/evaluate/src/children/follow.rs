@@ -9,14 +9,14 @@ use dialects::LoadContext;
 use expr::Ask;
 use source::{Location, Request};
 
-use super::known::Known;
+use super::known::IncludeValue;
 use understand::load::Loaded;
 use understand::load::load;
 use understand::pinned::PinnedRequest;
 
-use super::places::{Include, Place, Text, folder_of, includes_of};
-use super::reader::{Reader, Wanted};
-use super::reading::Reading;
+use super::places::{Include, IncludePlace, Text, folder_of, includes_of};
+use super::reader::{DocumentReader, IncludeNeed};
+use super::reading::ReadingContext;
 use super::refused;
 use super::wanted::answered;
 
@@ -25,7 +25,7 @@ const MOST_LEVELS: u32 = 16;
 /// The maximum number of places of a document and its children.
 const MOST_PLACES: usize = 100_000;
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Follows includes until no include is left that can be followed.
     pub(super) async fn follow(&mut self, inputs: &[Value]) {
         let mut waiting: Vec<Include> = includes_of(0, &self.places[0]);
@@ -37,22 +37,22 @@ impl Reader<'_> {
             let mut expanded: Vec<Include> = Vec::new();
             for (place, include) in std::mem::take(&mut waiting) {
                 match self.request(place, include, inputs) {
-                    Wanted::Document(request) => {
+                    IncludeNeed::Document(request) => {
                         let key = PinnedRequest::new(&request, &self.reading.folder).key();
                         requests.entry(key).or_insert_with(|| (request, Vec::new())).1.push((place, include));
                     }
-                    Wanted::Answers(more) if self.reading.complete => {
+                    IncludeNeed::Answers(more) if self.reading.complete => {
                         asks.extend(more.into_iter().map(|ask| (place, ask)));
                         later.push((place, include));
                     }
-                    Wanted::Searches(more) => {
+                    IncludeNeed::Searches(more) => {
                         wanted.extend(more);
                         later.push((place, include));
                     }
-                    Wanted::Later => later.push((place, include)),
-                    Wanted::Group => expanded.extend(self.expand(place, include, inputs).await),
-                    Wanted::Answers(_) | Wanted::Open => self.open = true,
-                    Wanted::Nothing => {}
+                    IncludeNeed::Later => later.push((place, include)),
+                    IncludeNeed::Group => expanded.extend(self.expand(place, include, inputs).await),
+                    IncludeNeed::Answers(_) | IncludeNeed::Open => self.open = true,
+                    IncludeNeed::Nothing => {}
                 }
             }
             let settled = self.data.len();
@@ -87,39 +87,39 @@ impl Reader<'_> {
     }
 
     /// What an include needs next.
-    pub(super) fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> Wanted {
-        let Some((blueprint, at)) = self.child(place, include) else { return Wanted::Nothing };
-        let Some((_, child)) = blueprint.children.get_index(at) else { return Wanted::Nothing };
+    pub(super) fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> IncludeNeed {
+        let Some((blueprint, at)) = self.child(place, include) else { return IncludeNeed::Nothing };
+        let Some((_, child)) = blueprint.children.get_index(at) else { return IncludeNeed::Nothing };
         let limits = self.reading.around.settings.limits(blueprint.dialect);
         let most = self.rules_of(place).sizes.most_levels(&limits).min(MOST_LEVELS);
         if self.places[place as usize].level >= most {
             self.report((place, include), refused::too_deep(child, most));
-            return Wanted::Nothing;
+            return IncludeNeed::Nothing;
         }
         if let Some(condition) = &child.condition {
             self.fixed = false;
             match self.knowledge(inputs).of(place, condition) {
-                Known::Value(value) if matches!(value.bare(), Value::Bool(false)) => {
+                IncludeValue::Value(value) if matches!(value.bare(), Value::Bool(false)) => {
                     self.places[place as usize].left_out.insert(include);
-                    return Wanted::Nothing;
+                    return IncludeNeed::Nothing;
                 }
-                Known::Value(_) => {}
-                Known::Later => return Wanted::Later,
-                Known::Asks(more) => return Wanted::Answers(more),
-                Known::Searches(more) => return Wanted::Searches(more),
-                Known::Failed(why) => {
+                IncludeValue::Value(_) => {}
+                IncludeValue::Later => return IncludeNeed::Later,
+                IncludeValue::Asks(more) => return IncludeNeed::Answers(more),
+                IncludeValue::Searches(more) => return IncludeNeed::Searches(more),
+                IncludeValue::Failed(why) => {
                     let why = why.filter(|_| self.reading.complete);
                     why.into_iter().for_each(|why| self.report((place, include), *why));
-                    return Wanted::Open;
+                    return IncludeNeed::Open;
                 }
             }
         }
         if let Some(expansion) = &child.expansion {
             return match self.knowledge(inputs).of(place, &expansion.spec) {
-                Known::Asks(more) => Wanted::Answers(more),
-                Known::Later => Wanted::Later,
-                Known::Searches(more) => Wanted::Searches(more),
-                Known::Value(_) | Known::Failed(_) => Wanted::Group,
+                IncludeValue::Asks(more) => IncludeNeed::Answers(more),
+                IncludeValue::Later => IncludeNeed::Later,
+                IncludeValue::Searches(more) => IncludeNeed::Searches(more),
+                IncludeValue::Value(_) | IncludeValue::Failed(_) => IncludeNeed::Group,
             };
         }
         let mut parts: Vec<(&Expr, &str)> = vec![(&child.path, "path")];
@@ -130,27 +130,27 @@ impl Reader<'_> {
         for (expr, what) in parts {
             // Other checks report a literal that is not a text or is empty.
             if what == "path" && expr.as_literal().is_some_and(|value| value.as_text().is_none_or(str::is_empty)) {
-                return Wanted::Nothing;
+                return IncludeNeed::Nothing;
             }
             let known = match expr.as_literal() {
-                Some(value) => Known::Value(value.clone()),
+                Some(value) => IncludeValue::Value(value.clone()),
                 None => {
                     self.fixed = false;
                     self.knowledge(inputs).of(place, expr)
                 }
             };
             let value = match known {
-                Known::Value(value) => value,
-                Known::Later => return Wanted::Later,
-                Known::Asks(more) => {
+                IncludeValue::Value(value) => value,
+                IncludeValue::Later => return IncludeNeed::Later,
+                IncludeValue::Asks(more) => {
                     asks.extend(more);
                     continue;
                 }
-                Known::Searches(more) => return Wanted::Searches(more),
-                Known::Failed(why) => {
+                IncludeValue::Searches(more) => return IncludeNeed::Searches(more),
+                IncludeValue::Failed(why) => {
                     let why = why.filter(|_| self.reading.complete);
                     why.into_iter().for_each(|why| self.report((place, include), *why));
-                    return Wanted::Open;
+                    return IncludeNeed::Open;
                 }
             };
             if value.has_unknown() {
@@ -162,20 +162,20 @@ impl Reader<'_> {
             }
             if value.has_secret() {
                 self.report((place, include), refused::secret(expr));
-                return Wanted::Nothing;
+                return IncludeNeed::Nothing;
             }
             match expr::to_text(&value) {
                 Some(Ok(text)) if !value.is_null() => texts.push(text.as_text().unwrap_or_default().into()),
                 // The check reports a wrong type.
                 _ if what != "path" && value.is_null() => texts.push("".into()),
-                _ => return Wanted::Nothing,
+                _ => return IncludeNeed::Nothing,
             }
         }
         if open {
-            return Wanted::Open;
+            return IncludeNeed::Open;
         }
         if !asks.is_empty() {
-            return Wanted::Answers(asks);
+            return IncludeNeed::Answers(asks);
         }
         let mut texts = texts.into_iter();
         let path = texts.next().unwrap_or_else(|| "".into());
@@ -187,7 +187,7 @@ impl Reader<'_> {
                 _ => request.keys.push((key.item.clone(), text)),
             }
         }
-        Wanted::Document(request)
+        IncludeNeed::Document(request)
     }
 
     /// Reports an include that depends on values that are known only on deploy.
@@ -231,7 +231,11 @@ impl Reader<'_> {
                 match kept.documents.get(key) {
                     Some(kept) => {
                         let bytes: Arc<[u8]> = kept.text.as_bytes().into();
-                        Ok(source::Document { location: kept.location.seen_from(folder), bytes, digest: kept.digest })
+                        Ok(source::FetchedDocument {
+                            location: kept.location.seen_from(folder),
+                            bytes,
+                            digest: kept.digest,
+                        })
                     }
                     None => world.document(request).await,
                 }
@@ -265,7 +269,7 @@ impl Reader<'_> {
         &mut self,
         key: Name,
         request: &Request,
-        document: source::Document,
+        document: source::FetchedDocument,
         above: Option<Include>,
     ) -> Result<Option<u32>, source::SourceError> {
         let mut around = self.around(above);
@@ -306,7 +310,7 @@ impl Reader<'_> {
         location: Option<Location>,
         found: &mut Diagnostics,
     ) -> Loaded {
-        let Reading { dialects, functions, catalogs, .. } = self.reading;
+        let ReadingContext { dialects, functions, catalogs, .. } = self.reading;
         let loaded = load(self.reading.files, file, dialects, functions, catalogs.packages(), around, found);
         answered(&mut self.reading, &mut self.pinned, loaded, around, location.as_ref(), found).await
     }
@@ -359,7 +363,13 @@ impl Reader<'_> {
         let number = self.places.len() as u32;
         let level = self.places[place as usize].level + 1;
         let children = vec![None; self.texts[text as usize].blueprint.children.len()];
-        self.places.push(Place { text, parent: Some((place, include)), children, left_out: BTreeSet::new(), level });
+        self.places.push(IncludePlace {
+            text,
+            parent: Some((place, include)),
+            children,
+            left_out: BTreeSet::new(),
+            level,
+        });
         self.places[place as usize].children[include as usize] = Some(number);
         includes_of(number, &self.places[number as usize])
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use blueprint::{Expr, Name, Value};
 use dialects::Expanding;
 
-use super::known::Known;
+use super::known::IncludeValue;
 use crate::answers::GROUP;
 
 use super::places::{Include, Text};
-use super::reader::Reader;
+use super::reader::DocumentReader;
 use super::refused;
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Expands a group. Returns the includes of the generated document.
     pub(super) async fn expand(&mut self, place: u32, include: u32, inputs: &[Value]) -> Vec<Include> {
         let Some((blueprint, at)) = self.child(place, include) else { return Vec::new() };
@@ -34,7 +34,7 @@ impl Reader<'_> {
         let expanded = {
             let knowledge = self.knowledge(inputs);
             let value = |expr: &Expr| match knowledge.of(place, expr) {
-                Known::Value(value) => value,
+                IncludeValue::Value(value) => value,
                 _ => Value::unknown(None, None),
             };
             let named = |id: &str| {

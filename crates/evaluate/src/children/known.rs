@@ -8,23 +8,23 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use blueprint::{AccessorKind, Expr, ExprKind, Head, Name, Ref, Value};
+use blueprint::{AccessorKind, Expr, ExprKind, Name, Ref, ReferenceHead, Value};
 use diag::{Diagnostic, Diagnostics};
 use dialects::Dialects;
-use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+use expr::{Ask, AskFailure, EvaluationStop, FunctionTable, ResolvedHead, Scope};
 use provider::{Attribute, Catalogs, TypeRef};
 
-use super::places::{Place, Text};
+use super::places::{IncludePlace, Text};
 use understand::check::value::{declared, exported};
 
 /// The maximum depth of a chain of values and inputs.
 const MOST_DEPTH: u32 = 128;
 
 /// The exports of data sources, by place and position; `None` for one with an error.
-pub(super) type Found = HashMap<(u32, u32), Option<Value>, foldhash::fast::FixedState>;
+pub(super) type DataSourceExports = HashMap<(u32, u32), Option<Value>, foldhash::fast::FixedState>;
 
 /// The result of an expression.
-pub(super) enum Known {
+pub(super) enum IncludeValue {
     /// A value; parts of it may be Unknown.
     Value(Value),
     /// It reads a document that has not been read yet.
@@ -40,14 +40,14 @@ pub(super) enum Known {
 /// Everything that values can be computed from.
 pub(super) struct Knowledge<'a> {
     pub texts: &'a [Text],
-    pub places: &'a [Place],
+    pub places: &'a [IncludePlace],
     /// Inputs of the root by position; Unknown where nothing is given yet.
     pub inputs: &'a [Value],
     pub functions: &'a FunctionTable,
     pub dialects: &'a Dialects,
     pub working_directory: Option<&'a Name>,
     /// The exports of the data sources read so far, by place and position. `None` if no data sources are read.
-    pub found: Option<&'a Found>,
+    pub found: Option<&'a DataSourceExports>,
     /// The world's answers so far: the place, the question and the answer.
     pub answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
     /// What providers offer.
@@ -70,7 +70,7 @@ impl Knowledge<'_> {
     }
 
     /// Evaluates an expression of the document in a place.
-    pub(super) fn of(&self, place: u32, expr: &Expr) -> Known {
+    pub(super) fn of(&self, place: u32, expr: &Expr) -> IncludeValue {
         let mut frame =
             Frame { knowledge: self, place, depth: 0, later: false, searches: Vec::new(), meter: self.meter.get() };
         let functions = self.functions.of(self.dialect(place));
@@ -78,12 +78,14 @@ impl Knowledge<'_> {
         let (later, searches) = (frame.later, frame.searches);
         self.meter.set(frame.meter);
         match outcome {
-            Ok(value) => Known::Value(value),
-            Err(_) if !searches.is_empty() => Known::Searches(searches),
-            Err(_) if later => Known::Later,
-            Err(Stop::Ask(asks)) => Known::Asks(asks),
-            Err(Stop::Failed(diagnostic) | Stop::Absent(diagnostic)) => Known::Failed(Some(diagnostic)),
-            Err(Stop::Reported) => Known::Failed(None),
+            Ok(value) => IncludeValue::Value(value),
+            Err(_) if !searches.is_empty() => IncludeValue::Searches(searches),
+            Err(_) if later => IncludeValue::Later,
+            Err(EvaluationStop::Ask(asks)) => IncludeValue::Asks(asks),
+            Err(EvaluationStop::Failed(diagnostic) | EvaluationStop::Absent(diagnostic)) => {
+                IncludeValue::Failed(Some(diagnostic))
+            }
+            Err(EvaluationStop::Reported) => IncludeValue::Failed(None),
         }
     }
 }
@@ -101,7 +103,7 @@ struct Frame<'k> {
 
 impl<'k> Frame<'k> {
     /// Evaluates an expression in this or another place.
-    fn inner(&mut self, place: u32, expr: &Expr) -> Result<Value, Stop> {
+    fn inner(&mut self, place: u32, expr: &Expr) -> Result<Value, EvaluationStop> {
         if self.depth >= MOST_DEPTH {
             return Ok(Value::unknown(None, None));
         }
@@ -123,7 +125,7 @@ impl<'k> Frame<'k> {
 
     /// Evaluates a part of a document once. Without the cache, a chain of parts that read each other twice takes
     /// exponential time.
-    fn part(&mut self, place: u32, at: (usize, usize), expr: &Expr) -> Result<Value, Stop> {
+    fn part(&mut self, place: u32, at: (usize, usize), expr: &Expr) -> Result<Value, EvaluationStop> {
         let key = (place, at.0, at.1);
         if let Some(value) = self.knowledge.parts.borrow().get(&key) {
             return Ok(value.clone());
@@ -133,11 +135,11 @@ impl<'k> Frame<'k> {
         Ok(value)
     }
 
-    fn input(&mut self, name: &Name) -> Result<Value, Stop> {
+    fn input(&mut self, name: &Name) -> Result<Value, EvaluationStop> {
         let knowledge = self.knowledge;
         let place = &knowledge.places[self.place as usize];
         let blueprint = &knowledge.texts[place.text as usize].blueprint;
-        let (at, _, input) = blueprint.inputs.get_full(name).ok_or(Stop::Reported)?;
+        let (at, _, input) = blueprint.inputs.get_full(name).ok_or(EvaluationStop::Reported)?;
         let Some((above, include)) = place.parent else {
             return Ok(knowledge.inputs.get(at).cloned().unwrap_or_else(|| Value::unknown(None, None)));
         };
@@ -162,39 +164,40 @@ impl<'k> Frame<'k> {
         // Its errors are reported where it is passed.
         let rules = knowledge.dialects.rules(blueprint.dialect);
         let value = rules.inputs.passed(name, input, given.as_ref(), place, &native, &mut Diagnostics::new());
-        let value = value.ok_or(Stop::Reported)?;
+        let value = value.ok_or(EvaluationStop::Reported)?;
         knowledge.passed.borrow_mut().insert((self.place, at), value.clone());
         Ok(value)
     }
 
-    fn local(&mut self, name: &Name) -> Result<Value, Stop> {
+    fn local(&mut self, name: &Name) -> Result<Value, EvaluationStop> {
         let knowledge = self.knowledge;
         let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
-        let (at, _, local) = blueprint.locals.get_full(name).ok_or(Stop::Reported)?;
+        let (at, _, local) = blueprint.locals.get_full(name).ok_or(EvaluationStop::Reported)?;
         if let Some(value) = knowledge.values.borrow().get(&(self.place, at)) {
             return Ok(value.clone());
         }
         let this = (self.place, at);
         if knowledge.open.borrow().contains(&this) {
             let circle = dialects::codes::CYCLE.new(format!("`{name}` needs itself"));
-            return Err(Stop::Failed(Box::new(circle.label(local.span, "it is needed to know what it is"))));
+            return Err(EvaluationStop::Failed(Box::new(circle.label(local.span, "it is needed to know what it is"))));
         }
         knowledge.open.borrow_mut().push(this);
         let value = self.inner(self.place, &local.value);
         knowledge.open.borrow_mut().pop();
         let value = value?;
-        let value = declared(value, &local.ty, &local.value, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?;
+        let value =
+            declared(value, &local.ty, &local.value, &mut Diagnostics::new()).map_err(|_| EvaluationStop::Reported)?;
         let value = value.tainted(local.secret);
         knowledge.values.borrow_mut().insert((self.place, at), value.clone());
         Ok(value)
     }
 
     /// A field that the document sets, of a resource that certainly exists.
-    fn written(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
-        let unknown = Ok(Read { value: Value::unknown(None, None), used: reference.path.len() });
+    fn written(&mut self, name: &Name, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
+        let unknown = Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() });
         let knowledge = self.knowledge;
         let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
-        let (at, _, resource) = blueprint.resources.get_full(name).ok_or(Stop::Reported)?;
+        let (at, _, resource) = blueprint.resources.get_full(name).ok_or(EvaluationStop::Reported)?;
         let mut names = reference.path.iter().map(|accessor| match &accessor.kind {
             AccessorKind::Name(name) => Some(name.as_ref()),
             AccessorKind::Index(_) => None,
@@ -209,7 +212,7 @@ impl<'k> Frame<'k> {
             // An attribute that has the value of a field.
             ("attributes", Some(ty)) => match ty.attribute(field) {
                 Some(Attribute::Field(field)) if resource.lifecycle.external.is_none() => field,
-                Some(Attribute::Nothing) if ty.schema.open => return Ok(Read { value: Value::Null, used: 2 }),
+                Some(Attribute::Nothing) if ty.schema.open => return Ok(ResolvedHead { value: Value::Null, used: 2 }),
                 _ => return unknown,
             },
             _ => return unknown,
@@ -227,30 +230,30 @@ impl<'k> Frame<'k> {
         }
         let value = self.part(self.place, (at, number), expr)?;
         let is_secret = declared.is_some_and(|field| field.sensitive);
-        Ok(Read { value: value.tainted(is_secret), used: 2 })
+        Ok(ResolvedHead { value: value.tainted(is_secret), used: 2 })
     }
 
     /// The exports of a data source: a flat map by exported name, dots included (decision C8).
-    fn data_source(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
+    fn data_source(&mut self, name: &Name, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let knowledge = self.knowledge;
-        let unknown = Ok(Read { value: Value::unknown(None, None), used: reference.path.len() });
+        let unknown = Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() });
         let Some(known) = knowledge.found else { return unknown };
         let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
-        let at = blueprint.data_sources.get_index_of(name).ok_or(Stop::Reported)? as u32;
+        let at = blueprint.data_sources.get_index_of(name).ok_or(EvaluationStop::Reported)? as u32;
         let fields = match known.get(&(self.place, at)) {
             None => {
                 self.searches.push((self.place, at));
-                return Err(Stop::Reported);
+                return Err(EvaluationStop::Reported);
             }
-            Some(None) => return Err(Stop::Reported),
+            Some(None) => return Err(EvaluationStop::Reported),
             Some(Some(fields)) if fields.is_unknown() => return unknown,
             Some(Some(fields)) => fields,
         };
-        let Some(accessor) = reference.path.first() else { return Err(Stop::Reported) };
-        let AccessorKind::Name(export) = &accessor.kind else { return Err(Stop::Reported) };
+        let Some(accessor) = reference.path.first() else { return Err(EvaluationStop::Reported) };
+        let AccessorKind::Name(export) = &accessor.kind else { return Err(EvaluationStop::Reported) };
         match fields.get(export) {
-            Some(value) => Ok(Read { value: value.clone(), used: 1 }),
-            None => Err(Stop::Absent(Box::new(
+            Some(value) => Ok(ResolvedHead { value: value.clone(), used: 1 }),
+            None => Err(EvaluationStop::Absent(Box::new(
                 expr::codes::ABSENT_ELEMENT
                     .new(format!("the data source has no value for `{export}`"))
                     .label(accessor.span, "it was found without this field"),
@@ -258,37 +261,40 @@ impl<'k> Frame<'k> {
         }
     }
 
-    fn export(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
+    fn export(&mut self, name: &Name, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let knowledge = self.knowledge;
         let place = &knowledge.places[self.place as usize];
         let blueprint = &knowledge.texts[place.text as usize].blueprint;
-        let at = blueprint.children.get_index_of(name).ok_or(Stop::Reported)?;
+        let at = blueprint.children.get_index_of(name).ok_or(EvaluationStop::Reported)?;
         let Some(child) = place.children[at] else {
             self.later = true;
-            return Err(Stop::Reported);
+            return Err(EvaluationStop::Reported);
         };
         let Some(AccessorKind::Name(export)) = reference.path.first().map(|accessor| &accessor.kind) else {
-            return Err(Stop::Reported);
+            return Err(EvaluationStop::Reported);
         };
         let exports = &knowledge.texts[knowledge.places[child as usize].text as usize].blueprint.exports;
-        let (at, _, export) = exports.get_full(export).ok_or(Stop::Reported)?;
+        let (at, _, export) = exports.get_full(export).ok_or(EvaluationStop::Reported)?;
         let value = self.part(child, (usize::MAX, at), &export.field)?;
-        let value = exported(value, &export.ty, &export.field, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?;
-        Ok(Read { value, used: 1 })
+        let value = exported(value, &export.ty, &export.field, &mut Diagnostics::new())
+            .map_err(|_| EvaluationStop::Reported)?;
+        Ok(ResolvedHead { value, used: 1 })
     }
 }
 
 impl Scope for Frame<'_> {
-    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+    fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         match &reference.head {
-            Head::Input(name) => self.input(name).map(|value| Read { value, used: 0 }),
-            Head::Local(name) => self.local(name).map(|value| Read { value, used: 0 }),
-            Head::Child(name) => self.export(name, reference),
-            Head::Resource { name, .. } => self.written(name, reference),
-            Head::DataSource(name) => self.data_source(name, reference),
+            ReferenceHead::Input(name) => self.input(name).map(|value| ResolvedHead { value, used: 0 }),
+            ReferenceHead::Local(name) => self.local(name).map(|value| ResolvedHead { value, used: 0 }),
+            ReferenceHead::Child(name) => self.export(name, reference),
+            ReferenceHead::Resource { name, .. } => self.written(name, reference),
+            ReferenceHead::DataSource(name) => self.data_source(name, reference),
             // Facts about the instance are not known yet.
-            Head::Scoped(_) => Ok(Read { value: Value::unknown(None, None), used: reference.path.len() }),
-            Head::Item | Head::Position => Err(Stop::Reported),
+            ReferenceHead::Scoped(_) => {
+                Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() })
+            }
+            ReferenceHead::Item | ReferenceHead::Position => Err(EvaluationStop::Reported),
         }
     }
 
@@ -311,7 +317,7 @@ impl Scope for Frame<'_> {
         Some(&mut self.meter)
     }
 
-    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, EvaluationStop> {
         Ok(Value::unknown(None, None))
     }
 }

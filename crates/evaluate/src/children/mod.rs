@@ -31,25 +31,25 @@ use std::collections::{BTreeSet, HashMap};
 use blueprint::Value;
 use diag::{Diagnostic, Diagnostics};
 
-use self::known::Found;
+use self::known::DataSourceExports;
 use crate::resolve::inputs::inputs_known;
 use crate::retry::RetryingWorld;
 use understand::documents::Documents;
 use understand::load::Loaded;
 use understand::pinned::Pinned;
 
-use self::places::{Place, Text};
-use self::reader::Reader;
-pub use self::reading::Reading;
+use self::places::{IncludePlace, Text};
+use self::reader::DocumentReader;
+pub use self::reading::ReadingContext;
 use self::wanted::answered;
 
 /// Reads the children of a loaded root, checks all documents, and reports their errors: those of the root first, then
 /// those of each child with the includes that lead to it.
 ///
 /// `None` if no dialect recognises the root, which is already reported.
-pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnostics) -> Option<Documents> {
+pub async fn documents(root: Loaded, reading: ReadingContext<'_>, found: &mut Diagnostics) -> Option<Documents> {
     let patient = RetryingWorld::new(reading.world, reading.catalogs);
-    let mut reading = Reading { world: &patient, ..reading };
+    let mut reading = ReadingContext { world: &patient, ..reading };
     let (mut pinned, mut around) = (Pinned::default(), reading.around.clone());
     let location = reading.location.clone();
     let root = answered(&mut reading, &mut pinned, root, &mut around, location.as_ref(), found).await;
@@ -74,7 +74,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
     let working_directory = reading.world.environment().working_directory();
     let room = reading.around.settings.room;
     let meter = expr::Meter::new(room.value_bytes, room.all_value_bytes);
-    let mut reader = Reader {
+    let mut reader = DocumentReader {
         reading,
         working_directory,
         texts: vec![text],
@@ -83,10 +83,10 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         samples: Vec::new(),
         crowded: false,
         meter: Cell::new(meter),
-        places: vec![Place { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
+        places: vec![IncludePlace { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
         pinned,
         inputs: inputs.clone(),
-        data: Found::default(),
+        data: DataSourceExports::default(),
         answers: Vec::new(),
         open: false,
         fixed: true,

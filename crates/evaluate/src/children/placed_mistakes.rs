@@ -10,8 +10,8 @@ use blueprint::Value;
 use diag::{Diagnostic, Diagnostics, Span};
 use dialects::CheckedBy;
 
-use super::known::Known;
-use super::reader::{Judged, PlacedMistakes, Reader, by_check_at_fault};
+use super::known::IncludeValue;
+use super::reader::{DocumentReader, Judged, PlacedMistakes, by_check_at_fault};
 use understand::check;
 use understand::check::Included;
 use understand::check::below::Passed;
@@ -19,7 +19,7 @@ use understand::check::below::Passed;
 /// The inputs of a place, the errors with these values, and the inputs that it passes to its children.
 type InPlace = (Arc<[Value]>, Option<Diagnostics>, Arc<[Option<Passed>]>);
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// The errors of documents in their places with the input values known there. They replace the errors found without
     /// values. Errors of the passed inputs are added to their places too.
     pub(super) fn with_values(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
@@ -67,7 +67,7 @@ impl Reader<'_> {
                     (true, Some((_, written))) => {
                         let below = &self.text_of(*child).blueprint;
                         let value = |expr: &blueprint::Expr| match knowledge.of(at as u32, expr) {
-                            Known::Value(value) => Some(value),
+                            IncludeValue::Value(value) => Some(value),
                             _ => None,
                         };
                         let mut wrong = Diagnostics::new();

@@ -22,7 +22,7 @@ pub(super) struct Text {
 }
 
 /// A place in which a text is included.
-pub(super) struct Place {
+pub(super) struct IncludePlace {
     pub(super) text: u32,
     /// The place above, and the position of the include there.
     pub(super) parent: Option<(u32, u32)>,
@@ -36,7 +36,7 @@ pub(super) struct Place {
 pub(super) type Include = (u32, u32);
 
 /// The includes of a place.
-pub(super) fn includes_of(number: u32, place: &Place) -> Vec<Include> {
+pub(super) fn includes_of(number: u32, place: &IncludePlace) -> Vec<Include> {
     (0..place.children.len() as u32).map(|include| (number, include)).collect()
 }
 

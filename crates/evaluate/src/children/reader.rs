@@ -12,20 +12,20 @@ use dialects::{DialectRules, LoadContext};
 use expr::{Ask, AskFailure};
 use source::{Location, Request};
 
-use super::known::{Found, Knowledge};
+use super::known::{DataSourceExports, Knowledge};
 use understand::check::below::Passed;
 use understand::check::{CheckContext, Checked};
 use understand::pinned::{Pinned, PinnedChild, PinnedRequest};
 
-use super::places::{Include, Place, Text, folder_of};
-use super::reading::Reading;
+use super::places::{Include, IncludePlace, Text, folder_of};
+use super::reading::ReadingContext;
 use super::refused;
 
-pub(super) struct Reader<'a> {
-    pub(super) reading: Reading<'a>,
+pub(super) struct DocumentReader<'a> {
+    pub(super) reading: ReadingContext<'a>,
     pub(super) texts: Vec<Text>,
     pub(super) of_location: HashMap<(Location, usize), Option<u32>, foldhash::fast::FixedState>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<IncludePlace>,
     /// The number of expanded group members.
     pub(super) members: usize,
     /// The documents that members of empty groups would use: the include of the group, and the reference.
@@ -38,7 +38,7 @@ pub(super) struct Reader<'a> {
     /// Inputs of the root by position.
     pub(super) inputs: Vec<Value>,
     /// The exports of data sources that paths read.
-    pub(super) data: Found,
+    pub(super) data: DataSourceExports,
     pub(super) answers: Vec<(u32, Ask, Result<Value, AskFailure>)>,
     pub(super) working_directory: Option<Name>,
     /// Whether some includes cannot be followed yet.
@@ -61,7 +61,7 @@ pub(super) struct Judged {
 pub(super) type PlacedMistakes = HashMap<u32, Diagnostics, foldhash::fast::FixedState>;
 
 /// What an include needs next.
-pub(super) enum Wanted {
+pub(super) enum IncludeNeed {
     /// To read this document.
     Document(Request),
     /// Its path needs answers.
@@ -78,7 +78,7 @@ pub(super) enum Wanted {
     Nothing,
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// The folder of a document, relative to that of the root document; empty for the root's own folder.
     pub(super) fn folder_seen_from_root(&self, place: u32) -> Name {
         let root = &self.reading.folder;
@@ -98,8 +98,12 @@ impl Reader<'_> {
     }
 
     /// The context for checking the document in a place.
-    pub(super) fn check_context<'c>(&'c self, place: u32, kinds: &'c [&'static source::Kind]) -> CheckContext<'c> {
-        let Reading { catalogs, functions, .. } = self.reading;
+    pub(super) fn check_context<'c>(
+        &'c self,
+        place: u32,
+        kinds: &'c [&'static source::SourceKind],
+    ) -> CheckContext<'c> {
+        let ReadingContext { catalogs, functions, .. } = self.reading;
         CheckContext { catalogs, functions, rules: self.rules_of(place), kinds: Some(kinds) }
     }
 
@@ -179,7 +183,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn freeze(&mut self, key: Name, request: &Request, document: &source::Document, text: &str) {
+    pub(super) fn freeze(&mut self, key: Name, request: &Request, document: &source::FetchedDocument, text: &str) {
         let folder = &self.reading.folder;
         let pinned = PinnedChild {
             request: PinnedRequest::new(request, folder),

@@ -13,7 +13,7 @@ use crate::world::World;
 use understand::pinned::Pinned;
 
 /// The context for reading documents.
-pub struct Reading<'a> {
+pub struct ReadingContext<'a> {
     /// Receives the texts that diagnostics may show.
     pub files: &'a mut Files,
     /// The providers' catalogues.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Expr};
 use diag::Diagnostic;
-use dialects::{DialectRules, Limits, Mistake};
+use dialects::{DialectLimits, DialectRules, Mistake};
 use source::SourceError;
 
 use understand::check::codes;
@@ -22,7 +22,7 @@ pub(super) fn in_words(
         let mistake = match diagnostic.code {
             code if code.name == expr::codes::SOURCE_UNREADABLE.name => path.map(Mistake::Unread),
             code if [codes::CHILD_DEPTH.name, codes::CHILD_CYCLE.name].contains(&code.name) => {
-                Some(Mistake::TooDeep(rules.sizes.most_levels(&Limits::default())))
+                Some(Mistake::TooDeep(rules.sizes.most_levels(&DialectLimits::default())))
             }
             _ => None,
         };

@@ -11,8 +11,8 @@ use diag::{Diagnostics, Spanned};
 use expr::Ask;
 use provider::TypeRef;
 
-use super::known::Known;
-use super::reader::Reader;
+use super::known::IncludeValue;
+use super::reader::DocumentReader;
 use crate::evaluation_question::Search;
 use crate::question::ProviderInstance;
 use crate::resolve::no_instance;
@@ -23,14 +23,14 @@ use understand::pinned::PinnedData;
 pub(super) type Ready = ((u32, u32), Search);
 
 /// The result of a filter or an annotation.
-enum Part {
+enum FilterResult {
     Value(Value),
     /// It depends on an answer that is not there yet.
     Waits,
     Failed,
 }
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Returns the wanted data sources that can be read now, and those that these depend on. Adds their questions to
     /// `asks`. Settles data sources that are pinned or can never be read.
     pub(super) fn searches(
@@ -59,17 +59,17 @@ impl Reader<'_> {
                 continue;
             };
             let mut part = |place: u32, expr: &Expr| match self.knowledge(inputs).of(place, expr) {
-                Known::Value(value) => Part::Value(value),
-                Known::Later => Part::Waits,
-                Known::Asks(more) => {
+                IncludeValue::Value(value) => FilterResult::Value(value),
+                IncludeValue::Later => FilterResult::Waits,
+                IncludeValue::Asks(more) => {
                     asks.extend(more.into_iter().map(|ask| (place, ask)));
-                    Part::Waits
+                    FilterResult::Waits
                 }
-                Known::Searches(more) => {
+                IncludeValue::Searches(more) => {
                     wanted.extend(more);
-                    Part::Waits
+                    FilterResult::Waits
                 }
-                Known::Failed(_) => Part::Failed,
+                IncludeValue::Failed(_) => FilterResult::Failed,
             };
             let declared = self.provider_of(place, source);
             let settings = match &declared {
@@ -80,21 +80,22 @@ impl Reader<'_> {
                 None => Vec::new(),
             };
             let mut part = |expr: &Expr| part(place, expr);
-            let filters: Vec<Part> = source.filters.iter().map(|filter| part(&filter.search)).collect();
-            let written: Vec<Part> = source.metadata.annotations.iter().map(|(_, expr)| part(expr)).collect();
+            let filters: Vec<FilterResult> = source.filters.iter().map(|filter| part(&filter.search)).collect();
+            let written: Vec<FilterResult> = source.metadata.annotations.iter().map(|(_, expr)| part(expr)).collect();
             let all = || filters.iter().chain(&written).chain(&settings);
-            if all().any(|part| matches!(part, Part::Failed)) {
+            if all().any(|part| matches!(part, FilterResult::Failed)) {
                 self.data.insert((place, at), None);
                 continue;
             }
-            if all().any(|part| matches!(part, Part::Value(value) if value.has_unknown())) {
+            if all().any(|part| matches!(part, FilterResult::Value(value) if value.has_unknown())) {
                 self.data.insert((place, at), Some(Value::unknown(None, None)));
                 continue;
             }
-            if all().any(|part| matches!(part, Part::Waits)) {
+            if all().any(|part| matches!(part, FilterResult::Waits)) {
                 continue;
             }
-            let is_false = |part: &Part| matches!(part, Part::Value(value) if *value.bare() == Value::Bool(false));
+            let is_false =
+                |part: &FilterResult| matches!(part, FilterResult::Value(value) if *value.bare() == Value::Bool(false));
             if let Some((_, name, _)) = &declared
                 && settings.iter().any(is_false)
             {
@@ -103,9 +104,9 @@ impl Reader<'_> {
                 self.data.insert((place, at), None);
                 continue;
             }
-            let value = |part: Part| match part {
-                Part::Value(value) => value,
-                Part::Waits | Part::Failed => Value::Null,
+            let value = |part: FilterResult| match part {
+                FilterResult::Value(value) => value,
+                FilterResult::Waits | FilterResult::Failed => Value::Null,
             };
             let filters = source.filters.iter().zip(filters);
             let filters =

@@ -7,15 +7,15 @@ use blueprint::{Expr, Value};
 use diag::{Diagnostic, Diagnostics};
 use source::Request;
 
-use super::known::Known;
+use super::known::IncludeValue;
 use super::places::Text;
-use super::reader::Reader;
+use super::reader::DocumentReader;
 use understand::pinned::PinnedRequest;
 
 /// The maximum number of earlier places of a document that are compared with the next one.
 const MOST_COMPARED: usize = 8;
 
-impl Reader<'_> {
+impl DocumentReader<'_> {
     /// Reads the inputs of documents that members of empty groups would use. Unreadable ones are not needed.
     pub(super) async fn read_samples(&mut self) {
         for ((place, include), sample) in std::mem::take(&mut self.samples) {
@@ -25,7 +25,7 @@ impl Reader<'_> {
                 Some(kept) => {
                     let bytes: Arc<[u8]> = kept.text.as_bytes().into();
                     let location = kept.location.seen_from(&self.reading.folder);
-                    Ok(source::Document { location, bytes, digest: kept.digest })
+                    Ok(source::FetchedDocument { location, bytes, digest: kept.digest })
                 }
                 None => self.reading.world.document(&request).await,
             };
@@ -62,8 +62,8 @@ impl Reader<'_> {
                 let knowledge = self.knowledge(inputs);
                 let value = |expr: &Expr| {
                     let value = match knowledge.of(at, expr) {
-                        Known::Value(value) => Ok(value),
-                        Known::Failed(why) => Err(why),
+                        IncludeValue::Value(value) => Ok(value),
+                        IncludeValue::Failed(why) => Err(why),
                         _ => Ok(Value::unknown(None, None)),
                     };
                     values.borrow_mut().push(value.as_ref().map_or(Value::Null, Value::clone));

@@ -12,14 +12,14 @@ use source::{Location, Request};
 use understand::load::{Loaded, load};
 use understand::pinned::{Pinned, PinnedChild, PinnedRequest};
 
-use super::reading::Reading;
+use super::reading::ReadingContext;
 
 /// The maximum number of rounds of questions of a dialect about one document.
 const MOST_ROUNDS: usize = 16;
 
 /// Loads a text again until its dialect wants nothing more. `context` receives the answers.
 pub(super) async fn answered(
-    reading: &mut Reading<'_>,
+    reading: &mut ReadingContext<'_>,
     pinned: &mut Pinned,
     mut loaded: Loaded,
     context: &mut LoadContext,
@@ -49,7 +49,7 @@ pub(super) async fn answered(
             answers.push((wanted, answer));
         }
         context.answers = context.answers.with(answers);
-        let Reading { dialects, functions, catalogs, .. } = *reading;
+        let ReadingContext { dialects, functions, catalogs, .. } = *reading;
         loaded = load(reading.files, loaded.file, dialects, functions, catalogs.packages(), context, found);
     }
     if !loaded.wanted.is_empty() {
@@ -64,7 +64,7 @@ pub(super) async fn answered(
 
 /// The text of a file beside a document. On error, the reason as a phrase.
 async fn file(
-    reading: &Reading<'_>,
+    reading: &ReadingContext<'_>,
     pinned: &mut Pinned,
     location: Option<&Location>,
     path: &Name,
@@ -75,7 +75,7 @@ async fn file(
     let document = match reading.kept.documents.get(&key) {
         Some(kept) => {
             let location = kept.location.seen_from(&reading.folder);
-            Ok(source::Document { location, bytes: kept.text.as_bytes().into(), digest: kept.digest })
+            Ok(source::FetchedDocument { location, bytes: kept.text.as_bytes().into(), digest: kept.digest })
         }
         None => reading.world.document(&request).await,
     };

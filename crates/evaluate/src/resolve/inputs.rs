@@ -53,12 +53,12 @@ fn value(
     given: &Given,
     found: &mut Diagnostics,
 ) -> Option<Value> {
-    let native = |given: Option<dialects::Given<'_>>, found: &mut Diagnostics| match custom {
+    let native = |given: Option<dialects::GivenValue<'_>>, found: &mut Diagnostics| match custom {
         Some(custom) => options::value_of(name, input, custom, given, found),
         None => value_of(name, input, given, found),
     };
-    let text = given.text.get(name).map(|text| dialects::Given::Text(text));
-    let given = text.or_else(|| given.typed.get(name).map(dialects::Given::Typed));
+    let text = given.text.get(name).map(|text| dialects::GivenValue::Text(text));
+    let given = text.or_else(|| given.typed.get(name).map(dialects::GivenValue::Typed));
     rules.inputs.value(name, input, given, &native, found)
 }
 
@@ -115,9 +115,14 @@ pub fn inputs_known(
     values
 }
 
-fn value_of(name: &Name, input: &Input, given: Option<dialects::Given<'_>>, found: &mut Diagnostics) -> Option<Value> {
+fn value_of(
+    name: &Name,
+    input: &Input,
+    given: Option<dialects::GivenValue<'_>>,
+    found: &mut Diagnostics,
+) -> Option<Value> {
     let value = match given {
-        Some(dialects::Given::Text(text)) => match expr::parse_as(text, &input.ty) {
+        Some(dialects::GivenValue::Text(text)) => match expr::parse_as(text, &input.ty) {
             Some(value) => value,
             None => {
                 let shown = if input.secret { String::new() } else { format!(": `{text}`") };
@@ -129,7 +134,7 @@ fn value_of(name: &Name, input: &Input, given: Option<dialects::Given<'_>>, foun
                 return None;
             }
         },
-        Some(dialects::Given::Typed(value)) if !value.is_null() => match fit(value, &input.ty) {
+        Some(dialects::GivenValue::Typed(value)) if !value.is_null() => match fit(value, &input.ty) {
             Some(value) => value,
             None => {
                 found.push(

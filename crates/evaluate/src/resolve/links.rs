@@ -11,21 +11,21 @@ use std::sync::Arc;
 use blueprint::{Address, Expr, Key, Name, Resource, Type, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use dialects::codes as document;
-use expr::Stop;
+use expr::EvaluationStop;
 use provider::{Annotation, LinkEffect, Opinion, ResourceType, Side};
 use state::{Record, Snapshot, StatusWord};
 
-use super::{CallSite, Evaluation, Halt, Member, Members, Need, Outputs, unknown_of};
+use super::{Evaluation, ExpressionSite, Halt, Member, Members, Need, Outputs, unknown_of};
 use crate::resolve::pairing::LinkInstance;
 use crate::resolve::pairing::{EndMember, Ends, Unpaired, pair_up};
 use understand::check::links::annotations::key_for;
 use understand::check::{codes, spec};
 use understand::documents::Documents;
 use understand::links::address::is_link;
-use understand::links::contribution::{Contribution, Merger, Refused, Written};
+use understand::links::contribution::{Contribution, ContributionForm, Merger, Refused};
 use understand::links::overlay::{Overlay, overlays_of};
-use understand::links::wiring::{Target, side_of};
-use understand::links::{DeterministicMap, Pair};
+use understand::links::wiring::{LinkTarget, side_of};
+use understand::links::{DeterministicMap, LinkedPair};
 
 /// The state of a declared link.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ pub enum LinkSlot {
 }
 
 /// The role of a member in a link: the number of the declared link, the position of the link, and the role.
-type Part = (u32, u32, Target);
+type LinkRole = (u32, u32, LinkTarget);
 
 /// All links of an evaluation.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ pub struct LinkSlots {
     /// By number of the declared link.
     pub slots: Vec<LinkSlot>,
     /// The roles of each member, by resource number and position.
-    by_member: DeterministicMap<(u32, Option<u32>), Vec<Part>>,
+    by_member: DeterministicMap<(u32, Option<u32>), Vec<LinkRole>>,
     /// The position of a link, by its number and the positions of the members at both ends.
     by_ends: DeterministicMap<(u32, Option<u32>, Option<u32>), u32>,
     /// Links whose record is ready, so that their exposed values are known.
@@ -138,7 +138,7 @@ pub type LinkAt = (u32, u32);
 
 impl Evaluation {
     /// A declared link with its ends.
-    pub fn pair(&self, number: u32) -> Option<Arc<Pair>> {
+    pub fn pair(&self, number: u32) -> Option<Arc<LinkedPair>> {
         self.declared_links.pair(number).cloned()
     }
 
@@ -151,7 +151,7 @@ impl Evaluation {
     }
 
     /// The links in which a member takes part, with its role.
-    pub fn links_of(&self, resource: u32, position: Option<u32>) -> &[(u32, u32, Target)] {
+    pub fn links_of(&self, resource: u32, position: Option<u32>) -> &[(u32, u32, LinkTarget)] {
         self.links.by_member.get(&(resource, position)).map_or(&[], Vec::as_slice)
     }
 
@@ -166,10 +166,10 @@ impl Evaluation {
     }
 
     /// The member that a target of a link refers to.
-    pub fn member_of(&self, link: LinkAt, target: Target) -> Option<(u32, Option<u32>)> {
+    pub fn member_of(&self, link: LinkAt, target: LinkTarget) -> Option<(u32, Option<u32>)> {
         match target {
-            Target::End(side) => self.end_of(link, side),
-            Target::Use(at) => {
+            LinkTarget::End(side) => self.end_of(link, side),
+            LinkTarget::Use(at) => {
                 let used = self.declared_links.pair(link.0)?.uses.get(at).copied().flatten()?;
                 Some((used.resource, used.position))
             }
@@ -203,14 +203,14 @@ impl Evaluation {
                     let at = at as u32;
                     let by_member = &mut self.links.by_member;
                     for (resource, position, target) in
-                        [(pair.a, link.a, Target::End(Side::A)), (pair.b, link.b, Target::End(Side::B))]
+                        [(pair.a, link.a, LinkTarget::End(Side::A)), (pair.b, link.b, LinkTarget::End(Side::B))]
                     {
                         by_member.entry((resource, position)).or_default().push((number, at, target));
                     }
                     for (use_at, used) in pair.uses.iter().enumerate() {
                         if let Some(used) = used {
                             let of_used = by_member.entry((used.resource, used.position)).or_default();
-                            of_used.push((number, at, Target::Use(use_at)));
+                            of_used.push((number, at, LinkTarget::Use(use_at)));
                         }
                     }
                     self.links.by_ends.insert((number, link.a, link.b), at);
@@ -267,7 +267,7 @@ impl Evaluation {
         let now = self.links_of(resource, position).iter().filter_map(|(number, _, target)| {
             let pair = self.declared_links.pair(*number)?;
             let effects = pair.kind.effects.iter().filter(|effect| !effect.after);
-            Some(effects.filter(|effect| Target::of(&effect.into, &pair.kind) == Some(*target)))
+            Some(effects.filter(|effect| LinkTarget::of(&effect.into, &pair.kind) == Some(*target)))
         });
         let mut add = |path: &Name| {
             if !paths.contains(path) {
@@ -307,7 +307,7 @@ impl Evaluation {
         let Some(of) = self.declared(resource) else { return Ok(None) };
         let (name, declared) = of.entry();
         let owner = of.address().to_string();
-        let site = CallSite::of(of.unit, &owner);
+        let site = ExpressionSite::of(of.unit, &owner);
         if declared.each.is_none() {
             let holds = self.condition(site, declared, found)?;
             return Ok(holds.map(Ends::Single));
@@ -318,7 +318,7 @@ impl Evaluation {
             let item = (item, at as u32);
             let Some(key) = self.member_key(site, &item, declared, found)? else { return Ok(None) };
             let owner = of.address().with_key(key.clone()).to_string();
-            let site = CallSite { unit: of.unit, owner: &owner, item: Some(&item) };
+            let site = ExpressionSite { unit: of.unit, owner: &owner, item: Some(&item) };
             let Some(there) = self.condition(site, declared, found)? else { return Ok(None) };
             places.push(EndMember { key, there });
         }
@@ -330,14 +330,14 @@ impl Evaluation {
     pub fn contributions(
         &mut self,
         link: LinkAt,
-        target: Target,
+        target: LinkTarget,
         after: bool,
         found: &mut Diagnostics,
     ) -> Result<Option<Vec<Contribution>>, Need> {
         let Some(pair) = self.pair(link.0) else { return Ok(None) };
         let mut all = Vec::new();
         let wanted =
-            |effect: &&LinkEffect| effect.after == after && Target::of(&effect.into, &pair.kind) == Some(target);
+            |effect: &&LinkEffect| effect.after == after && LinkTarget::of(&effect.into, &pair.kind) == Some(target);
         for effect in pair.kind.effects.iter().filter(wanted) {
             let value = match self.link_value(link, &effect.value, found) {
                 Ok(value) => value,
@@ -345,16 +345,16 @@ impl Evaluation {
                 Err(_) => return Ok(None),
             };
             let (path, how) = match &effect.opinion {
-                Opinion::Set(path) => (path.clone(), Written::Set),
-                Opinion::Add(path, by) => (path.clone(), Written::Add(by.clone())),
+                Opinion::Set(path) => (path.clone(), ContributionForm::Set),
+                Opinion::Add(path, by) => (path.clone(), ContributionForm::Add(by.clone())),
                 Opinion::Put(path, key) => match self.link_value(link, key, found) {
                     Ok(key) => match expr::to_text(&key) {
-                        Some(Ok(Value::Text(key))) => (path.clone(), Written::Put(key)),
+                        Some(Ok(Value::Text(key))) => (path.clone(), ContributionForm::Put(key)),
                         // The key is unknown, so the whole map is Unknown.
                         _ if key.has_unknown() => {
                             all.push(Contribution {
                                 path: path.clone(),
-                                how: Written::Set,
+                                how: ContributionForm::Set,
                                 value: Value::unknown(None, None),
                             });
                             continue;
@@ -611,7 +611,7 @@ impl Evaluation {
     fn written_note(
         &mut self,
         link: LinkAt,
-        pair: &Pair,
+        pair: &LinkedPair,
         annotation: &Annotation,
         found: &mut Diagnostics,
     ) -> Result<Value, Halt> {
@@ -643,7 +643,7 @@ impl Evaluation {
             None => None,
             Some(at) => {
                 let (name, declared) = of.entry();
-                let site = CallSite::of(of.unit, &owner);
+                let site = ExpressionSite::of(of.unit, &owner);
                 let items = self.items(site, name, declared, found).map_err(Halt::Need)?.unwrap_or_default();
                 items.get(at as usize).map(|item| (item.clone(), at))
             }
@@ -652,7 +652,7 @@ impl Evaluation {
             Some(at) => of.address().with_key(Key::Index(at)).to_string(),
             None => owner,
         };
-        self.value(CallSite { unit: of.unit, owner: &owner, item: item.as_ref() }, expr, found)
+        self.value(ExpressionSite { unit: of.unit, owner: &owner, item: item.as_ref() }, expr, found)
     }
 
     /// The effective annotations of a link, by the names of its kind. `None` if one is invalid, which is reported.
@@ -684,7 +684,7 @@ impl Evaluation {
     fn is_valid(
         &mut self,
         link: LinkAt,
-        pair: &Pair,
+        pair: &LinkedPair,
         annotation: &Annotation,
         value: &Value,
         found: &mut Diagnostics,
@@ -713,7 +713,7 @@ impl Evaluation {
     }
 
     /// The value of `link(a, b)` in a document.
-    pub(super) fn link_named(&mut self, unit: u32, a: &str, b: &str) -> Result<Value, Stop> {
+    pub(super) fn link_named(&mut self, unit: u32, a: &str, b: &str) -> Result<Value, EvaluationStop> {
         let (a_name, a_at) = named(a);
         let (b_name, b_at) = named(b);
         let documents = self.documents.clone();
@@ -721,7 +721,7 @@ impl Evaluation {
         let resources = &of.blueprint().resources;
         let ends = resources.get_index_of(a_name).zip(resources.get_index_of(b_name));
         let number = ends.and_then(|(a, b)| self.declared_links.between(of.resource(a), of.resource(b)));
-        let Some(number) = number else { return Err(Stop::Reported) };
+        let Some(number) = number else { return Err(EvaluationStop::Reported) };
         let mut mistakes = Diagnostics::new();
         let ready = self.settle_link(number, &mut mistakes).unwrap_or(false);
         let span = self.declared_links.pair(number).map_or(Span::NONE, |pair| pair.span);
@@ -741,17 +741,17 @@ impl Evaluation {
                 .new(format!("the link `{a}::{b}` is not there"))
                 .label(span, "one of its ends is absent")
                 .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");
-            return Err(if ready { Stop::Absent(Box::new(absent)) } else { Stop::Reported });
+            return Err(if ready { EvaluationStop::Absent(Box::new(absent)) } else { EvaluationStop::Reported });
         };
         let Some(address) = self.link((number, at)).map(|link| link.address.clone()) else {
-            return Err(Stop::Reported);
+            return Err(EvaluationStop::Reported);
         };
         if !self.links.made.contains(&address) || self.is_open((number, at)) {
             return Ok(unknown_of(Type::Any, &address));
         }
         match self.link_data((number, at), &mut mistakes) {
             Ok(value) => Ok(value),
-            Err(_) => Err(Stop::Reported),
+            Err(_) => Err(EvaluationStop::Reported),
         }
     }
 
@@ -792,7 +792,7 @@ fn named(text: &str) -> (&str, Option<u32>) {
 fn problem(annotation: &Annotation, key: &str, value: &Value, span: Span) -> Option<Diagnostic> {
     let revealed = value.revealed();
     let wrong = document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", annotation.ty));
-    if expr::convert(&revealed, &annotation.ty, expr::Source::Literal).is_err() {
+    if expr::convert(&revealed, &annotation.ty, expr::ValueOrigin::Literal).is_err() {
         return Some(wrong.label(span, format!("this is {}", value.kind_word())));
     }
     let listed = annotation.allowed.is_empty()

@@ -29,7 +29,7 @@ use crate::answers::Answers;
 use crate::codes;
 use crate::question::ProviderInstance;
 use understand::check;
-use understand::documents::{DocumentInstance, Documents, Kind};
+use understand::documents::{DocumentInstance, Documents, NumberedKind};
 use understand::links::Links;
 
 pub use inputs::{Given, validate_inputs};
@@ -129,7 +129,7 @@ pub enum Halt {
 
 /// The context of an expression: its document, its owner, and the member of a repetition.
 #[derive(Clone, Copy)]
-pub struct CallSite<'a> {
+pub struct ExpressionSite<'a> {
     /// The number of the document.
     pub unit: u32,
     /// An address, or `values.x`. The memoised values of its call sites are stored under it.
@@ -138,10 +138,10 @@ pub struct CallSite<'a> {
     pub item: Option<&'a (Value, u32)>,
 }
 
-impl<'a> CallSite<'a> {
+impl<'a> ExpressionSite<'a> {
     /// A site outside of any repetition.
-    pub fn of(unit: u32, owner: &'a str) -> CallSite<'a> {
-        CallSite { unit, owner, item: None }
+    pub fn of(unit: u32, owner: &'a str) -> ExpressionSite<'a> {
+        ExpressionSite { unit, owner, item: None }
     }
 }
 
@@ -231,7 +231,7 @@ impl Evaluation {
         answers: Answers,
     ) -> Evaluation {
         let [locals, data_sources, resources] = documents.counts();
-        let passed_inputs = documents.count(Kind::Input);
+        let passed_inputs = documents.count(NumberedKind::Input);
         let room = documents.room;
         Evaluation {
             declared_links: documents.links().clone(),
@@ -258,7 +258,10 @@ impl Evaluation {
 
     /// The configuration that the provider of a resource or data source is used with, if a resource declares it: with
     /// the settings as far as they are known. An error if the declaring resource does not exist or is in error.
-    pub fn provider_of(&self, node: understand::graph::Node) -> Result<Option<ProviderInstance>, NoProviderInstance> {
+    pub fn provider_of(
+        &self,
+        node: understand::graph::GraphNode,
+    ) -> Result<Option<ProviderInstance>, NoProviderInstance> {
         let Some(choice) = self.documents.provider_of(node) else { return Ok(None) };
         let declaring = choice.resource(&self.documents);
         let Some(member) = self.member(declaring, None) else {
@@ -298,7 +301,7 @@ impl Evaluation {
     }
 
     /// Like [`Self::value`], but reports an absent element as an error.
-    pub fn present(&mut self, site: CallSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+    pub fn present(&mut self, site: ExpressionSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         self.value(site, expr, found).map_err(|halt| match halt {
             Halt::Absent(diagnostic) => {
                 found.push(*diagnostic);
@@ -309,7 +312,12 @@ impl Evaluation {
     }
 
     /// Like [`Self::present`], for an entry of a map. Returns `None` if the entry is omitted.
-    pub fn entry(&mut self, site: CallSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
+    pub fn entry(
+        &mut self,
+        site: ExpressionSite<'_>,
+        expr: &Expr,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Value>, Halt> {
         if !expr::may_omit(expr) {
             return self.present(site, expr, found).map(Some);
         }
@@ -324,7 +332,7 @@ impl Evaluation {
     /// Like [`Self::present`]. The dialect completes the diagnostics about the expression.
     pub(crate) fn present_at(
         &mut self,
-        site: CallSite<'_>,
+        site: ExpressionSite<'_>,
         place: ExpressionPlace<'_>,
         found: &mut Diagnostics,
     ) -> Result<Value, Halt> {
@@ -355,7 +363,7 @@ impl Evaluation {
         let Some((unit, name, local)) = documents.local(index) else { return Ok(()) };
         let owner = documents.unit(unit).named(format_args!("values.{name}"));
         let mut mine = Diagnostics::new();
-        let value = self.value(CallSite::of(unit, &owner), &local.value, &mut mine);
+        let value = self.value(ExpressionSite::of(unit, &owner), &local.value, &mut mine);
         self.place(unit, ExpressionPlace::new(ExpressionPart::Local, name, &local.value), &mut mine);
         found.append(mine);
         let slot = match value {
@@ -388,10 +396,10 @@ impl Evaluation {
     }
 
     /// Whether a node is a local or an input of a child that was not fully known when it was last evaluated.
-    pub fn is_unsettled(&self, node: understand::graph::Node) -> bool {
+    pub fn is_unsettled(&self, node: understand::graph::GraphNode) -> bool {
         let slot = match node {
-            understand::graph::Node::Local(number) => &self.locals[number as usize],
-            understand::graph::Node::Input(number) => &self.passed_inputs[number as usize],
+            understand::graph::GraphNode::Local(number) => &self.locals[number as usize],
+            understand::graph::GraphNode::Input(number) => &self.passed_inputs[number as usize],
             _ => return false,
         };
         matches!(slot, Slot::Partial(_) | Slot::Open)
@@ -399,10 +407,10 @@ impl Evaluation {
 
     /// Settles such a value with what is known now. A value that is still not known stays as it is; its readers report
     /// that.
-    pub fn settle_now(&mut self, node: understand::graph::Node, found: &mut Diagnostics) -> Result<(), Need> {
+    pub fn settle_now(&mut self, node: understand::graph::GraphNode, found: &mut Diagnostics) -> Result<(), Need> {
         match node {
-            understand::graph::Node::Local(number) => self.settle_local(number, found),
-            understand::graph::Node::Input(number) => self.settle_passed_input(number, found),
+            understand::graph::GraphNode::Local(number) => self.settle_local(number, found),
+            understand::graph::GraphNode::Input(number) => self.settle_passed_input(number, found),
             _ => Ok(()),
         }
     }
@@ -410,7 +418,7 @@ impl Evaluation {
     /// Whether a condition holds. Returns `Some(None)` if that is known only on deploy, and `None` after an error.
     pub fn condition(
         &mut self,
-        site: CallSite<'_>,
+        site: ExpressionSite<'_>,
         resource: &Resource,
         found: &mut Diagnostics,
     ) -> Result<Option<Option<bool>>, Need> {
@@ -437,7 +445,7 @@ impl Evaluation {
     /// The items of a repetition; `None` after an error. Drops `none` items first (decision S37).
     pub fn items(
         &mut self,
-        site: CallSite<'_>,
+        site: ExpressionSite<'_>,
         name: &str,
         resource: &Resource,
         found: &mut Diagnostics,
@@ -507,7 +515,7 @@ impl Evaluation {
     /// The key of a member, if members are addressed by key. `None` after an error.
     pub fn member_key(
         &mut self,
-        site: CallSite<'_>,
+        site: ExpressionSite<'_>,
         item: &(Value, u32),
         resource: &Resource,
         found: &mut Diagnostics,
@@ -515,7 +523,7 @@ impl Evaluation {
         let Some(expr) = resource.each.as_ref().and_then(|each| each.key.as_ref()) else {
             return Ok(Some(Key::Index(item.1)));
         };
-        match self.present(CallSite { item: Some(item), ..site }, expr, found) {
+        match self.present(ExpressionSite { item: Some(item), ..site }, expr, found) {
             Ok(value) => match expr::to_text(&value) {
                 Some(Ok(text)) if !text.is_unknown() => Ok(text.as_text().map(|text| Key::Name(text.into()))),
                 _ => {
@@ -535,7 +543,7 @@ impl Evaluation {
     /// The spec of a member: evaluated, converted and with defaults. `None` after an error.
     pub fn spec(
         &mut self,
-        site: CallSite<'_>,
+        site: ExpressionSite<'_>,
         resource: &Resource,
         ty: &ResourceType,
         found: &mut Diagnostics,
@@ -566,7 +574,12 @@ impl Evaluation {
     }
 
     /// Whether the removal policy of a resource, or of a child above it, says that the instance is kept.
-    pub fn retained(&mut self, site: CallSite<'_>, resource: &Resource, found: &mut Diagnostics) -> Result<bool, Need> {
+    pub fn retained(
+        &mut self,
+        site: ExpressionSite<'_>,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<bool, Need> {
         if let Some(removal) = &resource.removal
             && self.says_retain(site, removal, found)?
         {
@@ -577,7 +590,7 @@ impl Evaluation {
         while let Some((above, include)) = documents.unit(at).parent {
             let child = documents.unit(above).blueprint().children.get_index(include as usize);
             if let Some(removal) = child.and_then(|(_, child)| child.removal.as_deref())
-                && self.says_retain(CallSite::of(above, site.owner), removal, found)?
+                && self.says_retain(ExpressionSite::of(above, site.owner), removal, found)?
             {
                 return Ok(true);
             }
@@ -586,7 +599,7 @@ impl Evaluation {
         Ok(false)
     }
 
-    fn says_retain(&mut self, site: CallSite<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
+    fn says_retain(&mut self, site: ExpressionSite<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
         match self.present_at(site, ExpressionPlace::new(ExpressionPart::Removal, name_in(site.owner), removal), found)
         {
             Ok(value) => {
@@ -607,7 +620,7 @@ impl Evaluation {
     /// Labels, annotations, display name and custom data of a member; null if there are none.
     pub fn metadata(
         &mut self,
-        site: CallSite<'_>,
+        site: ExpressionSite<'_>,
         resource: &Resource,
         found: &mut Diagnostics,
     ) -> Result<Value, Need> {
@@ -617,7 +630,7 @@ impl Evaluation {
     /// Labels, annotations, display name and custom data from any element's metadata; null if there are none.
     pub fn metadata_of(
         &mut self,
-        site: CallSite<'_>,
+        site: ExpressionSite<'_>,
         metadata: &blueprint::ResourceMetadata,
         found: &mut Diagnostics,
     ) -> Result<Value, Need> {
@@ -680,7 +693,7 @@ impl Evaluation {
         let Some(export) = documents.root().blueprint().exports.get(name) else { return Ok(None) };
         let owner = format!("exports.{name}");
         let mut mine = Diagnostics::new();
-        let value = self.value(CallSite::of(0, &owner), &export.field, &mut mine);
+        let value = self.value(ExpressionSite::of(0, &owner), &export.field, &mut mine);
         self.place(0, ExpressionPlace::new(ExpressionPart::Export, name, &export.field), &mut mine);
         let failed = matches!(value, Err(Halt::Failed | Halt::Absent(_)));
         if failed && export.may_fail {
@@ -712,7 +725,7 @@ impl Evaluation {
         for (number, unit) in (0..).zip(documents.units()) {
             for (owner, expr) in self.described(unit) {
                 let mut ignored = Diagnostics::new();
-                match self.value(CallSite::of(number, &unit.named(owner)), expr, &mut ignored) {
+                match self.value(ExpressionSite::of(number, &unit.named(owner)), expr, &mut ignored) {
                     Ok(value) if matches!(value.bare(), Value::List(_) | Value::Set(_) | Value::Map(_)) => {
                         if said.insert(expr.span) {
                             found.push(check::description_mismatch(value.kind_word(), expr.span));

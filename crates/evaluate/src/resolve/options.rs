@@ -14,7 +14,7 @@ pub(super) fn value_of(
     name: &Name,
     input: &Input,
     custom: &CustomType,
-    given: Option<dialects::Given<'_>>,
+    given: Option<dialects::GivenValue<'_>>,
     found: &mut Diagnostics,
 ) -> Option<Value> {
     let Some(label) = label_of(input, given) else {
@@ -51,10 +51,10 @@ pub(super) fn value_of(
 }
 
 /// The label of the option that is given for an input, or of its default.
-fn label_of(input: &Input, given: Option<dialects::Given<'_>>) -> Option<Value> {
+fn label_of(input: &Input, given: Option<dialects::GivenValue<'_>>) -> Option<Value> {
     let typed = match given {
-        Some(dialects::Given::Text(text)) => return Some(Value::text(text)),
-        Some(dialects::Given::Typed(value)) => Some(value).filter(|value| !value.is_null()),
+        Some(dialects::GivenValue::Text(text)) => return Some(Value::text(text)),
+        Some(dialects::GivenValue::Typed(value)) => Some(value).filter(|value| !value.is_null()),
         None => None,
     };
     typed.or(input.default.as_ref().map(|default| &default.item).filter(|default| !default.is_null())).cloned()

@@ -1,7 +1,7 @@
 //! Pairs the members of repeated resources into links (decision 3.1).
 
 use blueprint::{Address, Key, LinkName, Name};
-use understand::links::Pair;
+use understand::links::LinkedPair;
 use understand::links::address::part_of;
 
 use super::Member;
@@ -52,7 +52,7 @@ pub(crate) struct Unpaired(pub String);
 /// The links between the members of two ends. Absent members have no links. `by_key`: both ends are addressed by key.
 pub(crate) fn pair_up(
     path: &[Name],
-    pair: &Pair,
+    pair: &LinkedPair,
     [a_name, b_name]: [&Name; 2],
     a: &Ends,
     b: &Ends,

@@ -2,13 +2,13 @@
 //!
 //! Not here: errors that the documents alone show (`check::children`).
 
-use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Value};
+use blueprint::{Accessor, AccessorKind, Expr, ExprKind, ReferenceHead, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use dialects::{Absence, CheckedBy, ExpressionPart, ExpressionPlace, Mistake};
-use expr::{Read, Stop};
+use expr::{EvaluationStop, ResolvedHead};
 
 use super::scope::Frame;
-use super::{CallSite, Evaluation, Halt, Need, Slot};
+use super::{Evaluation, ExpressionSite, Halt, Need, Slot};
 use understand::check;
 use understand::documents::{Documents, PassedInput};
 
@@ -52,7 +52,7 @@ impl Evaluation {
                 // it.
                 whole = custom.is_some_and(|custom| {
                     let ExprKind::Ref(reference) = &expr.inner().kind else { return false };
-                    let Head::Input(name) = &reference.head else { return false };
+                    let ReferenceHead::Input(name) = &reference.head else { return false };
                     let parent = &documents.unit(*above).checked;
                     let at = parent.blueprint.inputs.get_index_of(name);
                     let theirs = at.and_then(|at| parent.custom_types.get(at)).and_then(Option::as_ref);
@@ -61,7 +61,7 @@ impl Evaluation {
                 let owner = child.named(format_args!("variables.{name}"));
                 let within = self.within(*above, *unit, name, expr, &documents);
                 let mut mine = Diagnostics::new();
-                let value = self.entry(CallSite::of(*above, &owner), expr, &mut mine);
+                let value = self.entry(ExpressionSite::of(*above, &owner), expr, &mut mine);
                 self.place(*above, within, &mut mine);
                 found.append(mine);
                 match value? {
@@ -109,7 +109,7 @@ impl Evaluation {
             let value = value.clone().tainted(secret);
             match written {
                 Some(expr) => check::value::exported(value, &input.ty, expr, found).ok(),
-                None => Some(expr::convert(&value, &input.ty, expr::Source::Literal).unwrap_or(value)),
+                None => Some(expr::convert(&value, &input.ty, expr::ValueOrigin::Literal).unwrap_or(value)),
             }
         };
         let place = given.map_or(*include, |expr| expr.span);
@@ -153,14 +153,14 @@ impl Evaluation {
         };
         let owner = documents.unit(unit).named(format_args!("exports.{name}"));
         if !export.may_fail {
-            let value = self.value(CallSite::of(unit, &owner), &export.field, found)?;
+            let value = self.value(ExpressionSite::of(unit, &owner), &export.field, found)?;
             return check::value::exported(value, &export.ty, &export.field, found).map_err(|_| Halt::Failed);
         }
         let mut mine = Diagnostics::new();
         if let (true, ExprKind::Map(entries)) = (export.by_entry, &export.field.kind) {
             let mut all = Vec::with_capacity(entries.len());
             for (name, entry) in entries {
-                match self.value(CallSite::of(unit, &owner), entry, &mut Diagnostics::new()) {
+                match self.value(ExpressionSite::of(unit, &owner), entry, &mut Diagnostics::new()) {
                     Ok(value) => all.push((name.item.clone(), value)),
                     Err(Halt::Need(need)) => return Err(Halt::Need(need)),
                     Err(_) => all.push((name.item.clone(), Value::Null)),
@@ -168,7 +168,7 @@ impl Evaluation {
             }
             return Ok(Value::map(all));
         }
-        let value = self.value(CallSite::of(unit, &owner), &export.field, &mut mine);
+        let value = self.value(ExpressionSite::of(unit, &owner), &export.field, &mut mine);
         let value = match value {
             Err(Halt::Absent(diagnostic)) => {
                 mine.push(*diagnostic);
@@ -184,15 +184,15 @@ impl Evaluation {
 
 impl Frame<'_> {
     /// `children.c.export`: evaluates the export in the child's document.
-    pub(super) fn export(&mut self, name: &str, path: &[Accessor]) -> Result<Read, Stop> {
+    pub(super) fn export(&mut self, name: &str, path: &[Accessor]) -> Result<ResolvedHead, EvaluationStop> {
         let documents = self.evaluation.documents.clone();
         let blueprint = documents.unit(self.site.unit).blueprint();
         let rules = &documents.unit(self.site.unit).checked.rules;
-        let at = blueprint.children.get_index_of(name).ok_or(Stop::Reported)?;
+        let at = blueprint.children.get_index_of(name).ok_or(EvaluationStop::Reported)?;
         let Some(child) = documents.unit(self.site.unit).child(at) else {
             let declared = blueprint.children.get_index(at).map(|(_, child)| child);
             let (Absence::Mistake(code), Some(declared)) = (rules.references.absence(), declared) else {
-                return Err(Stop::Reported);
+                return Err(EvaluationStop::Reported);
             };
             // The child was read, so its condition is false.
             let why = declared.condition.as_ref().map_or("it could not be read", |_| "its condition is false");
@@ -202,12 +202,12 @@ impl Frame<'_> {
             return Err(gone.into());
         };
         let Some(Accessor { kind: AccessorKind::Name(export), span }) = path.first() else {
-            return Err(Stop::Reported);
+            return Err(EvaluationStop::Reported);
         };
         let Some(position) = documents.unit(child).blueprint().exports.get_index_of(export) else {
             // The check by types has already reported it.
             if rules.checks.children == CheckedBy::Type {
-                return Err(Stop::Reported);
+                return Err(EvaluationStop::Reported);
             }
             let mut nothing = expr::codes::UNKNOWN_FIELD
                 .new(format!("`{name}` has no attribute `{export}`"))
@@ -223,25 +223,27 @@ impl Frame<'_> {
         let keeps_null = self.evaluation.functions.of(blueprint.dialect).keeps_null();
         match self.evaluation.child_export(child, position, &mut mine) {
             Ok(value) if value.is_null() && !keeps_null => Err(left_out(name, export, *span, "it comes to nothing")),
-            Ok(value) => Ok(Read { value, used: 1 }),
+            Ok(value) => Ok(ResolvedHead { value, used: 1 }),
             Err(Halt::Absent(_)) => Err(left_out(name, export, *span, "what it stands for is not there")),
             Err(Halt::Need(need)) => {
                 self.need = Some(need);
-                Err(Stop::Reported)
+                Err(EvaluationStop::Reported)
             }
             // Report a missing value of a group where it is read: the group's document is generated, so it has no place
             // of its own.
             Err(Halt::Failed) if may_fail || is_group => Err(failed_output(name, export, *span, is_group, mine)),
-            Err(Halt::Failed) => Err(Stop::Reported),
+            Err(Halt::Failed) => Err(EvaluationStop::Reported),
         }
     }
 }
 
 /// The error of reading a failed export. A group's export fails with the error of its member.
-fn failed_output(child: &str, export: &str, span: diag::Span, is_group: bool, why: Diagnostics) -> Stop {
-    let Some(why) = why.iter().find(|one| one.is_error()).or_else(|| why.iter().next()) else { return Stop::Reported };
+fn failed_output(child: &str, export: &str, span: diag::Span, is_group: bool, why: Diagnostics) -> EvaluationStop {
+    let Some(why) = why.iter().find(|one| one.is_error()).or_else(|| why.iter().next()) else {
+        return EvaluationStop::Reported;
+    };
     if is_group {
-        return Stop::Failed(Box::new(why.clone().graded(Severity::Error)));
+        return EvaluationStop::Failed(Box::new(why.clone().graded(Severity::Error)));
     }
     let mut failed = Diagnostic::new(why.code, format!("the output `{export}` of `{child}` fails: {}", why.message))
         .label(span, "read here")
@@ -254,13 +256,13 @@ fn failed_output(child: &str, export: &str, span: diag::Span, is_group: bool, wh
         };
         Box::new(said.into())
     });
-    Stop::Failed(Box::new(failed))
+    EvaluationStop::Failed(Box::new(failed))
 }
 
-fn left_out(child: &str, export: &str, span: diag::Span, why: &str) -> Stop {
+fn left_out(child: &str, export: &str, span: diag::Span, why: &str) -> EvaluationStop {
     let diagnostic: Diagnostic = expr::codes::ABSENT_ELEMENT
         .new(format!("the child document `{child}` leaves out its export `{export}`"))
         .label(span, why.to_owned())
         .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");
-    Stop::Absent(Box::new(diagnostic))
+    EvaluationStop::Absent(Box::new(diagnostic))
 }

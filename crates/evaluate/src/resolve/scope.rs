@@ -3,31 +3,31 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, Head, Map, Ref, Type, Value};
+use blueprint::{AccessorKind, Expr, Map, Ref, ReferenceHead, Type, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use dialects::Absence;
-use expr::{Ask, AskFailure, Read, Scope, Stop};
+use expr::{Ask, AskFailure, EvaluationStop, ResolvedHead, Scope};
 use provider::{Attribute, ResourceType};
 use state::Memoised;
 
 use crate::codes;
 use understand::compare::has_sensitive;
-use understand::documents::{Documents, Kind};
+use understand::documents::{Documents, NumberedKind};
 
-use super::{CallSite, Evaluation, Halt, Member, Members, Need, Outputs, Slot, site_of, unknown_of};
+use super::{Evaluation, ExpressionSite, Halt, Member, Members, Need, Outputs, Slot, site_of, unknown_of};
 
 /// An evaluation from the view of one expression.
 pub(super) struct Frame<'a> {
     pub evaluation: &'a mut Evaluation,
     /// The context of the expression.
-    pub site: CallSite<'a>,
+    pub site: ExpressionSite<'a>,
     /// The question that must be answered before the expression has a value.
     pub need: Option<Need>,
 }
 
 impl Evaluation {
     /// The value of an expression.
-    pub fn value(&mut self, site: CallSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+    pub fn value(&mut self, site: ExpressionSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         if self.meter.is_full() {
             return Err(Halt::Failed);
         }
@@ -39,93 +39,95 @@ impl Evaluation {
         match outcome {
             Ok(value) => Ok(value),
             Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
-            Err(Stop::Ask(asks)) => Err(Halt::Need(Need::Ask(site.unit, site.owner.into(), asks))),
-            Err(Stop::Failed(diagnostic)) => {
+            Err(EvaluationStop::Ask(asks)) => Err(Halt::Need(Need::Ask(site.unit, site.owner.into(), asks))),
+            Err(EvaluationStop::Failed(diagnostic)) => {
                 found.push(*diagnostic);
                 Err(Halt::Failed)
             }
-            Err(Stop::Absent(diagnostic)) => Err(Halt::Absent(diagnostic)),
-            Err(Stop::Reported) => Err(Halt::Failed),
+            Err(EvaluationStop::Absent(diagnostic)) => Err(Halt::Absent(diagnostic)),
+            Err(EvaluationStop::Reported) => Err(Halt::Failed),
         }
     }
 }
 
-fn whole(value: Value) -> Read {
-    Read { value, used: 0 }
+fn whole(value: Value) -> ResolvedHead {
+    ResolvedHead { value, used: 0 }
 }
 
-fn absent(span: Span, message: String, why: String) -> Stop {
+fn absent(span: Span, message: String, why: String) -> EvaluationStop {
     let diagnostic: Diagnostic = expr::codes::ABSENT_ELEMENT
         .new(message)
         .label(span, why)
         .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");
-    Stop::Absent(Box::new(diagnostic))
+    EvaluationStop::Absent(Box::new(diagnostic))
 }
 
 impl Scope for Frame<'_> {
-    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+    fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let documents = self.evaluation.documents.clone();
         let unit = documents.unit(self.site.unit);
         let blueprint = unit.blueprint();
         let span = reference.head_span;
         match &reference.head {
-            Head::Item => self.site.item.map(|(item, _)| whole(item.clone())).ok_or(Stop::Reported),
-            Head::Position => self.site.item.map(|(_, at)| whole(Value::Int(i64::from(*at)))).ok_or(Stop::Reported),
-            Head::Input(name) => {
-                let at = blueprint.inputs.get_index_of(name).ok_or(Stop::Reported)?;
+            ReferenceHead::Item => self.site.item.map(|(item, _)| whole(item.clone())).ok_or(EvaluationStop::Reported),
+            ReferenceHead::Position => {
+                self.site.item.map(|(_, at)| whole(Value::Int(i64::from(*at)))).ok_or(EvaluationStop::Reported)
+            }
+            ReferenceHead::Input(name) => {
+                let at = blueprint.inputs.get_index_of(name).ok_or(EvaluationStop::Reported)?;
                 if unit.parent.is_some() {
-                    return match &self.evaluation.passed_inputs[unit.number(Kind::Input, at) as usize] {
+                    return match &self.evaluation.passed_inputs[unit.number(NumberedKind::Input, at) as usize] {
                         Slot::Value(value) | Slot::Partial(value) => Ok(whole(value.clone())),
-                        Slot::Open | Slot::Failed | Slot::Absent => Err(Stop::Reported),
+                        Slot::Open | Slot::Failed | Slot::Absent => Err(EvaluationStop::Reported),
                     };
                 }
-                self.evaluation.inputs.get(at).cloned().map(whole).ok_or(Stop::Reported)
+                self.evaluation.inputs.get(at).cloned().map(whole).ok_or(EvaluationStop::Reported)
             }
-            Head::Local(name) => {
-                let at = blueprint.locals.get_index_of(name).ok_or(Stop::Reported)?;
+            ReferenceHead::Local(name) => {
+                let at = blueprint.locals.get_index_of(name).ok_or(EvaluationStop::Reported)?;
                 match &self.evaluation.locals[unit.local(at) as usize] {
                     Slot::Value(value) | Slot::Partial(value) => Ok(whole(value.clone())),
-                    Slot::Absent => Err(Stop::Reported),
-                    Slot::Open | Slot::Failed => Err(Stop::Reported),
+                    Slot::Absent => Err(EvaluationStop::Reported),
+                    Slot::Open | Slot::Failed => Err(EvaluationStop::Reported),
                 }
             }
-            Head::DataSource(name) => {
-                let at = blueprint.data_sources.get_index_of(name).ok_or(Stop::Reported)?;
+            ReferenceHead::DataSource(name) => {
+                let at = blueprint.data_sources.get_index_of(name).ok_or(EvaluationStop::Reported)?;
                 let number = unit.data_source(at);
                 match &self.evaluation.data[number as usize] {
                     Slot::Value(value) | Slot::Partial(value) => self.data_field(value, reference),
                     Slot::Open if self.evaluation.offline => {
-                        Ok(Read { value: Value::unknown(None, None), used: reference.path.len() })
+                        Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() })
                     }
                     Slot::Open => {
                         self.need = Some(Need::Fetch(number));
-                        Err(Stop::Reported)
+                        Err(EvaluationStop::Reported)
                     }
-                    Slot::Failed | Slot::Absent => Err(Stop::Reported),
+                    Slot::Failed | Slot::Absent => Err(EvaluationStop::Reported),
                 }
             }
-            Head::Resource { name, .. } => {
-                let at = blueprint.resources.get_index_of(name).ok_or(Stop::Reported)?;
+            ReferenceHead::Resource { name, .. } => {
+                let at = blueprint.resources.get_index_of(name).ok_or(EvaluationStop::Reported)?;
                 let ty = unit.checked.resource_types.get(at).cloned().flatten();
                 match &self.evaluation.resources[unit.resource(at) as usize] {
-                    Members::Open | Members::Failed => Err(Stop::Reported),
+                    Members::Open | Members::Failed => Err(EvaluationStop::Reported),
                     Members::Absent => {
                         let stop = absent(span, format!("`{name}` is not there"), "its condition is false".to_owned());
                         Err(match (unit.checked.rules.references.absence(), stop) {
                             // In a dialect without guards, reading an absent element is an ordinary error.
-                            (Absence::Mistake(code), Stop::Absent(mut diagnostic)) => {
+                            (Absence::Mistake(code), EvaluationStop::Absent(mut diagnostic)) => {
                                 diagnostic.code = code;
                                 let mistake = dialects::Mistake::Gone(name);
                                 diagnostic.words = unit.checked.rules.messages.of(&mistake).map(Box::new);
-                                Stop::Failed(diagnostic)
+                                EvaluationStop::Failed(diagnostic)
                             }
                             (_, stop) => stop,
                         })
                     }
                     Members::Single(member) => read_member(member, ty.as_deref(), reference, 0),
                     Members::Many(members) => {
-                        let Some(accessor) = reference.path.first() else { return Err(Stop::Reported) };
-                        let AccessorKind::Index(index) = accessor.kind else { return Err(Stop::Reported) };
+                        let Some(accessor) = reference.path.first() else { return Err(EvaluationStop::Reported) };
+                        let AccessorKind::Index(index) = accessor.kind else { return Err(EvaluationStop::Reported) };
                         match members.get(index as usize) {
                             Some(Some(member)) => read_member(member, ty.as_deref(), reference, 1),
                             Some(None) => Err(absent(
@@ -139,7 +141,7 @@ impl Scope for Frame<'_> {
                                     1 => "there is only one".to_owned(),
                                     many => format!("there are {many}"),
                                 };
-                                Err(Stop::from(
+                                Err(EvaluationStop::from(
                                     expr::codes::INDEX_OUT_OF_RANGE
                                         .new(format!("`{name}` has no member at position {index}"))
                                         .label(accessor.span, count),
@@ -149,8 +151,8 @@ impl Scope for Frame<'_> {
                     }
                 }
             }
-            Head::Child(name) => self.export(name, &reference.path),
-            Head::Scoped(fact) => match fact.as_ref() {
+            ReferenceHead::Child(name) => self.export(name, &reference.path),
+            ReferenceHead::Scoped(fact) => match fact.as_ref() {
                 "instance" => Ok(whole(Value::Text(self.evaluation.instance.clone()))),
                 "unit" => Ok(whole(Value::list(unit.path.iter().map(|name| Value::Text(name.clone()))))),
                 "address" => {
@@ -160,7 +162,7 @@ impl Scope for Frame<'_> {
                 }
                 "facade" => Ok(whole(Value::Null)),
                 // The other heads belong to link kinds.
-                _ => Err(Stop::Reported),
+                _ => Err(EvaluationStop::Reported),
             },
         }
     }
@@ -210,7 +212,7 @@ impl Scope for Frame<'_> {
         Some(&mut self.evaluation.meter)
     }
 
-    fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop> {
+    fn link(&mut self, a: &str, b: &str) -> Result<Value, EvaluationStop> {
         self.evaluation.link_named(self.site.unit, a, b)
     }
 }
@@ -234,11 +236,11 @@ pub(crate) fn call_key(salt: &str, namespace: &str, function: &str, arguments: &
 
 impl Frame<'_> {
     /// A data source's fields are a flat map by exported name, dots included (decision C8).
-    fn data_field(&self, fields: &Value, reference: &Ref) -> Result<Read, Stop> {
-        let Some(first) = reference.path.first() else { return Err(Stop::Reported) };
-        let AccessorKind::Name(name) = &first.kind else { return Err(Stop::Reported) };
+    fn data_field(&self, fields: &Value, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
+        let Some(first) = reference.path.first() else { return Err(EvaluationStop::Reported) };
+        let AccessorKind::Name(name) = &first.kind else { return Err(EvaluationStop::Reported) };
         match fields.get(name) {
-            Some(value) => Ok(Read { value: value.clone(), used: 1 }),
+            Some(value) => Ok(ResolvedHead { value: value.clone(), used: 1 }),
             None => Err(absent(
                 first.span,
                 format!("the data source has no value for `{name}`"),
@@ -254,15 +256,15 @@ pub(super) fn read_member(
     ty: Option<&ResourceType>,
     reference: &Ref,
     at: usize,
-) -> Result<Read, Stop> {
-    let Some(ty) = ty else { return Err(Stop::Reported) };
+) -> Result<ResolvedHead, EvaluationStop> {
+    let Some(ty) = ty else { return Err(EvaluationStop::Reported) };
     let name = |at: usize| match reference.path.get(at).map(|accessor| &accessor.kind) {
         Some(AccessorKind::Name(name)) => Some(name.as_ref()),
         _ => None,
     };
     match name(at) {
         None if reference.path.len() == at => {
-            let Some(id_field) = &ty.id_field else { return Err(Stop::Reported) };
+            let Some(id_field) = &ty.id_field else { return Err(EvaluationStop::Reported) };
             known(member, id_field, reference.head_span)?;
             let value = read_field(member, ty, id_field).ok_or_else(|| {
                 absent(
@@ -271,12 +273,12 @@ pub(super) fn read_member(
                     "it is not set".to_owned(),
                 )
             })?;
-            Ok(Read { value, used: at })
+            Ok(ResolvedHead { value, used: at })
         }
         Some("spec" | "state") => match name(at + 1) {
             Some(field) => {
                 match known(member, field, reference.path[at + 1].span).map(|()| read_field(member, ty, field))? {
-                    Some(value) => Ok(Read { value, used: at + 2 }),
+                    Some(value) => Ok(ResolvedHead { value, used: at + 2 }),
                     None => Err(absent(
                         reference.path[at + 1].span,
                         format!("`{}` has no value for `{field}`", member.address),
@@ -290,7 +292,7 @@ pub(super) fn read_member(
                 }
                 let all = all_fields(member, ty);
                 let value = if member.condition_open { open(member, ty.schema.ty(), all.has_secret()) } else { all };
-                Ok(Read { value, used: at + 1 })
+                Ok(ResolvedHead { value, used: at + 1 })
             }
         },
         Some("attributes") => match name(at + 1) {
@@ -302,34 +304,34 @@ pub(super) fn read_member(
                         unknown_of(Type::Any, &member.address)
                     }
                     Some(Attribute::Nothing) => Value::Null,
-                    None => return Err(Stop::Reported),
+                    None => return Err(EvaluationStop::Reported),
                 };
-                Ok(Read { value, used: at + 2 })
+                Ok(ResolvedHead { value, used: at + 2 })
             }
             None => {
                 let shown = ty.attribute_names().filter(|(name, _)| name.as_ref() != "show");
                 let value = |field: &str| read_field(member, ty, field).unwrap_or_default();
                 let all: Map = shown.map(|(name, field)| (name.clone(), value(field))).collect();
-                Ok(Read { value: Value::Map(Arc::new(all)), used: at + 1 })
+                Ok(ResolvedHead { value: Value::Map(Arc::new(all)), used: at + 1 })
             }
         },
         Some("metadata") => match name(at + 1) {
             Some(part) => match member.metadata.get(part) {
-                Some(value) => Ok(Read { value: value.clone(), used: at + 2 }),
+                Some(value) => Ok(ResolvedHead { value: value.clone(), used: at + 2 }),
                 None => Err(absent(
                     reference.path[at + 1].span,
                     format!("`{}` has no `{part}`", member.address),
                     "not written".to_owned(),
                 )),
             },
-            None => Ok(Read { value: member.metadata.clone(), used: at + 1 }),
+            None => Ok(ResolvedHead { value: member.metadata.clone(), used: at + 1 }),
         },
-        _ => Err(Stop::Reported),
+        _ => Err(EvaluationStop::Reported),
     }
 }
 
 /// An error if the value of a field is lost: the call that set it was interrupted, and the field cannot be read back.
-fn known(member: &Member, name: &str, span: Span) -> Result<(), Stop> {
+fn known(member: &Member, name: &str, span: Span) -> Result<(), EvaluationStop> {
     let Outputs::Known(fields) = &member.outputs else { return Ok(()) };
     let is_lost = member.spec.get(name).is_none() && fields.get(name).is_some_and(Value::has_unknown);
     if !is_lost {

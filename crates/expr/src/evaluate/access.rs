@@ -5,11 +5,11 @@ use diag::Diagnostic;
 
 use super::machine::unknown_of;
 use crate::codes;
-use crate::scope::Stop;
+use crate::scope::EvaluationStop;
 
 /// Applies accessors to a value. Errors are placed at the failing accessor: `wrong-accessor`, `index-out-of-range`, or,
 /// for a missing key, `absent-element`, which a call may guard (decisions S26, S31).
-pub fn access(value: Value, path: &[Accessor]) -> Result<Value, Stop> {
+pub fn access(value: Value, path: &[Accessor]) -> Result<Value, EvaluationStop> {
     let mut value = value;
     let mut secret = false;
     for accessor in path {
@@ -23,7 +23,7 @@ pub fn access(value: Value, path: &[Accessor]) -> Result<Value, Stop> {
 }
 
 /// Applies one accessor. Messages about a secret value reveal only that it lacks the requested element.
-fn step(value: &Value, accessor: &Accessor, secret: bool) -> Result<Value, Stop> {
+fn step(value: &Value, accessor: &Accessor, secret: bool) -> Result<Value, EvaluationStop> {
     match (value, &accessor.kind) {
         (Value::Unknown(unknown), kind) => {
             let ty = unknown.ty.as_ref().and_then(|ty| part_type(ty, kind));
@@ -35,7 +35,7 @@ fn step(value: &Value, accessor: &Accessor, secret: bool) -> Result<Value, Stop>
                 .label(accessor.span, "not among the keys")
                 .help_nearest(name, entries.keys().map(|key| key.as_ref()).filter(|_| !secret))
                 .help("say what holds without it, as in `coalesce(.., \"default\")`");
-            Stop::Absent(Box::new(diagnostic))
+            EvaluationStop::Absent(Box::new(diagnostic))
         }),
         (Value::List(items) | Value::Set(items), AccessorKind::Index(at)) => {
             let item = usize::try_from(*at).ok().and_then(|at| items.get(at));
@@ -47,7 +47,7 @@ fn step(value: &Value, accessor: &Accessor, secret: bool) -> Result<Value, Stop>
                 false => out_of_range(*at as i128, items.len(), accessor.span).into(),
             })
         }
-        (Value::Null, AccessorKind::Name(_)) => Err(Stop::Absent(Box::new(wrong(value, accessor)))),
+        (Value::Null, AccessorKind::Name(_)) => Err(EvaluationStop::Absent(Box::new(wrong(value, accessor)))),
         _ => Err(wrong(value, accessor).into()),
     }
 }

@@ -2,28 +2,34 @@
 
 use std::sync::Arc;
 
-use blueprint::{Call, Expr, ExprKind, Function, Type, Value};
+use blueprint::{CallExpr, Expr, ExprKind, Function, Type, Value};
 use diag::{Diagnostic, Span};
 
 use super::access::{access, out_of_range};
 use super::fault::{At, Fault, too_large};
 use super::limits::{bytes, size};
-use super::machine::{Arguments, Body, CallSite, DEPTH, Machine, function_as_value, is_omitted, unknown_of};
+use super::machine::{
+    CallSite, DEPTH, FunctionBody, Machine, SuppliedArguments, function_as_value, is_omitted, unknown_of,
+};
 use crate::codes;
-use crate::convert::{Source, convert_type};
+use crate::convert::{ValueOrigin, convert_type};
 use crate::function::{FunctionDef, Parameter, Purity, Returns};
-use crate::scope::{Ask, Stop};
+use crate::scope::{Ask, EvaluationStop};
 
 /// Inspecting this many bytes of arguments counts as making one byte.
 const LOOKED_AT: usize = 16;
 
 /// A function value of the called function with these arguments bound.
-pub(crate) fn bind<'a>(_: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+pub(crate) fn bind<'a>(
+    _: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     Ok(Value::Function(Arc::new(Function { name: site.function.into(), bound: arguments })))
 }
 
 impl<'a> Machine<'a> {
-    pub(super) fn call(&mut self, span: Span, call: &'a Call) -> Result<Value, Stop> {
+    pub(super) fn call(&mut self, span: Span, call: &'a CallExpr) -> Result<Value, EvaluationStop> {
         let functions = self.functions;
         let Some(def) = functions.get(&call.function) else {
             return Err(codes::UNKNOWN_FUNCTION
@@ -34,10 +40,15 @@ impl<'a> Machine<'a> {
         };
         let site =
             CallSite { call: span, name: call.name_span, function: &call.function, written: Some(call), item: None };
-        self.invoke(def, &site, Arguments::Written(&call.arguments))
+        self.invoke(def, &site, SuppliedArguments::Written(&call.arguments))
     }
 
-    fn invoke(&mut self, def: &'a FunctionDef, site: &CallSite<'a>, arguments: Arguments<'a>) -> Result<Value, Stop> {
+    fn invoke(
+        &mut self,
+        def: &'a FunctionDef,
+        site: &CallSite<'a>,
+        arguments: SuppliedArguments<'a>,
+    ) -> Result<Value, EvaluationStop> {
         self.deeper(site.call)?;
         let result = self.carry_out(def, site, arguments);
         self.depth -= 1;
@@ -48,8 +59,8 @@ impl<'a> Machine<'a> {
         &mut self,
         def: &'a FunctionDef,
         site: &CallSite<'a>,
-        arguments: Arguments<'a>,
-    ) -> Result<Value, Stop> {
+        arguments: SuppliedArguments<'a>,
+    ) -> Result<Value, EvaluationStop> {
         let count = arguments.len();
         if count < def.min_arguments || def.most().is_some_and(|most| count > most) {
             let fault = Fault::new(&codes::ARGUMENT_COUNT, At::Name, count_message(def, count)).label(def.signature());
@@ -62,7 +73,7 @@ impl<'a> Machine<'a> {
             Purity::Provider { .. } => None,
             _ => (self.bodies)(&def.name),
         };
-        if let Some(Body::Lazy(run)) = body {
+        if let Some(FunctionBody::Lazy(run)) = body {
             return run(self, def, site, &arguments);
         }
         let mut values = Vec::with_capacity(count);
@@ -71,7 +82,7 @@ impl<'a> Machine<'a> {
             match self.argument(def, site, &arguments, at) {
                 Ok(value) => values.push(value),
                 // Later arguments are evaluated too, so that their questions are asked together.
-                Err(ask @ Stop::Ask(_)) => asks = Some(ask),
+                Err(ask @ EvaluationStop::Ask(_)) => asks = Some(ask),
                 Err(stop) => return Err(asks.unwrap_or(stop)),
             }
         }
@@ -84,9 +95,11 @@ impl<'a> Machine<'a> {
             return Ok(Value::Null.tainted(secret));
         }
         match body {
-            Some(Body::Open(run)) => run(self, site, values).and_then(|value| self.sized(site, value)),
-            Some(Body::Plain(run)) => self.plain(def, site, values, |_, values, warnings| Ok(run(values, warnings))),
-            Some(Body::Lazy(_)) => Err(Stop::Reported),
+            Some(FunctionBody::Open(run)) => run(self, site, values).and_then(|value| self.sized(site, value)),
+            Some(FunctionBody::Plain(run)) => {
+                self.plain(def, site, values, |_, values, warnings| Ok(run(values, warnings)))
+            }
+            Some(FunctionBody::Lazy(_)) => Err(EvaluationStop::Reported),
             None => {
                 let Purity::Provider { namespace, name } = &def.purity else {
                     return Err(codes::UNKNOWN_FUNCTION
@@ -111,8 +124,8 @@ impl<'a> Machine<'a> {
         native: &dyn crate::Native,
         def: &'a FunctionDef,
         site: &CallSite<'a>,
-        arguments: &Arguments<'a>,
-    ) -> Result<Value, Stop> {
+        arguments: &SuppliedArguments<'a>,
+    ) -> Result<Value, EvaluationStop> {
         let mut values = Vec::with_capacity(arguments.len());
         let mut asks = None;
         for at in 0..arguments.len() {
@@ -124,7 +137,7 @@ impl<'a> Machine<'a> {
                 Ok(value) if is_omitted(&value) && native.leaves_out() => {}
                 Ok(value) if is_omitted(&value) => values.push(Value::Null),
                 Ok(value) => values.push(value),
-                Err(ask @ Stop::Ask(_)) => asks = Some(ask),
+                Err(ask @ EvaluationStop::Ask(_)) => asks = Some(ask),
                 Err(stop) => return Err(asks.unwrap_or(stop)),
             }
         }
@@ -149,7 +162,7 @@ impl<'a> Machine<'a> {
             values.iter_mut().for_each(|value| *value = value.revealed());
         }
         if let Some(name) = native.local(&values) {
-            let head = blueprint::Head::Local(name);
+            let head = blueprint::ReferenceHead::Local(name);
             let local = blueprint::Ref { head, head_span: site.call, path: Vec::new() };
             return Ok(self.scope.read(&local)?.value.tainted(secret));
         }
@@ -176,8 +189,8 @@ impl<'a> Machine<'a> {
         def: &FunctionDef,
         site: &CallSite<'a>,
         mut values: Vec<Value>,
-        run: impl FnOnce(&mut Self, &[Value], &mut Vec<Fault>) -> Result<Result<Value, Fault>, Stop>,
-    ) -> Result<Value, Stop> {
+        run: impl FnOnce(&mut Self, &[Value], &mut Vec<Fault>) -> Result<Result<Value, Fault>, EvaluationStop>,
+    ) -> Result<Value, EvaluationStop> {
         let secret = values.iter().any(Value::has_secret);
         if values.iter().any(Value::has_unknown) {
             let ty = match &def.returns {
@@ -208,13 +221,13 @@ impl<'a> Machine<'a> {
         &mut self,
         def: &'a FunctionDef,
         site: &CallSite<'a>,
-        arguments: &Arguments<'a>,
+        arguments: &SuppliedArguments<'a>,
         at: usize,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, EvaluationStop> {
         let parameter = def.parameter(at);
         let value = match arguments {
-            Arguments::Given(values) => values.get(at).cloned().unwrap_or_default(),
-            Arguments::Written(written) => {
+            SuppliedArguments::Given(values) => values.get(at).cloned().unwrap_or_default(),
+            SuppliedArguments::Written(written) => {
                 let Some(argument) = written.get(at) else { return Ok(Value::Null) };
                 let guards = parameter.is_some_and(|parameter| parameter.absent_as_none);
                 if guards { self.guarded(&argument.value)? } else { self.eval(&argument.value)? }
@@ -226,7 +239,7 @@ impl<'a> Machine<'a> {
         Ok(value)
     }
 
-    fn guarded(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+    fn guarded(&mut self, expr: &'a Expr) -> Result<Value, EvaluationStop> {
         // A link with an absent end counts as absent, like a reference.
         let is_link = |expr: &Expr| matches!(&expr.kind, ExprKind::Call(call) if call.function.as_ref() == "link");
         let result = match &expr.kind {
@@ -240,7 +253,7 @@ impl<'a> Machine<'a> {
             _ => return self.eval(expr),
         };
         match result {
-            Err(Stop::Absent(_)) => Ok(Value::Null),
+            Err(EvaluationStop::Absent(_)) => Ok(Value::Null),
             result => result,
         }
     }
@@ -251,9 +264,9 @@ impl<'a> Machine<'a> {
         &mut self,
         def: &'a FunctionDef,
         site: &CallSite<'a>,
-        arguments: &Arguments<'a>,
+        arguments: &SuppliedArguments<'a>,
         at: usize,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EvaluationStop> {
         let warnings = self.found.len();
         let result = self.argument(def, site, arguments, at);
         let mut kept = 0;
@@ -262,7 +275,7 @@ impl<'a> Machine<'a> {
             kept <= warnings
         });
         match result {
-            Err(ask @ Stop::Ask(_)) => Err(ask),
+            Err(ask @ EvaluationStop::Ask(_)) => Err(ask),
             _ => Ok(()),
         }
     }
@@ -274,7 +287,7 @@ impl<'a> Machine<'a> {
         parameter: &Parameter,
         at: usize,
         value: &Value,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EvaluationStop> {
         let place = site.place(At::Argument(at));
         if let Value::Function(function) = value.bare() {
             if parameter.ty == Type::Function {
@@ -312,7 +325,7 @@ impl<'a> Machine<'a> {
         function: &Function,
         arguments: Vec<Value>,
         item: usize,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, EvaluationStop> {
         let place = site.place(At::Argument(parameter));
         self.deeper(place)?;
         let result = self.apply(place, function, arguments, item);
@@ -326,7 +339,7 @@ impl<'a> Machine<'a> {
         function: &Function,
         mut arguments: Vec<Value>,
         item: usize,
-    ) -> Result<Value, Stop> {
+    ) -> Result<Value, EvaluationStop> {
         let given = !function.bound.is_empty();
         if given && is_composition(&function.name) {
             self.deeper(place)?;
@@ -335,7 +348,7 @@ impl<'a> Machine<'a> {
                 order.reverse();
             }
             for value in order {
-                let Value::Function(inner) = value.bare() else { return Err(Stop::Reported) };
+                let Value::Function(inner) = value.bare() else { return Err(EvaluationStop::Reported) };
                 arguments = vec![self.apply(place, inner, arguments, item)?];
             }
             self.depth -= 1;
@@ -367,11 +380,17 @@ impl<'a> Machine<'a> {
             .label(def.signature());
             return Err(self.fail(&site, fault, None));
         }
-        self.invoke(def, &site, Arguments::Given(arguments))
+        self.invoke(def, &site, SuppliedArguments::Given(arguments))
     }
 
     /// Applies a function value of `getattr` or `getelem`.
-    fn pick(&mut self, place: Span, function: &Function, arguments: Vec<Value>, item: usize) -> Result<Value, Stop> {
+    fn pick(
+        &mut self,
+        place: Span,
+        function: &Function,
+        arguments: Vec<Value>,
+        item: usize,
+    ) -> Result<Value, EvaluationStop> {
         let site = CallSite { call: place, name: place, function: "", written: None, item: Some(item) };
         let (Some(wanted), [value]) = (function.bound.first(), arguments.as_slice()) else {
             let message = format!("`{}` gives a function of one argument", function.name);
@@ -433,11 +452,11 @@ impl<'a> Machine<'a> {
     }
 
     /// Returns the answer to a question, or adds the question to those that are asked.
-    pub(crate) fn ask(&mut self, site: &CallSite<'a>, ask: Ask) -> Result<Value, Stop> {
+    pub(crate) fn ask(&mut self, site: &CallSite<'a>, ask: Ask) -> Result<Value, EvaluationStop> {
         match self.scope.answer(&ask) {
             None => {
                 self.asked.push(ask);
-                Err(Stop::Ask(Vec::new()))
+                Err(EvaluationStop::Ask(Vec::new()))
             }
             Some(Ok(value)) => Ok(value),
             Some(Err(failure)) => {
@@ -450,18 +469,27 @@ impl<'a> Machine<'a> {
 
     /// As [`Machine::ask`]. If an argument is secret, messages of the source are hidden, because they may quote it
     /// (decision A15).
-    pub(crate) fn ask_concealed(&mut self, site: &CallSite<'a>, ask: Ask, secret: bool) -> Result<Value, Stop> {
+    pub(crate) fn ask_concealed(
+        &mut self,
+        site: &CallSite<'a>,
+        ask: Ask,
+        secret: bool,
+    ) -> Result<Value, EvaluationStop> {
         self.ask(site, ask).map_err(|stop| match stop {
-            Stop::Failed(mut diagnostic) if secret => {
+            EvaluationStop::Failed(mut diagnostic) if secret => {
                 diagnostic.message = in_secret(diagnostic.code);
                 diagnostic.notes.clear();
-                Stop::Failed(diagnostic)
+                EvaluationStop::Failed(diagnostic)
             }
             other => other,
         })
     }
 
-    pub(crate) fn ask_remembered(&mut self, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    pub(crate) fn ask_remembered(
+        &mut self,
+        site: &CallSite<'a>,
+        arguments: Vec<Value>,
+    ) -> Result<Value, EvaluationStop> {
         let ask = Ask::Remembered {
             path: self.place(),
             nth: self.number(site.written),
@@ -472,18 +500,18 @@ impl<'a> Machine<'a> {
         self.ask(site, ask)
     }
 
-    pub(crate) fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop> {
+    pub(crate) fn link(&mut self, a: &str, b: &str) -> Result<Value, EvaluationStop> {
         self.scope.link(a, b)
     }
 
     /// The error for a function value in an argument that needs data.
-    pub(crate) fn refuse_function(&self, site: &CallSite<'a>, at: usize, function: &Function) -> Stop {
+    pub(crate) fn refuse_function(&self, site: &CallSite<'a>, at: usize, function: &Function) -> EvaluationStop {
         function_as_value(&function.name, site.place(At::Argument(at))).into()
     }
 
     /// Refuses arguments that are together larger than one value may be: shared parts of them may be written many
     /// times.
-    fn accepts(&mut self, site: &CallSite<'a>, values: &[Value]) -> Result<(), Stop> {
+    fn accepts(&mut self, site: &CallSite<'a>, values: &[Value]) -> Result<(), EvaluationStop> {
         let largest = self.largest();
         let mut left = largest;
         for value in values {
@@ -505,7 +533,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Checks the size of a result and counts it (decision A17).
-    pub(crate) fn sized(&mut self, site: &CallSite<'a>, value: Value) -> Result<Value, Stop> {
+    pub(crate) fn sized(&mut self, site: &CallSite<'a>, value: Value) -> Result<Value, EvaluationStop> {
         let largest = self.largest();
         let taken = size(&value, largest);
         self.take(site.call, taken.unwrap_or(largest))?;
@@ -513,7 +541,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Turns a fault into a stop, with an optional second label.
-    pub(crate) fn fail(&mut self, site: &CallSite<'_>, fault: Fault, other: Option<(At, String)>) -> Stop {
+    pub(crate) fn fail(&mut self, site: &CallSite<'_>, fault: Fault, other: Option<(At, String)>) -> EvaluationStop {
         self.placed(site, fault, other).into()
     }
 
@@ -573,10 +601,9 @@ fn count_message(def: &FunctionDef, count: usize) -> String {
 fn accepts(ty: &Type, value: &Value) -> bool {
     ty.alternatives().iter().any(|ty| match (ty, value.bare()) {
         (Type::Any | Type::Error, _) | (_, Value::Null) => true,
-        (ty, Value::Unknown(unknown)) => unknown
-            .ty
-            .as_ref()
-            .is_none_or(|from| from.alternatives().contains(&Type::Null) || convert_type(from, ty, Source::Literal)),
+        (ty, Value::Unknown(unknown)) => unknown.ty.as_ref().is_none_or(|from| {
+            from.alternatives().contains(&Type::Null) || convert_type(from, ty, ValueOrigin::Literal)
+        }),
         (Type::Bool, Value::Bool(_))
         | (Type::Int, Value::Int(_))
         | (Type::Float, Value::Float(_) | Value::Decimal(_) | Value::Int(_))
@@ -596,7 +623,7 @@ fn refused(site: &CallSite<'_>, refusal: crate::Refusal, secret: bool) -> Diagno
     let named = !site.function.starts_with('(');
     let mut why =
         if named { format!("`{}` gives no value here", site.function) } else { "no value comes of it".into() };
-    if let (Some(crate::Step::Index(at)), Some(call)) = (steps.next(), site.written)
+    if let (Some(crate::ValueStep::Index(at)), Some(call)) = (steps.next(), site.written)
         && let Some(argument) = call.arguments.get(*at)
     {
         place = within(&argument.value, steps.as_slice());
@@ -622,11 +649,13 @@ pub fn part_of(place: Span, inside: std::ops::Range<u32>) -> Span {
 }
 
 /// The place of the value that a path leads to in an expression: that of the innermost written part.
-pub fn within(expr: &Expr, path: &[crate::Step]) -> Span {
+pub fn within(expr: &Expr, path: &[crate::ValueStep]) -> Span {
     let Some((first, rest)) = path.split_first() else { return expr.span };
     match (&expr.kind, first) {
-        (ExprKind::List(items), crate::Step::Index(at)) => items.get(*at).map_or(expr.span, |item| within(item, rest)),
-        (ExprKind::Map(entries), crate::Step::Key(key)) => {
+        (ExprKind::List(items), crate::ValueStep::Index(at)) => {
+            items.get(*at).map_or(expr.span, |item| within(item, rest))
+        }
+        (ExprKind::Map(entries), crate::ValueStep::Key(key)) => {
             entries.iter().find(|(name, _)| name.item == *key).map_or(expr.span, |(_, value)| within(value, rest))
         }
         _ => expr.span,

@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
-use blueprint::{Argument, Call, Expr, ExprKind, Function, Name, Type, Unknown, Value};
+use blueprint::{Argument, CallExpr, Expr, ExprKind, Function, Name, Type, Unknown, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 
 use super::fault::{At, Fault};
 use crate::codes;
 use crate::function::{FunctionDef, FunctionTable};
-use crate::scope::{Ask, Scope, Stop};
+use crate::scope::{Ask, EvaluationStop, Scope};
 
 /// The value that stands for an omitted member of a list or map, in languages where null is an ordinary member.
 /// Anywhere else it counts as null.
@@ -38,7 +38,7 @@ pub(super) fn is_omitted(value: &Value) -> bool {
 pub(super) const DEPTH: usize = 256;
 
 /// A step of the path inside the element under evaluation.
-pub(super) enum Step {
+pub(super) enum ElementStep {
     Key(Name),
     Index(usize),
 }
@@ -49,7 +49,7 @@ pub(crate) struct Machine<'a> {
     pub(super) scope: &'a mut dyn Scope,
     pub(super) found: Diagnostics,
     pub(super) depth: usize,
-    pub(super) path: Vec<Step>,
+    pub(super) path: Vec<ElementStep>,
     /// The scalar under evaluation, for numbering its memoised calls.
     pub(super) scalar: Option<&'a Expr>,
     /// The number of memoised calls so far that callbacks made. They have no position in the scalar.
@@ -57,17 +57,24 @@ pub(crate) struct Machine<'a> {
     /// All questions so far, so that they can be asked together.
     pub(super) asked: Vec<Ask>,
     /// The bodies of the core functions, by name.
-    pub(super) bodies: fn(&str) -> Option<Body>,
+    pub(super) bodies: fn(&str) -> Option<FunctionBody>,
 }
 
 /// The body of a function.
-pub(crate) enum Body {
+pub(crate) enum FunctionBody {
     /// Takes known arguments without secret marks.
     Plain(fn(&[Value], &mut Vec<Fault>) -> Result<Value, Fault>),
     /// Takes evaluated arguments, some of which may be unknown or secret.
-    Open(for<'a> fn(&mut Machine<'a>, &CallSite<'a>, Vec<Value>) -> Result<Value, Stop>),
+    Open(for<'a> fn(&mut Machine<'a>, &CallSite<'a>, Vec<Value>) -> Result<Value, EvaluationStop>),
     /// Evaluates its arguments itself (decision A16).
-    Lazy(for<'a> fn(&mut Machine<'a>, &'a FunctionDef, &CallSite<'a>, &Arguments<'a>) -> Result<Value, Stop>),
+    Lazy(
+        for<'a> fn(
+            &mut Machine<'a>,
+            &'a FunctionDef,
+            &CallSite<'a>,
+            &SuppliedArguments<'a>,
+        ) -> Result<Value, EvaluationStop>,
+    ),
 }
 
 /// The place of a call, for diagnostics.
@@ -76,30 +83,30 @@ pub(crate) struct CallSite<'a> {
     pub(super) name: Span,
     pub(crate) function: &'a str,
     /// The call as written; `None` for a callback.
-    pub(super) written: Option<&'a Call>,
+    pub(super) written: Option<&'a CallExpr>,
     /// The index of the item for which a callback runs.
     pub(super) item: Option<usize>,
 }
 
 /// The arguments of a call: expressions, or the values that a callback receives.
-pub(crate) enum Arguments<'a> {
+pub(crate) enum SuppliedArguments<'a> {
     Written(&'a [Argument]),
     Given(Vec<Value>),
 }
 
-impl Arguments<'_> {
+impl SuppliedArguments<'_> {
     pub(crate) fn len(&self) -> usize {
         match self {
-            Arguments::Written(arguments) => arguments.len(),
-            Arguments::Given(values) => values.len(),
+            SuppliedArguments::Written(arguments) => arguments.len(),
+            SuppliedArguments::Given(values) => values.len(),
         }
     }
 
     /// The name written before an argument.
     pub(crate) fn name(&self, at: usize) -> Option<&Name> {
         match self {
-            Arguments::Written(arguments) => arguments.get(at)?.name.as_ref().map(|name| &name.item),
-            Arguments::Given(_) => None,
+            SuppliedArguments::Written(arguments) => arguments.get(at)?.name.as_ref().map(|name| &name.item),
+            SuppliedArguments::Given(_) => None,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Identifies the call of a remembered value (decision S60): the path of its scalar, its number in the scalar, and a
 //! digest of the scalar.
 
-use blueprint::{Accessor, AccessorKind, Call, Expr, ExprKind, Head, Name, TextPart, Value};
+use blueprint::{Accessor, AccessorKind, CallExpr, Expr, ExprKind, Name, ReferenceHead, TextPart, Value};
 use sha2::{Digest, Sha256};
 
-use super::machine::{Machine, Step};
+use super::machine::{ElementStep, Machine};
 use crate::Purity;
 
 impl Machine<'_> {
@@ -13,14 +13,14 @@ impl Machine<'_> {
         let mut text = String::new();
         for step in &self.path {
             match step {
-                Step::Index(at) => text.push_str(&format!("[{at}]")),
-                Step::Key(key) if plain(key) => {
+                ElementStep::Index(at) => text.push_str(&format!("[{at}]")),
+                ElementStep::Key(key) if plain(key) => {
                     if !text.is_empty() {
                         text.push('.');
                     }
                     text.push_str(key);
                 }
-                Step::Key(key) => text.push_str(&format!("[{key:?}]")),
+                ElementStep::Key(key) => text.push_str(&format!("[{key:?}]")),
             }
         }
         text.into()
@@ -28,7 +28,7 @@ impl Machine<'_> {
 
     /// The number of a remembered call in the scalar, counted from the left, including calls that are not evaluated.
     /// Calls by callbacks have no position and are numbered after all others.
-    pub(super) fn number(&mut self, call: Option<&Call>) -> u32 {
+    pub(super) fn number(&mut self, call: Option<&CallExpr>) -> u32 {
         let mut count = 0;
         let mut number = None;
         if let Some(scalar) = self.scalar {
@@ -100,14 +100,14 @@ fn expression(expr: &Expr, digest: &mut Sha256) {
         ExprKind::Ref(reference) => {
             tag("ref", 0, digest);
             let (kind, name) = match &reference.head {
-                Head::Input(name) => ("input", name.as_ref()),
-                Head::Local(name) => ("local", name.as_ref()),
-                Head::Resource { name, .. } => ("resource", name.as_ref()),
-                Head::DataSource(name) => ("data source", name.as_ref()),
-                Head::Child(name) => ("child", name.as_ref()),
-                Head::Item => ("item", ""),
-                Head::Position => ("position", ""),
-                Head::Scoped(name) => ("scoped", name.as_ref()),
+                ReferenceHead::Input(name) => ("input", name.as_ref()),
+                ReferenceHead::Local(name) => ("local", name.as_ref()),
+                ReferenceHead::Resource { name, .. } => ("resource", name.as_ref()),
+                ReferenceHead::DataSource(name) => ("data source", name.as_ref()),
+                ReferenceHead::Child(name) => ("child", name.as_ref()),
+                ReferenceHead::Item => ("item", ""),
+                ReferenceHead::Position => ("position", ""),
+                ReferenceHead::Scoped(name) => ("scoped", name.as_ref()),
             };
             write(kind, digest);
             write(name, digest);

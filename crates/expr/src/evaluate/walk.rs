@@ -9,14 +9,14 @@ use diag::{Diagnostics, Span, Spanned};
 
 use super::access::access;
 use super::limits::{LIMIT, LimitExceeded, bytes, size};
-use super::machine::{DEPTH, Machine, Step, function_as_value, is_omitted, unknown_of};
+use super::machine::{DEPTH, ElementStep, Machine, function_as_value, is_omitted, unknown_of};
 use crate::codes;
 use crate::convert::{Mismatch, to_text};
-use crate::scope::Stop;
+use crate::scope::EvaluationStop;
 
 impl<'a> Machine<'a> {
     /// Evaluates a value that the document writes: a list, a map or a scalar.
-    pub(super) fn document_value(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+    pub(super) fn document_value(&mut self, expr: &'a Expr) -> Result<Value, EvaluationStop> {
         let nested = matches!(expr.kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Literal(_));
         if nested || self.scalar.is_some() {
             return self.eval(expr);
@@ -28,7 +28,7 @@ impl<'a> Machine<'a> {
         result
     }
 
-    pub(crate) fn eval(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+    pub(crate) fn eval(&mut self, expr: &'a Expr) -> Result<Value, EvaluationStop> {
         let depth = self.depth;
         let result = self.eval_kind(expr);
         // Restore the depth also after a failure.
@@ -36,7 +36,7 @@ impl<'a> Machine<'a> {
         result
     }
 
-    fn eval_kind(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+    fn eval_kind(&mut self, expr: &'a Expr) -> Result<Value, EvaluationStop> {
         match &expr.kind {
             ExprKind::Literal(value) => Ok(value.clone()),
             ExprKind::List(items) => self.list(expr.span, items),
@@ -59,12 +59,12 @@ impl<'a> Machine<'a> {
                 }
                 Ok(value)
             }
-            ExprKind::Error => Err(Stop::Reported),
+            ExprKind::Error => Err(EvaluationStop::Reported),
         }
     }
 
     /// Increases the depth. Fails beyond the limit.
-    pub(super) fn deeper(&mut self, span: Span) -> Result<(), Stop> {
+    pub(super) fn deeper(&mut self, span: Span) -> Result<(), EvaluationStop> {
         if self.depth >= DEPTH {
             let message = format!("the expression is nested more than {DEPTH} deep");
             return Err(codes::ARGUMENT_RANGE.new(message).label(span, "too deep here").into());
@@ -73,21 +73,21 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn reference(&mut self, reference: &Ref) -> Result<Value, Stop> {
+    fn reference(&mut self, reference: &Ref) -> Result<Value, EvaluationStop> {
         let read = self.scope.read(reference)?;
         let result = access(read.value, reference.path.get(read.used..).unwrap_or_default());
         result.map_err(|stop| match stop {
             // An absent element is labelled at the head first; the label of the accessor shows where the path ends.
-            Stop::Absent(mut diagnostic) => {
+            EvaluationStop::Absent(mut diagnostic) => {
                 diagnostic.labels.insert(0, diag::Label { span: reference.head_span, text: "read here".into() });
-                Stop::Absent(diagnostic)
+                EvaluationStop::Absent(diagnostic)
             }
             stop => stop,
         })
     }
 
     /// Checks the size of the value of an expression. A value that is only read was checked when it was made.
-    pub(super) fn check_size(&mut self, expr: &Expr, value: Value) -> Result<Value, Stop> {
+    pub(super) fn check_size(&mut self, expr: &Expr, value: Value) -> Result<Value, EvaluationStop> {
         let is_made = matches!(expr.inner().kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Choice(_));
         let largest = self.largest();
         if !is_made || size(&value, largest).is_some() {
@@ -107,18 +107,18 @@ impl<'a> Machine<'a> {
     }
 
     /// Counts bytes towards the limit of all values of the document.
-    pub(crate) fn take(&mut self, span: Span, bytes: usize) -> Result<(), Stop> {
+    pub(crate) fn take(&mut self, span: Span, bytes: usize) -> Result<(), EvaluationStop> {
         let Some(meter) = self.scope.meter() else { return Ok(()) };
         // The owner of the meter reports it.
-        meter.take(bytes, span).map_err(|LimitExceeded| Stop::Reported)
+        meter.take(bytes, span).map_err(|LimitExceeded| EvaluationStop::Reported)
     }
 
-    fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, Stop> {
+    fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, EvaluationStop> {
         self.deeper(span)?;
         self.take(span, (items.len() + 1) * std::mem::size_of::<Value>())?;
-        let mut members = Members { keeps_null: self.functions.keeps_null(), ..Members::default() };
+        let mut members = MemberCollector { keeps_null: self.functions.keeps_null(), ..MemberCollector::default() };
         for (at, item) in items.iter().enumerate() {
-            self.path.push(Step::Index(at));
+            self.path.push(ElementStep::Index(at));
             let result = self.document_value(item);
             self.path.pop();
             if let Some(value) = members.take(item, result, &mut self.found) {
@@ -126,20 +126,20 @@ impl<'a> Machine<'a> {
             }
         }
         self.depth -= 1;
-        let Members { values, stop, .. } = members;
+        let MemberCollector { values, stop, .. } = members;
         match stop {
             Some(stop) => Err(stop),
             None => Ok(Value::list(values)),
         }
     }
 
-    fn map(&mut self, span: Span, entries: &'a [(Spanned<Name>, Expr)]) -> Result<Value, Stop> {
+    fn map(&mut self, span: Span, entries: &'a [(Spanned<Name>, Expr)]) -> Result<Value, EvaluationStop> {
         self.deeper(span)?;
         self.take(span, (entries.len() + 1) * 3 * std::mem::size_of::<Value>())?;
-        let mut members = Members { keeps_null: self.functions.keeps_null(), ..Members::default() };
+        let mut members = MemberCollector { keeps_null: self.functions.keeps_null(), ..MemberCollector::default() };
         let mut map = Map::with_capacity(entries.len());
         for (key, entry) in entries {
-            self.path.push(Step::Key(key.item.clone()));
+            self.path.push(ElementStep::Key(key.item.clone()));
             let result = self.document_value(entry);
             self.path.pop();
             if let Some(value) = members.take(entry, result, &mut self.found) {
@@ -153,8 +153,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn text(&mut self, parts: &'a [TextPart]) -> Result<Value, Stop> {
-        let mut members = Members::default();
+    fn text(&mut self, parts: &'a [TextPart]) -> Result<Value, EvaluationStop> {
+        let mut members = MemberCollector::default();
         // Space for the literal parts, and 16 bytes for each value.
         let about = parts.iter().map(|part| if let TextPart::Text(part) = part { part.len() } else { 16 }).sum();
         let mut text = String::with_capacity(about);
@@ -197,7 +197,7 @@ impl<'a> Machine<'a> {
         Ok(value.tainted(secret))
     }
 
-    fn choice(&mut self, choice: &'a blueprint::Choice) -> Result<Value, Stop> {
+    fn choice(&mut self, choice: &'a blueprint::ChoiceExpr) -> Result<Value, EvaluationStop> {
         let condition = self.eval(&choice.condition)?;
         let secret = condition.has_secret();
         let branch = match condition.bare() {
@@ -219,7 +219,7 @@ impl<'a> Machine<'a> {
 }
 
 /// The text of a value in an interpolation. Fails if it cannot be converted.
-fn as_text(value: &Value, place: Span) -> Result<Value, Stop> {
+fn as_text(value: &Value, place: Span) -> Result<Value, EvaluationStop> {
     match to_text(value) {
         Some(Ok(text)) => Ok(text),
         Some(Err(Mismatch::NotUtf8)) => Err(codes::NOT_UTF8
@@ -244,15 +244,15 @@ fn as_text(value: &Value, place: Span) -> Result<Value, Stop> {
 /// Collects the members of a list, map or text. Keeps the first stop and still evaluates the other members, so that one
 /// run reports every failure and asks every question.
 #[derive(Default)]
-struct Members {
+struct MemberCollector {
     values: Vec<Value>,
-    stop: Option<Stop>,
+    stop: Option<EvaluationStop>,
     keeps_null: bool,
 }
 
-impl Members {
+impl MemberCollector {
     /// Returns the value, unless it is dropped (decision A13) or failed.
-    fn take(&mut self, expr: &Expr, result: Result<Value, Stop>, found: &mut Diagnostics) -> Option<Value> {
+    fn take(&mut self, expr: &Expr, result: Result<Value, EvaluationStop>, found: &mut Diagnostics) -> Option<Value> {
         match result {
             Ok(value) if is_omitted(&value) => None,
             Ok(value) if value.is_null() && !self.keeps_null && !matches!(expr.kind, ExprKind::Literal(_)) => None,
@@ -261,14 +261,14 @@ impl Members {
                 match (self.stop.take(), stop) {
                     (None, stop) => self.stop = Some(stop),
                     // A question takes precedence: the failures are found again once it is answered.
-                    (Some(earlier @ Stop::Ask(_)), _) => self.stop = Some(earlier),
-                    (Some(_), later @ Stop::Ask(_)) => self.stop = Some(later),
-                    (Some(Stop::Reported), later) => self.stop = Some(later),
-                    (Some(earlier), Stop::Failed(diagnostic) | Stop::Absent(diagnostic)) => {
+                    (Some(earlier @ EvaluationStop::Ask(_)), _) => self.stop = Some(earlier),
+                    (Some(_), later @ EvaluationStop::Ask(_)) => self.stop = Some(later),
+                    (Some(EvaluationStop::Reported), later) => self.stop = Some(later),
+                    (Some(earlier), EvaluationStop::Failed(diagnostic) | EvaluationStop::Absent(diagnostic)) => {
                         found.push(*diagnostic);
                         self.stop = Some(earlier);
                     }
-                    (Some(earlier), Stop::Reported) => self.stop = Some(earlier),
+                    (Some(earlier), EvaluationStop::Reported) => self.stop = Some(earlier),
                 }
                 None
             }

@@ -8,7 +8,7 @@ use sha2::Digest;
 use super::define::{function, returns, text_or_bytes};
 use super::text::text;
 use crate::codes;
-use crate::evaluate::{At, Body, Fault, MAX_VALUE_BYTES, too_large};
+use crate::evaluate::{At, Fault, FunctionBody, MAX_VALUE_BYTES, too_large};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
@@ -45,14 +45,14 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
     ]
 }
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<FunctionBody> {
     Some(match name {
-        "base64encode" => Body::Plain(base64encode),
-        "base64decode" => Body::Plain(base64decode),
-        "utf8" => Body::Plain(utf8),
-        "sha256" => Body::Plain(|arguments, _| digest::<sha2::Sha256>(arguments)),
-        "sha1" => Body::Plain(|arguments, _| digest::<sha1::Sha1>(arguments)),
-        "md5" => Body::Plain(|arguments, _| digest::<md5::Md5>(arguments)),
+        "base64encode" => FunctionBody::Plain(base64encode),
+        "base64decode" => FunctionBody::Plain(base64decode),
+        "utf8" => FunctionBody::Plain(utf8),
+        "sha256" => FunctionBody::Plain(|arguments, _| digest::<sha2::Sha256>(arguments)),
+        "sha1" => FunctionBody::Plain(|arguments, _| digest::<sha1::Sha1>(arguments)),
+        "md5" => FunctionBody::Plain(|arguments, _| digest::<md5::Md5>(arguments)),
         _ => return None,
     })
 }

@@ -6,10 +6,10 @@ use blueprint::{Function, Type, Value};
 
 use super::define::{any_list, any_map, function, returns};
 use crate::codes;
-use crate::convert::{Source, convert_type};
-use crate::evaluate::{At, Body, CallSite, Fault, Machine, bind};
+use crate::convert::{ValueOrigin, convert_type};
+use crate::evaluate::{At, CallSite, Fault, FunctionBody, Machine, bind};
 use crate::function::{FunctionDef, Returns};
-use crate::scope::Stop;
+use crate::scope::EvaluationStop;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Bool, Int, Text};
@@ -70,15 +70,15 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
     ]
 }
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<FunctionBody> {
     Some(match name {
-        "map" => Body::Open(map),
-        "filter" => Body::Open(filter),
-        "reduce" => Body::Open(reduce),
-        "sort" => Body::Open(sort),
-        "flatmap" => Body::Open(flatmap),
-        "compose" | "pipe" => Body::Open(compose),
-        "getattr" | "getelem" => Body::Open(bind),
+        "map" => FunctionBody::Open(map),
+        "filter" => FunctionBody::Open(filter),
+        "reduce" => FunctionBody::Open(reduce),
+        "sort" => FunctionBody::Open(sort),
+        "flatmap" => FunctionBody::Open(flatmap),
+        "compose" | "pipe" => FunctionBody::Open(compose),
+        "getattr" | "getelem" => FunctionBody::Open(bind),
         _ => return None,
     })
 }
@@ -118,20 +118,20 @@ fn unknown_from(arguments: &[Value], ty: Type) -> Value {
 }
 
 /// Calls a function for each item and returns the results by position. Questions for all items are asked together.
-fn for_each<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, work: &Work) -> Result<Vec<Value>, Stop> {
+fn for_each<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, work: &Work) -> Result<Vec<Value>, EvaluationStop> {
     let mut results = Vec::with_capacity(work.items.len());
     let mut asks = None;
     for (at, item) in work.items.iter().enumerate() {
         match machine.callback(site, 1, &work.function, vec![item.clone()], at) {
             Ok(result) => results.push(result),
-            Err(ask @ Stop::Ask(_)) => asks = Some(ask),
+            Err(ask @ EvaluationStop::Ask(_)) => asks = Some(ask),
             Err(stop) => return Err(asks.unwrap_or(stop)),
         }
     }
     asks.map_or(Ok(results), Err)
 }
 
-fn map<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn map<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -148,13 +148,19 @@ fn map<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>
     machine.sized(site, whole(Value::list(results), work.secret))
 }
 
-fn wrong_result(machine: &mut Machine<'_>, site: &CallSite<'_>, at: usize, needed: &str, result: &Value) -> Stop {
+fn wrong_result(
+    machine: &mut Machine<'_>,
+    site: &CallSite<'_>,
+    at: usize,
+    needed: &str,
+    result: &Value,
+) -> EvaluationStop {
     let message = format!("the function must give {needed}, for item {at} it gave one of kind {}", result.kind_word());
     let fault = Fault::new(&codes::CALLBACK_RESULT, At::Argument(1), message).label(format!("does not give {needed}"));
     machine.fail(site, fault, None)
 }
 
-fn filter<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn filter<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -178,7 +184,7 @@ fn filter<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Val
     Ok(whole(Value::list(kept), secret))
 }
 
-fn reduce<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn reduce<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let work = match work(&arguments, Type::Any) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -191,7 +197,7 @@ fn reduce<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Val
 }
 
 /// A stable merge sort. It terminates and keeps all items even if the comparing function is inconsistent.
-fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -229,7 +235,7 @@ fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value
     Ok(whole(Value::list(items), secret))
 }
 
-fn flatmap<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn flatmap<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -255,7 +261,7 @@ fn flatmap<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Va
 }
 
 /// Composes functions after checking that the result type of each fits the next.
-fn compose<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn compose<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let mut order: Vec<usize> = (0..arguments.len()).collect();
     if site.function == "compose" {
         order.reverse();
@@ -268,7 +274,7 @@ fn compose<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Va
         );
         let (Some((_, result)), Some((parameters, _))) = signatures else { continue };
         let fits = match parameters.as_slice() {
-            [parameter, ..] => result == Type::Null || convert_type(&result, parameter, Source::Literal),
+            [parameter, ..] => result == Type::Null || convert_type(&result, parameter, ValueOrigin::Literal),
             [] => false,
         };
         if !fits {

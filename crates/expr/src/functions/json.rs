@@ -6,7 +6,7 @@ use super::define::{function, returns};
 use super::json_text::{JsonError, decode, encode};
 use super::text::text;
 use crate::codes;
-use crate::evaluate::{At, Body, Fault, MAX_VALUE_BYTES, bind, too_large};
+use crate::evaluate::{At, Fault, FunctionBody, MAX_VALUE_BYTES, bind, too_large};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
@@ -35,12 +35,12 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
     ]
 }
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<FunctionBody> {
     Some(match name {
-        "fromjson" => Body::Plain(fromjson),
-        "fromjson_g" => Body::Open(bind),
-        "jsondecode" => Body::Plain(|arguments, _| read(text(arguments, 0))),
-        "jsonencode" => Body::Plain(jsonencode),
+        "fromjson" => FunctionBody::Plain(fromjson),
+        "fromjson_g" => FunctionBody::Open(bind),
+        "jsondecode" => FunctionBody::Plain(|arguments, _| read(text(arguments, 0))),
+        "jsonencode" => FunctionBody::Plain(jsonencode),
         _ => return None,
     })
 }

@@ -19,7 +19,7 @@ pub(crate) enum JsonError {
 
 /// Parses a JSON text.
 pub(crate) fn decode(text: &str) -> Result<Value, JsonError> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = JsonTextReader { text, at: 0 };
     let value = reader.value(0)?;
     reader.space();
     if reader.at < text.len() {
@@ -28,12 +28,12 @@ pub(crate) fn decode(text: &str) -> Result<Value, JsonError> {
     Ok(value)
 }
 
-struct Reader<'t> {
+struct JsonTextReader<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsonTextReader<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }

@@ -6,9 +6,9 @@ use blueprint::{Type, Value};
 
 use super::define::{any_map, function, returns};
 use crate::codes;
-use crate::evaluate::{Arguments, At, Body, CallSite, Fault, Machine, unknown_of};
+use crate::evaluate::{At, CallSite, Fault, FunctionBody, Machine, SuppliedArguments, unknown_of};
 use crate::function::{FunctionDef, Returns};
-use crate::scope::Stop;
+use crate::scope::EvaluationStop;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Bool, Int};
@@ -130,18 +130,20 @@ fn lookup_type(arguments: &[Type]) -> Type {
     Type::union(entries.chain([default]))
 }
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<FunctionBody> {
     Some(match name {
-        "and" => Body::Lazy(|machine, def, site, arguments| decide(machine, def, site, arguments, false)),
-        "or" => Body::Lazy(|machine, def, site, arguments| decide(machine, def, site, arguments, true)),
-        "not" => Body::Plain(|arguments, _| Ok((arguments.first().and_then(Value::as_bool) == Some(false)).into())),
-        "eq" => Body::Plain(eq),
-        "gt" => Body::Plain(|arguments, _| Ok((order(arguments) == Some(Ordering::Greater)).into())),
-        "ge" => Body::Plain(|arguments, _| Ok(order(arguments).is_some_and(Ordering::is_ge).into())),
-        "lt" => Body::Plain(|arguments, _| Ok((order(arguments) == Some(Ordering::Less)).into())),
-        "le" => Body::Plain(|arguments, _| Ok(order(arguments).is_some_and(Ordering::is_le).into())),
-        "if" => Body::Lazy(choose),
-        "first" => Body::Lazy(|machine, def, site, arguments| {
+        "and" => FunctionBody::Lazy(|machine, def, site, arguments| decide(machine, def, site, arguments, false)),
+        "or" => FunctionBody::Lazy(|machine, def, site, arguments| decide(machine, def, site, arguments, true)),
+        "not" => {
+            FunctionBody::Plain(|arguments, _| Ok((arguments.first().and_then(Value::as_bool) == Some(false)).into()))
+        }
+        "eq" => FunctionBody::Plain(eq),
+        "gt" => FunctionBody::Plain(|arguments, _| Ok((order(arguments) == Some(Ordering::Greater)).into())),
+        "ge" => FunctionBody::Plain(|arguments, _| Ok(order(arguments).is_some_and(Ordering::is_ge).into())),
+        "lt" => FunctionBody::Plain(|arguments, _| Ok((order(arguments) == Some(Ordering::Less)).into())),
+        "le" => FunctionBody::Plain(|arguments, _| Ok(order(arguments).is_some_and(Ordering::is_le).into())),
+        "if" => FunctionBody::Lazy(choose),
+        "first" => FunctionBody::Lazy(|machine, def, site, arguments| {
             until(machine, def, site, arguments, |value| match value.bare() {
                 Value::Null => false,
                 Value::Text(text) => !text.is_empty(),
@@ -149,11 +151,11 @@ pub(super) fn body(name: &str) -> Option<Body> {
                 _ => true,
             })
         }),
-        "coalesce" => {
-            Body::Lazy(|machine, def, site, arguments| until(machine, def, site, arguments, |value| !value.is_null()))
-        }
-        "lookup" => Body::Open(lookup),
-        "compare" => Body::Plain(compare),
+        "coalesce" => FunctionBody::Lazy(|machine, def, site, arguments| {
+            until(machine, def, site, arguments, |value| !value.is_null())
+        }),
+        "lookup" => FunctionBody::Open(lookup),
+        "compare" => FunctionBody::Plain(compare),
         _ => return None,
     })
 }
@@ -163,9 +165,9 @@ fn decide<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
     site: &CallSite<'a>,
-    arguments: &Arguments<'a>,
+    arguments: &SuppliedArguments<'a>,
     decisive: bool,
-) -> Result<Value, Stop> {
+) -> Result<Value, EvaluationStop> {
     let first = machine.argument(def, site, arguments, 0)?;
     let secret = first.has_secret();
     match first.bare() {
@@ -191,8 +193,8 @@ fn choose<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
     site: &CallSite<'a>,
-    arguments: &Arguments<'a>,
-) -> Result<Value, Stop> {
+    arguments: &SuppliedArguments<'a>,
+) -> Result<Value, EvaluationStop> {
     let condition = machine.argument(def, site, arguments, 0)?;
     let secret = condition.has_secret();
     let branch = match condition.bare() {
@@ -212,9 +214,9 @@ fn until<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
     site: &CallSite<'a>,
-    arguments: &Arguments<'a>,
+    arguments: &SuppliedArguments<'a>,
     counts: fn(&Value) -> bool,
-) -> Result<Value, Stop> {
+) -> Result<Value, EvaluationStop> {
     let mut secret = false;
     let mut value = Value::Null;
     for at in 0..arguments.len() {
@@ -235,7 +237,7 @@ fn until<'a>(
     Ok(value.tainted(secret))
 }
 
-fn lookup<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn lookup<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let default = arguments.get(2).cloned().unwrap_or_default();
     let (Some(map), Some(key)) = (arguments.first(), arguments.get(1)) else { return Ok(Value::Null) };
     let secret = matches!(map, Value::Secret(_)) || key.has_secret();

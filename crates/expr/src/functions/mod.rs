@@ -17,7 +17,7 @@ mod world;
 use std::sync::LazyLock;
 
 use crate::FunctionTable;
-use crate::evaluate::Body;
+use crate::evaluate::FunctionBody;
 
 pub use world::remembered_value;
 
@@ -47,7 +47,7 @@ fn table() -> FunctionTable {
 }
 
 /// The body of a core function; `None` for other functions.
-pub(crate) fn body(name: &str) -> Option<Body> {
+pub(crate) fn body(name: &str) -> Option<FunctionBody> {
     json::body(name)
         .or_else(|| text::body(name))
         .or_else(|| structures::body(name))

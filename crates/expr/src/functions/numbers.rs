@@ -10,7 +10,7 @@ use super::define::{function, returns};
 use super::logic::number_order;
 use super::text::text;
 use crate::codes;
-use crate::evaluate::{At, Body, Fault};
+use crate::evaluate::{At, Fault, FunctionBody};
 use crate::function::{FunctionDef, Returns};
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
@@ -72,13 +72,13 @@ fn sum_type(arguments: &[Type]) -> Type {
     }
 }
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<FunctionBody> {
     Some(match name {
-        "min" => Body::Plain(|arguments, _| Ok(chosen(arguments, Ordering::Less))),
-        "max" => Body::Plain(|arguments, _| Ok(chosen(arguments, Ordering::Greater))),
-        "abs" => Body::Plain(abs),
-        "add" => Body::Plain(add),
-        "cidrsubnet" => Body::Plain(cidrsubnet),
+        "min" => FunctionBody::Plain(|arguments, _| Ok(chosen(arguments, Ordering::Less))),
+        "max" => FunctionBody::Plain(|arguments, _| Ok(chosen(arguments, Ordering::Greater))),
+        "abs" => FunctionBody::Plain(abs),
+        "add" => FunctionBody::Plain(add),
+        "cidrsubnet" => FunctionBody::Plain(cidrsubnet),
         _ => return None,
     })
 }

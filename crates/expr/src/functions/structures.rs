@@ -6,9 +6,9 @@ use blueprint::{Map, ObjectType, Type, Value};
 
 use super::define::{any_list, any_map, function, returns};
 use crate::codes;
-use crate::evaluate::{Arguments, At, Body, CallSite, Fault, Machine, unknown_of};
+use crate::evaluate::{At, CallSite, Fault, FunctionBody, Machine, SuppliedArguments, unknown_of};
 use crate::function::{FunctionDef, Returns};
-use crate::scope::Stop;
+use crate::scope::EvaluationStop;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Int, Text};
@@ -96,19 +96,19 @@ fn merge_type(arguments: &[Type]) -> Type {
     }
 }
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<FunctionBody> {
     Some(match name {
-        "len" => Body::Open(len),
-        "list" => Body::Open(list),
-        "object" => Body::Lazy(object),
-        "keys" => Body::Open(keys),
-        "vals" => Body::Open(vals),
-        "merge" => Body::Open(merge),
+        "len" => FunctionBody::Open(len),
+        "list" => FunctionBody::Open(list),
+        "object" => FunctionBody::Lazy(object),
+        "keys" => FunctionBody::Open(keys),
+        "vals" => FunctionBody::Open(vals),
+        "merge" => FunctionBody::Open(merge),
         _ => return None,
     })
 }
 
-fn len<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn len<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let value = arguments.first().unwrap_or(&Value::Null);
     if value.is_unknown() {
         return Ok(unknown_result(&arguments, Type::Int));
@@ -145,7 +145,7 @@ fn kind(value: &Value) -> Option<&'static str> {
     }
 }
 
-fn list<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn list<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let mut first: Option<(usize, &'static str)> = None;
     for (at, item) in arguments.iter().enumerate() {
         match (first, kind(item)) {
@@ -174,8 +174,8 @@ fn object<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
     site: &CallSite<'a>,
-    arguments: &Arguments<'a>,
-) -> Result<Value, Stop> {
+    arguments: &SuppliedArguments<'a>,
+) -> Result<Value, EvaluationStop> {
     let mut entries = Map::default();
     for at in 0..arguments.len() {
         let Some(name) = arguments.name(at) else {
@@ -192,7 +192,7 @@ fn object<'a>(
     machine.sized(site, Value::Map(Arc::new(entries)))
 }
 
-fn keys<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn keys<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let (map, secret) = arguments.first().map(Value::exposed).unwrap_or((&Value::Null, false));
     if map.is_unknown() {
         return Ok(unknown_result(&arguments, Type::list(Type::Text)));
@@ -201,7 +201,7 @@ fn keys<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Res
     Ok(Value::list(keys).tainted(secret))
 }
 
-fn vals<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn vals<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let (map, secret) = arguments.first().map(Value::exposed).unwrap_or((&Value::Null, false));
     if map.is_unknown() {
         return Ok(unknown_result(&arguments, any_list()));
@@ -210,7 +210,7 @@ fn vals<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Res
     Ok(Value::list(values).tainted(secret))
 }
 
-fn merge<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn merge<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     if arguments.iter().any(Value::is_unknown) {
         return Ok(unknown_result(&arguments, any_map()));
     }

@@ -4,7 +4,7 @@ use blueprint::{Type, Value};
 
 use super::define::{any_list, function, returns, text_or_list};
 use crate::codes;
-use crate::evaluate::{At, Body, Fault, MAX_VALUE_BYTES, bind, too_large};
+use crate::evaluate::{At, Fault, FunctionBody, MAX_VALUE_BYTES, bind, too_large};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
@@ -138,34 +138,36 @@ fn searching() -> Vec<FunctionDef> {
     ]
 }
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<FunctionBody> {
     Some(match name {
-        "substr" => Body::Plain(substr),
-        "replace" => Body::Plain(replace),
-        "trim" => Body::Plain(|arguments, _| Ok(text(arguments, 0).trim().into())),
-        "trimprefix" => Body::Plain(|arguments, _| {
+        "substr" => FunctionBody::Plain(substr),
+        "replace" => FunctionBody::Plain(replace),
+        "trim" => FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).trim().into())),
+        "trimprefix" => FunctionBody::Plain(|arguments, _| {
             let whole = text(arguments, 0);
             Ok(whole.strip_prefix(text(arguments, 1)).unwrap_or(whole).into())
         }),
-        "trimsuffix" => Body::Plain(|arguments, _| {
+        "trimsuffix" => FunctionBody::Plain(|arguments, _| {
             let whole = text(arguments, 0);
             Ok(whole.strip_suffix(text(arguments, 1)).unwrap_or(whole).into())
         }),
-        "split" => Body::Plain(split),
-        "join" => Body::Plain(join),
-        "index" => {
-            Body::Plain(|arguments, _| Ok(position(text(arguments, 0), text(arguments, 0).find(text(arguments, 1)))))
+        "split" => FunctionBody::Plain(split),
+        "join" => FunctionBody::Plain(join),
+        "index" => FunctionBody::Plain(|arguments, _| {
+            Ok(position(text(arguments, 0), text(arguments, 0).find(text(arguments, 1))))
+        }),
+        "last_index" => FunctionBody::Plain(|arguments, _| {
+            Ok(position(text(arguments, 0), text(arguments, 0).rfind(text(arguments, 1))))
+        }),
+        "to_upper" => FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).to_uppercase().into())),
+        "to_lower" => FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).to_lowercase().into())),
+        "has_prefix" => {
+            FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).starts_with(text(arguments, 1)).into()))
         }
-        "last_index" => {
-            Body::Plain(|arguments, _| Ok(position(text(arguments, 0), text(arguments, 0).rfind(text(arguments, 1)))))
-        }
-        "to_upper" => Body::Plain(|arguments, _| Ok(text(arguments, 0).to_uppercase().into())),
-        "to_lower" => Body::Plain(|arguments, _| Ok(text(arguments, 0).to_lowercase().into())),
-        "has_prefix" => Body::Plain(|arguments, _| Ok(text(arguments, 0).starts_with(text(arguments, 1)).into())),
-        "has_suffix" => Body::Plain(|arguments, _| Ok(text(arguments, 0).ends_with(text(arguments, 1)).into())),
-        "contains" => Body::Plain(contains),
+        "has_suffix" => FunctionBody::Plain(|arguments, _| Ok(text(arguments, 0).ends_with(text(arguments, 1)).into())),
+        "contains" => FunctionBody::Plain(contains),
         "substr_g" | "replace_g" | "trimprefix_g" | "trimsuffix_g" | "split_g" | "has_prefix_g" | "has_suffix_g"
-        | "contains_g" => Body::Open(bind),
+        | "contains_g" => FunctionBody::Open(bind),
         _ => return None,
     })
 }

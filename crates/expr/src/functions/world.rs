@@ -1,12 +1,12 @@
 //! Functions that need external data (decision 2.6). They only ask: no code here reads a clock or a file.
 
-use blueprint::{AccessorKind, Expr, ExprKind, Head, Type, Value};
+use blueprint::{AccessorKind, Expr, ExprKind, ReferenceHead, Type, Value};
 
 use super::define::{any_map, function, returns};
 use crate::codes;
-use crate::evaluate::{Arguments, At, Body, CallSite, Fault, Machine};
+use crate::evaluate::{At, CallSite, Fault, FunctionBody, Machine, SuppliedArguments};
 use crate::function::{FunctionDef, Purity};
-use crate::scope::{Ask, Stop};
+use crate::scope::{Ask, EvaluationStop};
 
 /// The formats of `datetime`.
 const FORMATS: [&str; 4] = ["unix", "rfc3339", "tag", "tagcompact"];
@@ -50,14 +50,14 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
     ]
 }
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<FunctionBody> {
     Some(match name {
-        "file" => Body::Open(file),
-        "http_resource" => Body::Open(http_resource),
-        "cwd" => Body::Open(|machine, site, _| machine.ask(site, Ask::WorkingDirectory)),
-        "uuid" => Body::Open(|machine, site, arguments| machine.ask_remembered(site, arguments)),
-        "datetime" => Body::Open(datetime),
-        "link" => Body::Lazy(link),
+        "file" => FunctionBody::Open(file),
+        "http_resource" => FunctionBody::Open(http_resource),
+        "cwd" => FunctionBody::Open(|machine, site, _| machine.ask(site, Ask::WorkingDirectory)),
+        "uuid" => FunctionBody::Open(|machine, site, arguments| machine.ask_remembered(site, arguments)),
+        "datetime" => FunctionBody::Open(datetime),
+        "link" => FunctionBody::Lazy(link),
         _ => return None,
     })
 }
@@ -71,7 +71,7 @@ fn known_text(arguments: &[Value], ty: Type) -> Result<(blueprint::Name, bool), 
     }
 }
 
-fn file<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn file<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     match known_text(&arguments, Type::Bytes) {
         Ok((path, secret)) => {
             let ask = Ask::File { path, document: site.call.file };
@@ -81,7 +81,11 @@ fn file<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value
     }
 }
 
-fn http_resource<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn http_resource<'a>(
+    machine: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let (url, secret) = match known_text(&arguments, Type::Bytes) {
         Ok(known) => known,
         Err(unknown) => return Ok(unknown),
@@ -98,7 +102,11 @@ fn http_resource<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: 
     Ok(machine.ask_concealed(site, Ask::Http { url }, secret)?.tainted(secret))
 }
 
-fn datetime<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn datetime<'a>(
+    machine: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    arguments: Vec<Value>,
+) -> Result<Value, EvaluationStop> {
     let (format, secret) = match known_text(&arguments, Type::Text) {
         Ok(known) => known,
         Err(unknown) => return Ok(unknown),
@@ -118,13 +126,13 @@ fn link<'a>(
     machine: &mut Machine<'a>,
     _: &'a FunctionDef,
     site: &CallSite<'a>,
-    arguments: &Arguments<'a>,
-) -> Result<Value, Stop> {
+    arguments: &SuppliedArguments<'a>,
+) -> Result<Value, EvaluationStop> {
     let mut ends = Vec::new();
     for at in 0..2 {
         let end = match arguments {
-            Arguments::Written(written) => written.get(at).and_then(|argument| end_of_link(&argument.value)),
-            Arguments::Given(values) => values.get(at).and_then(Value::as_text).map(str::to_string),
+            SuppliedArguments::Written(written) => written.get(at).and_then(|argument| end_of_link(&argument.value)),
+            SuppliedArguments::Given(values) => values.get(at).and_then(Value::as_text).map(str::to_string),
         };
         match end {
             Some(end) => ends.push(end),
@@ -140,13 +148,13 @@ fn link<'a>(
     match ends.as_slice() {
         [a, b] => machine.link(a, b).map_err(|stop| match stop {
             // The first label is the place of the read; the reason for the absence follows.
-            Stop::Absent(mut diagnostic) => {
+            EvaluationStop::Absent(mut diagnostic) => {
                 diagnostic.labels.insert(0, diag::Label { span: site.call, text: "read here".into() });
-                Stop::Absent(diagnostic)
+                EvaluationStop::Absent(diagnostic)
             }
             stop => stop,
         }),
-        _ => Err(Stop::Reported),
+        _ => Err(EvaluationStop::Reported),
     }
 }
 
@@ -155,7 +163,7 @@ fn end_of_link(expr: &Expr) -> Option<String> {
     match &expr.kind {
         ExprKind::Literal(Value::Text(name)) => Some(name.to_string()),
         ExprKind::Ref(reference) => {
-            let Head::Resource { name, .. } = &reference.head else { return None };
+            let ReferenceHead::Resource { name, .. } = &reference.head else { return None };
             match reference.path.as_slice() {
                 [] => Some(name.to_string()),
                 [accessor] => match &accessor.kind {

@@ -3,11 +3,11 @@
 //!
 //! Not here: what a value is (`resolve`).
 
-use blueprint::{AccessorKind, Address, Expr, Head, IndexMap, Name, Resource};
+use blueprint::{AccessorKind, Address, Expr, IndexMap, Name, ReferenceHead, Resource};
 use evaluate::resolve::links::LinkSlot;
 use evaluate::resolve::{Evaluation, Members};
 use understand::documents::{Documents, group_key};
-use understand::graph::{EdgeKind, Node};
+use understand::graph::{EdgeKind, GraphNode};
 
 use crate::model::HashSet;
 
@@ -57,7 +57,7 @@ pub(crate) fn group(
     let mut used = Used::default();
     let readers = [&local.value];
     let reads = Reads::new(documents, unit, &readers);
-    for edge in documents.graph().edges(Node::Local(index)) {
+    for edge in documents.graph().edges(GraphNode::Local(index)) {
         addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
     }
     if !used.is_empty() {
@@ -79,7 +79,7 @@ pub(crate) fn searched_group(
     let mut readers: Vec<&Expr> = source.filters.iter().map(|filter| &filter.search).collect();
     readers.extend(source.metadata.annotations.iter().map(|(_, value)| value));
     let reads = Reads::new(documents, unit, &readers);
-    for edge in documents.graph().edges(Node::DataSource(index)) {
+    for edge in documents.graph().edges(GraphNode::DataSource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
             addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
         }
@@ -107,7 +107,7 @@ pub(crate) fn handed_group(
     let readers: Vec<&Expr> = passed.given.into_iter().collect();
     let mut used = Used::default();
     let reads = Reads::new(documents, passed.above, &readers);
-    for edge in documents.graph().edges(Node::Input(number)) {
+    for edge in documents.graph().edges(GraphNode::Input(number)) {
         if edge.kind != EdgeKind::ReadsMetadata {
             addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
         }
@@ -159,13 +159,13 @@ impl<'a> Reads<'a> {
         expr.references(&mut |reference| {
             let first = reference.path.first().map(|accessor| &accessor.kind);
             match (&reference.head, first) {
-                (Head::Resource { name, .. }, Some(AccessorKind::Index(at))) => {
+                (ReferenceHead::Resource { name, .. }, Some(AccessorKind::Index(at))) => {
                     if let Some(position) = blueprint.resources.get_index_of(name) {
                         reads.entry(unit.resource(position)).or_default().push(*at as usize);
                     }
                 }
                 // An export reads in its own document.
-                (Head::Child(name), Some(AccessorKind::Name(export))) => {
+                (ReferenceHead::Child(name), Some(AccessorKind::Name(export))) => {
                     let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
                     let Some(child) = child else { return };
                     if let Some(export) = self.documents.unit(child).blueprint().exports.get(export) {
@@ -183,21 +183,21 @@ pub(crate) fn addresses_of(
     documents: &Documents,
     evaluation: &Evaluation,
     groups: &IndexMap<Name, Vec<Address>>,
-    to: Node,
+    to: GraphNode,
     kind: EdgeKind,
     reads: &Reads<'_>,
     used: &mut Used,
 ) {
     let mut add = |address: Address| used.add(address);
     match to {
-        Node::Local(index) => {
+        GraphNode::Local(index) => {
             let Some((unit, name, _)) = documents.local(index) else { return };
             let address = documents.unit(unit).group_address(name);
             if group_key(&address).is_some_and(|key| groups.contains_key(key.as_ref())) {
                 add(address);
             }
         }
-        Node::Resource(index) => match &evaluation.resources[index as usize] {
+        GraphNode::Resource(index) => match &evaluation.resources[index as usize] {
             Members::Single(member) => add(member.address.clone()),
             Members::Many(members) if kind == EdgeKind::DependsOn => {
                 members.iter().flatten().for_each(|member| add(member.address.clone()));
@@ -211,14 +211,14 @@ pub(crate) fn addresses_of(
             }
             Members::Open | Members::Failed | Members::Absent => {}
         },
-        Node::DataSource(index) => {
+        GraphNode::DataSource(index) => {
             let Some((unit, name, _)) = documents.data_source(index) else { return };
             let address = documents.unit(unit).group_address(&source_group(name));
             if group_key(&address).is_some_and(|key| groups.contains_key(key.as_ref())) {
                 add(address);
             }
         }
-        Node::Link(number) if kind != EdgeKind::Link => {
+        GraphNode::Link(number) if kind != EdgeKind::Link => {
             let Some(pair) = evaluation.pair(number) else { return };
             let named = |resource: u32, position: Option<u32>| {
                 let read = reads.of(resource);
@@ -229,10 +229,10 @@ pub(crate) fn addresses_of(
                 read.for_each(|link| add(link.address.clone()));
             }
         }
-        Node::Input(number) => {
+        GraphNode::Input(number) => {
             evaluation.passed_input_uses[number as usize].iter().for_each(|address| add(address.clone()))
         }
-        Node::Child(_) | Node::Link(_) => {}
+        GraphNode::Child(_) | GraphNode::Link(_) => {}
     }
 }
 
@@ -249,7 +249,7 @@ pub(crate) fn common_dependencies(
     readers.extend(resource.condition.as_deref());
     let reads = Reads::new(documents, unit, &readers);
     let mut used = Used::default();
-    for edge in documents.graph().edges(Node::Resource(index)) {
+    for edge in documents.graph().edges(GraphNode::Resource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
             addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
         }

@@ -8,7 +8,7 @@ use evaluate::evaluation_question;
 use evaluate::resolve::{Evaluation, Members, Need};
 use evaluate::world::World;
 use provider::Catalogs;
-use understand::graph::Node;
+use understand::graph::GraphNode;
 
 use crate::codes;
 use crate::draft::Draft;
@@ -19,7 +19,7 @@ use crate::drafting::members::members;
 /// the links whose parts come next.
 pub(crate) async fn settle_level(
     evaluation: &mut Evaluation,
-    level: Vec<Node>,
+    level: Vec<GraphNode>,
     live: &[bool],
     draft: &mut Draft,
     catalogs: &Catalogs,
@@ -39,7 +39,7 @@ pub(crate) async fn settle_level(
             let mut absent = Vec::new();
             let taken = evaluation.taken();
             let outcome = match node {
-                Node::Local(index) => {
+                GraphNode::Local(index) => {
                     let dead = !live[index as usize];
                     match evaluation.settle_local(index, &mut mistakes) {
                         // An intermediate value without readers does not cause a data source to be read.
@@ -47,7 +47,7 @@ pub(crate) async fn settle_level(
                         other => other.map_err(|need| vec![need]),
                     }
                 }
-                Node::Resource(index) => members(evaluation, index, &mut absent, &mut mistakes)
+                GraphNode::Resource(index) => members(evaluation, index, &mut absent, &mut mistakes)
                     .and_then(|members| {
                         evaluation.resources[index as usize] = members;
                         evaluation.merge_links(index, &mut mistakes).map_err(|need| {
@@ -59,10 +59,12 @@ pub(crate) async fn settle_level(
                         draft.absent.append(&mut absent);
                         resources.push(index);
                     }),
-                Node::Input(number) => evaluation.settle_passed_input(number, &mut mistakes).map_err(|need| vec![need]),
+                GraphNode::Input(number) => {
+                    evaluation.settle_passed_input(number, &mut mistakes).map_err(|need| vec![need])
+                }
                 // Read when something live asks for them (decision S59).
-                Node::DataSource(_) | Node::Child(_) => Ok(()),
-                Node::Link(number) => {
+                GraphNode::DataSource(_) | GraphNode::Child(_) => Ok(()),
+                GraphNode::Link(number) => {
                     evaluation.settle_link(number, &mut mistakes).map_err(|need| vec![need]).map(|ready| {
                         if ready {
                             links.push(number);
@@ -75,7 +77,7 @@ pub(crate) async fn settle_level(
                     if !mistakes.is_empty() {
                         let unit = match node {
                             // A passed input is written in the parent document.
-                            Node::Input(_) => {
+                            GraphNode::Input(_) => {
                                 documents.unit(documents.unit_of(node)).parent.map_or(0, |(above, _)| above)
                             }
                             _ => documents.unit_of(node),
@@ -84,9 +86,11 @@ pub(crate) async fn settle_level(
                         found.append(mistakes);
                     }
                     match node {
-                        Node::Local(index) => group(&documents, index, evaluation, &mut draft.groups),
-                        Node::DataSource(index) => searched_group(&documents, index, evaluation, &mut draft.groups),
-                        Node::Input(number) => handed_group(&documents, number, evaluation, &mut draft.groups),
+                        GraphNode::Local(index) => group(&documents, index, evaluation, &mut draft.groups),
+                        GraphNode::DataSource(index) => {
+                            searched_group(&documents, index, evaluation, &mut draft.groups)
+                        }
+                        GraphNode::Input(number) => handed_group(&documents, number, evaluation, &mut draft.groups),
                         _ => {}
                     }
                 }

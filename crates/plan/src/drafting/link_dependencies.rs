@@ -7,8 +7,8 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use evaluate::resolve::Evaluation;
 use understand::compare::Change;
-use understand::links::Pair;
-use understand::links::wiring::{Read, Target, is_settable};
+use understand::links::LinkedPair;
+use understand::links::wiring::{LinkRead, LinkTarget, is_settable};
 
 use crate::decision::Decision;
 use crate::model::{Action, AddressSet, Reason};
@@ -22,32 +22,32 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
         let Some(pair) = evaluation.declared_links.pair(*number).filter(|_| !evaluation.is_gone(link)) else {
             continue;
         };
-        let address_of = |target: Target| {
+        let address_of = |target: LinkTarget| {
             let (resource, position) = evaluation.member_of(link, target)?;
             evaluation.member(resource, position).map(|member| member.address.clone())
         };
-        if let (Some(first), Target::End(own)) = (pair.kind.first, target)
+        if let (Some(first), LinkTarget::End(own)) = (pair.kind.first, target)
             && first != *own
         {
-            used.extend(address_of(Target::End(first)));
+            used.extend(address_of(LinkTarget::End(first)));
         }
         for (_, reads) in pair.wiring.with.iter().filter(|(into, _)| into == target) {
             writes = true;
             for read in reads {
                 match read {
-                    Read::Spec(side, field) => {
+                    LinkRead::Spec(side, field) => {
                         let (resource, _) = evaluation.end_of(link, *side).unwrap_or_default();
                         let ty = evaluation.type_of(resource);
                         let alone = ty.is_some_and(|ty| {
                             pair.wiring.reads_document(&pair.kind, *target, *side, field.as_ref(), &ty.schema)
                         });
                         if !alone {
-                            used.extend(address_of(Target::End(*side)));
+                            used.extend(address_of(LinkTarget::End(*side)));
                         }
                     }
-                    Read::Metadata(_) => {}
-                    Read::Use(at) => used.extend(address_of(Target::Use(*at))),
-                    Read::Part(at) => {
+                    LinkRead::Metadata(_) => {}
+                    LinkRead::Use(at) => used.extend(address_of(LinkTarget::Use(*at))),
+                    LinkRead::Part(at) => {
                         let part = evaluation.link(link).and_then(|link| link.parts.get(*at)?.as_ref());
                         used.extend(part.map(|part| part.address.clone()));
                     }
@@ -76,22 +76,22 @@ pub(crate) fn required_first(evaluation: &Evaluation, index: u32, position: Opti
     let mut used = Vec::new();
     for (number, at, target) in evaluation.links_of(index, position) {
         let link = (*number, *at);
-        let writes = |pair: &&Arc<Pair>| pair.wiring.with.iter().any(|(into, _)| into == target);
+        let writes = |pair: &&Arc<LinkedPair>| pair.wiring.with.iter().any(|(into, _)| into == target);
         let Some(pair) = evaluation.declared_links.pair(*number).filter(writes) else { continue };
         if evaluation.is_gone(link) {
             continue;
         }
         for read in &pair.wiring.require {
             let of = match read {
-                Read::Spec(side, _) if *target == Target::End(*side) => continue,
-                Read::Spec(side, _) => Target::End(*side),
-                Read::Use(at) => Target::Use(*at),
-                Read::Metadata(_) | Read::Part(_) => continue,
+                LinkRead::Spec(side, _) if *target == LinkTarget::End(*side) => continue,
+                LinkRead::Spec(side, _) => LinkTarget::End(*side),
+                LinkRead::Use(at) => LinkTarget::Use(*at),
+                LinkRead::Metadata(_) | LinkRead::Part(_) => continue,
             };
             let Some((resource, position)) = evaluation.member_of(link, of) else { continue };
             let Some(member) = evaluation.member(resource, position) else { continue };
             let set = match read {
-                Read::Spec(_, Some(field)) => {
+                LinkRead::Spec(_, Some(field)) => {
                     evaluation.type_of(resource).is_some_and(|ty| is_settable(&ty.schema, field)).then_some(field)
                 }
                 _ => None,

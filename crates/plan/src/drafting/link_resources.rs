@@ -10,7 +10,7 @@ use evaluate::world::World;
 use provider::{Catalogs, Side};
 use state::Snapshot;
 use understand::links::address::part_of;
-use understand::links::wiring::{Read, Target};
+use understand::links::wiring::{LinkRead, LinkTarget};
 
 use crate::drafting::decide::{Wanted, decide};
 use crate::drafting::decided::{DecidedSoFar, conclude};
@@ -81,22 +81,22 @@ pub(crate) async fn decide_parts(
 pub(crate) fn dependencies(evaluation: &Evaluation, link: LinkAt, part: usize) -> Vec<Address> {
     let mut used = AddressSet::default();
     let Some(pair) = evaluation.pair(link.0) else { return Vec::new() };
-    let address_of = |target: Target| {
+    let address_of = |target: LinkTarget| {
         let (resource, position) = evaluation.member_of(link, target)?;
         evaluation.member(resource, position).map(|member| member.address.clone())
     };
     for side in [Side::A, Side::B].into_iter().filter(|side| !pair.wiring.is_part_first(*side)) {
-        used.extend(address_of(Target::End(side)));
+        used.extend(address_of(LinkTarget::End(side)));
     }
     for read in pair.wiring.parts.get(part).into_iter().flatten() {
         match read {
-            Read::Use(at) => used.extend(address_of(Target::Use(*at))),
-            Read::Part(at) => {
+            LinkRead::Use(at) => used.extend(address_of(LinkTarget::Use(*at))),
+            LinkRead::Part(at) => {
                 let name = pair.kind.parts.get_index(*at).map(|(name, _)| name);
                 let link = evaluation.link(link);
                 used.extend(link.zip(name).map(|(link, name)| part_of(&link.address, name)));
             }
-            Read::Spec(..) | Read::Metadata(_) => {}
+            LinkRead::Spec(..) | LinkRead::Metadata(_) => {}
         }
     }
     let spec = evaluation.link(link).and_then(|link| Some(&link.parts.get(part)?.as_ref()?.spec));

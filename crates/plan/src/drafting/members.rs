@@ -5,7 +5,7 @@
 use blueprint::{Address, Key, Name, Resource, Value};
 use diag::Diagnostics;
 use evaluate::evaluation_question;
-use evaluate::resolve::{CallSite, Evaluation, Member, Members, Need, Outputs};
+use evaluate::resolve::{Evaluation, ExpressionSite, Member, Members, Need, Outputs};
 use evaluate::world::World;
 use provider::{Catalogs, ResourceType};
 use state::Snapshot;
@@ -25,7 +25,7 @@ pub(crate) fn members(
     let Some(ty) = documents.resource_type(index) else {
         // The type of an absent resource may be unknown.
         let owner = name.to_string();
-        let there = evaluation.condition(CallSite::of(unit, &owner), resource, &mut Diagnostics::new());
+        let there = evaluation.condition(ExpressionSite::of(unit, &owner), resource, &mut Diagnostics::new());
         return Ok(match there {
             Ok(Some(Some(false))) => Members::Absent,
             _ => Members::Failed,
@@ -44,7 +44,7 @@ pub(crate) fn members(
         });
     }
     let owner = address.to_string();
-    let site = CallSite::of(unit, &owner);
+    let site = ExpressionSite::of(unit, &owner);
     let Some(items) = evaluation.items(site, name, resource, found).map_err(|need| vec![need])? else {
         return Ok(Members::Failed);
     };
@@ -119,7 +119,7 @@ pub(crate) fn member(
     found: &mut Diagnostics,
 ) -> Result<Evaluated, Need> {
     let owner = address.to_string();
-    let site = CallSite { unit, owner: &owner, item: item.as_ref() };
+    let site = ExpressionSite { unit, owner: &owner, item: item.as_ref() };
     let condition_open = match evaluation.condition(site, resource, found)? {
         Some(Some(true)) => false,
         Some(None) => true,

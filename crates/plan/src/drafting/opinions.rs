@@ -7,7 +7,7 @@
 
 use blueprint::{Address, Name, Resource, Value};
 use diag::Diagnostics;
-use evaluate::answers::{Answers, Opinion};
+use evaluate::answers::{Answers, ProviderOpinion};
 use evaluate::resolve::Evaluation;
 use evaluate::world::World;
 use provider::{CheckRequest, PlanMode, PlanPhase, PlanRequest, Plans};
@@ -164,7 +164,7 @@ async fn ask_plans(
 /// Keeps the opinions and reports what providers said.
 fn take_in(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAnswer>, found: &mut Diagnostics) {
     let messages = evaluation.documents.root().checked.rules.messages;
-    let mut opinions: Vec<(Address, Opinion)> = Vec::new();
+    let mut opinions: Vec<(Address, ProviderOpinion)> = Vec::new();
     for (at, answer) in answers {
         let decision = &drafts[at];
         let spec = resource_of(&evaluation.documents, decision).map(|resource| &resource.spec);
@@ -172,7 +172,7 @@ fn take_in(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAn
             Ok(mut said) => {
                 let diagnostics = std::mem::take(&mut said.diagnostics);
                 report(diagnostics, &decision.address, spec, decision.span, messages, found);
-                opinions.push((decision.address.clone(), Opinion::from(said)));
+                opinions.push((decision.address.clone(), ProviderOpinion::from(said)));
             }
             Err(error) if error.diagnostics.is_empty() || error.session.is_some() => {
                 found.push(provider_failed(&decision.address, decision.span, &error));

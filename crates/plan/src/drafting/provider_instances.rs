@@ -12,7 +12,7 @@ use evaluate::resolve::{Evaluation, Members, NoProviderInstance};
 use evaluate::world::World;
 use provider::SettingsChange;
 use state::Snapshot;
-use understand::graph::Node;
+use understand::graph::GraphNode;
 
 use crate::decision::Decision;
 use crate::model::{Action, HashSet, Reason};
@@ -25,7 +25,7 @@ pub(crate) fn instance_of(
     snapshot: &Snapshot,
     found: &mut Diagnostics,
 ) -> Option<Arc<ProviderInstance>> {
-    let instance = match evaluation.provider_of(Node::Resource(index)) {
+    let instance = match evaluation.provider_of(GraphNode::Resource(index)) {
         Ok(instance) => instance?,
         Err(NoProviderInstance(why)) => {
             let exists = !matches!(evaluation.resources[index as usize], Members::Absent | Members::Failed);

@@ -5,7 +5,7 @@
 
 use blueprint::Value;
 use diag::Diagnostics;
-use evaluate::answers::{Answers, Opinion};
+use evaluate::answers::{Answers, ProviderOpinion};
 use evaluate::question::{RecordedInstances, ResourceTarget};
 use evaluate::world::World;
 use provider::{PlanMode, PlanPhase, PlanRequest, Planned, Plans, ProviderError};
@@ -76,7 +76,7 @@ async fn ask(
             Ok(mut said) => {
                 let diagnostics = std::mem::take(&mut said.diagnostics);
                 report(diagnostics, address, None, decision.span, messages, found);
-                let mut opinion = Opinion::from(said);
+                let mut opinion = ProviderOpinion::from(said);
                 if let Some(first) = answers.opinions.get(address) {
                     // The verdict about the old resource stays.
                     (opinion.verdict, opinion.replaces) = (first.verdict.clone(), first.replaces.clone());

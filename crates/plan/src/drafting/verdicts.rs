@@ -3,7 +3,7 @@
 //! Not here: asking for the opinion (`opinions`).
 
 use blueprint::{FieldPath, ReplaceOrder, Resource, Value};
-use evaluate::answers::Opinion;
+use evaluate::answers::ProviderOpinion;
 use provider::{Plans, Verdict};
 use understand::compare::{Change, same_field};
 
@@ -11,7 +11,7 @@ use crate::decision::Decision;
 use crate::model::{Action, Reason};
 
 /// Makes of a decision what its provider says of it.
-pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &Opinion, resource: Option<&Resource>) {
+pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &ProviderOpinion, resource: Option<&Resource>) {
     let decides = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.plans == Plans::Always);
     if decides {
         return apply_verdict(decision, opinion, resource);
@@ -36,7 +36,7 @@ pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &Opinion, resource
 }
 
 /// The decision of a provider that decides. The engine's own comparison only shows the changes and gives the reasons.
-fn apply_verdict(decision: &mut Decision, opinion: &Opinion, resource: Option<&Resource>) {
+fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: Option<&Resource>) {
     if let Some(inputs) = &opinion.inputs {
         decision.desired = inputs.clone();
         adjust_changes(decision, inputs);
@@ -129,7 +129,7 @@ fn set_order(decision: &mut Decision, delete_first: Option<bool>, resource: Opti
 
 /// Adds the computed fields that change by the provider's plan, so that a person sees why the resource is changed.
 /// Fields that become known only later are named if nothing else is.
-fn add_computed_changes(decision: &mut Decision, opinion: &Opinion) {
+fn add_computed_changes(decision: &mut Decision, opinion: &ProviderOpinion) {
     let (Some(ty), Some(outputs)) = (&decision.ty, &opinion.outputs) else { return };
     let shows_unknown = decision.changes.is_empty();
     let shown = |name: &str, changes: &[Change]| {

@@ -26,7 +26,7 @@ use understand::links::address::part_of;
 use understand::links::contribution::{Contribution, ContributionIndex, Merger};
 use understand::links::guarantees::{Between, Guarantees, MemberKey, count};
 use understand::links::overlay::{Overlay, overlays_of};
-use understand::links::wiring::Target;
+use understand::links::wiring::LinkTarget;
 
 use crate::decision::{Decision, Lineage, PrivateData};
 use crate::draft::Draft;
@@ -69,7 +69,7 @@ struct Wanted {
     type_name: TypeId,
     span: Span,
     notes: Value,
-    with: Vec<(Target, Contribution)>,
+    with: Vec<(LinkTarget, Contribution)>,
     data: Value,
     rank: u32,
     after: Vec<Address>,
@@ -265,10 +265,10 @@ fn decide_link(
 ) -> Result<Option<Drafted>, Need> {
     let Some(pair) = evaluation.pair(one.link.0) else { return Ok(None) };
     let kind = pair.kind.clone();
-    let mut targets = vec![Target::End(Side::A), Target::End(Side::B)];
-    targets.extend((0..kind.uses.len()).map(Target::Use));
+    let mut targets = vec![LinkTarget::End(Side::A), LinkTarget::End(Side::B)];
+    targets.extend((0..kind.uses.len()).map(LinkTarget::Use));
     targets.retain(|target| {
-        kind.effects.iter().any(|effect| effect.after && Target::of(&effect.into, &kind) == Some(*target))
+        kind.effects.iter().any(|effect| effect.after && LinkTarget::of(&effect.into, &kind) == Some(*target))
     });
     let mut writes = Vec::with_capacity(targets.len());
     for target in targets {
@@ -346,7 +346,7 @@ impl<'a> LinkDraft<'a> {
         if self.is_new { Action::Link } else { Action::Relink }
     }
 
-    fn member(&self, target: Target) -> Option<&'a Member> {
+    fn member(&self, target: LinkTarget) -> Option<&'a Member> {
         let (resource, position) = self.evaluation.member_of(self.one.link, target)?;
         self.evaluation.member(resource, position)
     }
@@ -359,7 +359,7 @@ impl<'a> LinkDraft<'a> {
     fn decide_phase(
         &mut self,
         place: u32,
-        target: Target,
+        target: LinkTarget,
         contributions: &[Contribution],
         standing: &mut TargetContents,
     ) {
@@ -564,7 +564,8 @@ impl<'a> LinkDraft<'a> {
         let one = self.one;
         let (parts, parts_change) = self.resources();
         let reasons = self.reasons(&inputs, parts_change);
-        let ends = [Side::A, Side::B].into_iter().map(Target::End).chain((0..self.kind.uses.len()).map(Target::Use));
+        let ends =
+            [Side::A, Side::B].into_iter().map(LinkTarget::End).chain((0..self.kind.uses.len()).map(LinkTarget::Use));
         let members = ends.filter_map(|target| self.member(target)).map(|member| member.address.clone());
         let dependencies: Vec<Address> = members.chain(parts.iter().cloned()).collect();
         let prior = self.prior.take();

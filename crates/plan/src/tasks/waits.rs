@@ -6,7 +6,7 @@ use blueprint::{Address, IndexMap, Name, ReplaceOrder, TypeId, Value};
 use evaluate::resolve::Evaluation;
 use state::Snapshot;
 use understand::documents::{address_of_group, group_key};
-use understand::graph::{EdgeKind, Node};
+use understand::graph::{EdgeKind, GraphNode};
 
 use crate::decision::Decision;
 use crate::draft::Draft;
@@ -27,12 +27,12 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
         let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
         let Some(forward) = tasks.forward.filter(|_| decision.element.is_some() || is_part) else { continue };
         let needs_stable = decision.ty.as_ref().map_or(&[][..], |ty| &ty.needs_stable);
-        let edges = decision.element.map_or(&[][..], |(index, _)| documents.graph().edges(Node::Resource(index)));
+        let edges = decision.element.map_or(&[][..], |(index, _)| documents.graph().edges(GraphNode::Resource(index)));
         let depends_on: Vec<&Name> = edges
             .iter()
             .filter(|edge| edge.kind == EdgeKind::DependsOn)
             .filter_map(|edge| match edge.to {
-                Node::Resource(number) => documents.resource(number).map(|(_, name, _)| name),
+                GraphNode::Resource(number) => documents.resource(number).map(|(_, name, _)| name),
                 _ => None,
             })
             .collect();

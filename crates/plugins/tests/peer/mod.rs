@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use plugins::{
-    Address, AfterStop, BoxFuture, Endpoint, Inherit, Launch, Level, Limits, LogLine, Logs, Protocol, Recognised,
+    AfterStop, BoxFuture, Endpoint, Inherit, Launch, Level, ListenAddress, LogLine, Logs, ProcessLimits, Protocol,
+    Recognised,
 };
 
 /// `ready PORT [VERSION]` is the handshake, and `SOCKETS` the variable with the folder of sockets.
@@ -31,7 +32,7 @@ impl Protocol for Peer {
             return Recognised::Refused(format!("`{port}` is no port"));
         };
         let protocol = words.next().and_then(|version| version.parse().ok());
-        Recognised::Endpoint(Endpoint { protocol, ..Endpoint::new(Address::Tcp((host, port).into())) })
+        Recognised::Endpoint(Endpoint { protocol, ..Endpoint::new(ListenAddress::Tcp((host, port).into())) })
     }
 
     fn stop<'a>(&'a self, _: &'a Endpoint) -> BoxFuture<'a, AfterStop> {
@@ -60,7 +61,7 @@ pub(crate) fn shell(folder: &Path, script: &str) -> Launch {
         folder: folder.into(),
         environment: Vec::new(),
         inherit: Inherit::All,
-        limits: Limits { start: Duration::from_secs(30), grace: Duration::from_secs(20), memory: None },
+        limits: ProcessLimits { start: Duration::from_secs(30), grace: Duration::from_secs(20), memory: None },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, ExprKind, Head, IndexMap, Name, Names, Ref, Schema, TypeId, Value};
+use blueprint::{AccessorKind, Expr, ExprKind, IndexMap, Name, Names, Ref, ReferenceHead, Schema, TypeId, Value};
 use diag::{Diagnostics, Span, Spanned, TextMap};
 
 use super::fields;
@@ -321,7 +321,7 @@ impl Texts<'_> {
     fn check(&self, expr: &Expr, place: &Place<'_>) -> Result<(), CatalogError> {
         let mut wrong = None;
         expr.references(&mut |reference| {
-            let Head::Scoped(head) = &reference.head else {
+            let ReferenceHead::Scoped(head) = &reference.head else {
                 wrong.get_or_insert_with(|| {
                     format!("an expression of a link kind begins with one of {}", HEADS.join(", "))
                 });
@@ -402,7 +402,7 @@ fn parts_read<'k>(kind: &'k LinkKind, expr: &'k Expr) -> Vec<&'k LinkPart> {
     let mut stack = vec![expr];
     while let Some(expr) = stack.pop() {
         expr.references(&mut |reference: &Ref| {
-            if matches!(&reference.head, Head::Scoped(head) if head.as_ref() == "part")
+            if matches!(&reference.head, ReferenceHead::Scoped(head) if head.as_ref() == "part")
                 && let Some(name) = reference.path.first().and_then(name_of)
                 && let Some(part) = kind.parts.get(name)
                 && found.insert(name.clone(), part).is_none()
@@ -422,7 +422,7 @@ fn part_texts(part: &LinkPart) -> impl Iterator<Item = &Expr> {
 fn reads_computed(expr: &Expr, head: &str, schema: &Schema) -> bool {
     let mut reads = false;
     expr.references(&mut |reference: &Ref| {
-        reads |= matches!(&reference.head, Head::Scoped(name) if name.as_ref() == head)
+        reads |= matches!(&reference.head, ReferenceHead::Scoped(name) if name.as_ref() == head)
             && match reference.path.as_slice() {
                 [spec, field, ..] if name_of(spec).is_some_and(|name| name.as_ref() == "spec") => {
                     name_of(field).and_then(|name| schema.fields.get(name)).is_some_and(|field| field.computed)

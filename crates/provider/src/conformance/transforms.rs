@@ -7,7 +7,7 @@
 //!
 //! Not here: what a transform generates (its own tests).
 
-use blueprint::wire::Document;
+use blueprint::wire::WireDocument;
 use blueprint::{Blueprint, Expr, ExprKind, Field, Kind, Name, Resource, Schema, Value};
 use diag::{FileId, Span, Spanned};
 
@@ -61,7 +61,13 @@ async fn one(name: &Name, definition: &TransformDef, transform: &dyn Transform, 
     }
 }
 
-fn held(type_name: &Name, definition: &TransformDef, given: &Document, made: &Document, fail: &mut impl FnMut(String)) {
+fn held(
+    type_name: &Name,
+    definition: &TransformDef,
+    given: &WireDocument,
+    made: &WireDocument,
+    fail: &mut impl FnMut(String),
+) {
     if made.resources.iter().any(|(_, it)| definition.abstract_types.contains_key(it.type_name.item.name())) {
         fail(format!("{type_name}: an abstract resource is left"));
     }
@@ -79,14 +85,14 @@ fn held(type_name: &Name, definition: &TransformDef, given: &Document, made: &Do
             fail(format!("{type_name}: `{name}` says itself what it was made from"));
         }
     }
-    match Document::from_json(&json(made)) {
+    match WireDocument::from_json(&json(made)) {
         Ok(read) if json(&read) == json(made) => {}
         Ok(_) => fail(format!("{type_name}: what it made reads back otherwise")),
         Err(error) => fail(format!("{type_name}: what it made cannot be read back: {error}")),
     }
 }
 
-fn json(document: &Document) -> String {
+fn json(document: &WireDocument) -> String {
     document.to_json().unwrap_or_else(|error| error.to_string())
 }
 
@@ -96,7 +102,7 @@ fn span(at: u32) -> Span {
 }
 
 /// A document of these resources. `None` is a resource of another type.
-fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> Document {
+fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> WireDocument {
     let mut blueprint = Blueprint::default();
     for (at, (name, abstract_one)) in resources.iter().enumerate() {
         let place = span(at as u32);
@@ -110,7 +116,7 @@ fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> Document {
         let resource = Resource::new(place, Spanned::new(type_name.into(), inside(10)), inside(20), spec);
         blueprint.resources.insert((*name).into(), resource);
     }
-    Document::of(blueprint)
+    WireDocument::of(blueprint)
 }
 
 /// A value as an expression.

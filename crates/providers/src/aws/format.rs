@@ -1,7 +1,8 @@
 //! The compact form of a catalogue: many types in little space, each readable without the others.
 //!
 //! `CATALOG.md` in this folder describes every byte. Opening reads only the index. A block is unpacked when one of its
-//! types is first used. An invalid file gives [`Malformed`], never a panic, because all reads check their bounds.
+//! types is first used. An invalid file gives [`MalformedCatalog`], never a panic, because all reads check their
+//! bounds.
 //!
 //! Not here: the conversion to types ([`types`](super::types)), and writing the form (the example `aws_catalog`, which
 //! `cargo xtask catalog aws` runs).
@@ -112,7 +113,7 @@ pub mod ability {
 /// A file is not a catalogue in compact form, or is truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no catalogue in compact form, or a damaged one")]
-pub struct Malformed;
+pub struct MalformedCatalog;
 
 /// A file in compact form.
 #[derive(Debug)]
@@ -126,7 +127,7 @@ pub struct Packed {
 
 /// The position of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TypeEntry {
     /// The number of the block.
     pub block: usize,
     /// The number of the type in the block.
@@ -139,17 +140,17 @@ impl Packed {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`Malformed`] for another form or a truncated file.
-    pub fn open(bytes: Cow<'static, [u8]>) -> Result<Packed, Malformed> {
+    /// [`MalformedCatalog`] for another form or a truncated file.
+    pub fn open(bytes: Cow<'static, [u8]>) -> Result<Packed, MalformedCatalog> {
         if bytes.get(..8) != Some(MAGIC) {
-            return Err(Malformed);
+            return Err(MalformedCatalog);
         }
-        let number = |at: usize| u32_at(&bytes, 8 + 4 * at).ok_or(Malformed);
+        let number = |at: usize| u32_at(&bytes, 8 + 4 * at).ok_or(MalformedCatalog);
         let (types, blocks, about, names) = (number(0)?, number(1)?, number(2)?, number(3)?);
         let names_at = HEAD + about;
         let end = names_at + names + types * TYPE_ROW + blocks * BLOCK_ROW;
         if end > bytes.len() || std::str::from_utf8(&bytes[HEAD..names_at + names]).is_err() {
-            return Err(Malformed);
+            return Err(MalformedCatalog);
         }
         Ok(Packed { types, blocks, about: HEAD..names_at, names: names_at..names_at + names, bytes })
     }
@@ -187,11 +188,11 @@ impl Packed {
     }
 
     /// The position of the type at a position of the index.
-    pub fn entry(&self, at: usize) -> Option<Entry> {
+    pub fn entry(&self, at: usize) -> Option<TypeEntry> {
         let row = self.type_row(at)?;
         let position = u16_at(row, 8);
         let listed = usize::from(LISTED);
-        Some(Entry { block: u16_at(row, 6), position: position & !listed, is_listed: position & listed != 0 })
+        Some(TypeEntry { block: u16_at(row, 6), position: position & !listed, is_listed: position & listed != 0 })
     }
 
     /// The position in the index of the type with this name, in lower case and without hyphens.
@@ -211,23 +212,23 @@ impl Packed {
     /// Unpacks a block.
     ///
     /// # Errors
-    /// [`Malformed`] if it is damaged.
-    pub fn block(&self, at: usize) -> Result<Block, Malformed> {
+    /// [`MalformedCatalog`] if it is damaged.
+    pub fn block(&self, at: usize) -> Result<UnpackedBlock, MalformedCatalog> {
         let row = self.names.end + self.types * TYPE_ROW + at * BLOCK_ROW;
-        let number = |place: usize| u32_at(&self.bytes, row + 4 * place).ok_or(Malformed);
+        let number = |place: usize| u32_at(&self.bytes, row + 4 * place).ok_or(MalformedCatalog);
         let (offset, packed, unpacked) = (number(0)?, number(1)?, number(2)?);
         if at >= self.blocks {
-            return Err(Malformed);
+            return Err(MalformedCatalog);
         }
         let start = self.names.end + self.types * TYPE_ROW + self.blocks * BLOCK_ROW + offset;
-        let packed = self.bytes.get(start..start + packed).ok_or(Malformed)?;
+        let packed = self.bytes.get(start..start + packed).ok_or(MalformedCatalog)?;
         let mut bytes = Vec::with_capacity(unpacked);
         // Reads one byte more than expected, so that a block with a wrong length is detected.
         let read = flate2::read::DeflateDecoder::new(packed).take(unpacked as u64 + 1).read_to_end(&mut bytes);
         if read.is_err() || bytes.len() != unpacked {
-            return Err(Malformed);
+            return Err(MalformedCatalog);
         }
-        Block::open(bytes)
+        UnpackedBlock::open(bytes)
     }
 
     fn type_row(&self, at: usize) -> Option<&[u8]> {
@@ -251,7 +252,7 @@ fn u16_at(bytes: &[u8], at: usize) -> usize {
 
 /// An unpacked block: texts, shapes, types.
 #[derive(Debug)]
-pub struct Block {
+pub struct UnpackedBlock {
     bytes: Vec<u8>,
     /// The range of each text.
     texts: Vec<Range<u32>>,
@@ -263,7 +264,7 @@ pub struct Block {
 
 /// A shape as written in the file: what a field holds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shape<'b> {
+pub struct FieldShape<'b> {
     /// What it holds.
     pub kind: ShapeKind<'b>,
     /// The marks without values: [`mark::NULLABLE`], [`mark::SET`].
@@ -300,14 +301,14 @@ pub enum ShapeKind<'b> {
     /// Any keys, values of one shape.
     Map(usize),
     /// Known keys.
-    Object(Vec<Member<'b>>),
+    Object(Vec<StructureMember<'b>>),
     /// The first that fits.
     Union(Vec<usize>),
 }
 
 /// A field of an object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Member<'b> {
+pub struct StructureMember<'b> {
     /// Its name in documents.
     pub name: Cow<'b, str>,
     /// Its name in CloudFormation.
@@ -334,15 +335,15 @@ pub struct PackedType<'b> {
     pub identifier: Vec<&'b str>,
 }
 
-impl Block {
+impl UnpackedBlock {
     /// Finds the start of every part.
     ///
     /// # Errors
-    /// [`Malformed`] if a part is out of bounds.
-    pub fn open(bytes: Vec<u8>) -> Result<Block, Malformed> {
-        let mut block = Block { texts: Vec::new(), shapes: Vec::new(), types: Vec::new(), bytes };
+    /// [`MalformedCatalog`] if a part is out of bounds.
+    pub fn open(bytes: Vec<u8>) -> Result<UnpackedBlock, MalformedCatalog> {
+        let mut block = UnpackedBlock { texts: Vec::new(), shapes: Vec::new(), types: Vec::new(), bytes };
         let (texts, shapes, types) = {
-            let mut reader = Reader { bytes: &block.bytes, at: 0 };
+            let mut reader = ByteReader { bytes: &block.bytes, at: 0 };
             let count = reader.count()?;
             let mut lengths = Vec::with_capacity(count);
             for _ in 0..count {
@@ -352,7 +353,7 @@ impl Block {
             for length in lengths {
                 let start = reader.at;
                 let text = reader.skip(length)?;
-                std::str::from_utf8(text).map_err(|_| Malformed)?;
+                std::str::from_utf8(text).map_err(|_| MalformedCatalog)?;
                 texts.push(start as u32..reader.at as u32);
             }
             (texts, reader.parts()?, reader.parts()?)
@@ -372,7 +373,7 @@ impl Block {
     }
 
     /// The type at a position.
-    pub fn ty(&self, position: usize) -> Result<PackedType<'_>, Malformed> {
+    pub fn ty(&self, position: usize) -> Result<PackedType<'_>, MalformedCatalog> {
         let mut reader = self.reader(&self.types, position)?;
         let original = self.text(reader.count()?)?;
         let shape = self.shape_number(reader.count()?)?;
@@ -387,7 +388,7 @@ impl Block {
     }
 
     /// The shape of a number.
-    pub fn shape(&self, number: usize) -> Result<Shape<'_>, Malformed> {
+    pub fn shape(&self, number: usize) -> Result<FieldShape<'_>, MalformedCatalog> {
         let mut reader = self.reader(&self.shapes, number)?;
         let head = reader.number()?;
         let has = |mark: u64| head & mark != 0;
@@ -428,34 +429,34 @@ impl Block {
                 }
                 ShapeKind::Union(branches)
             }
-            _ => return Err(Malformed),
+            _ => return Err(MalformedCatalog),
         };
         let marks = head & (mark::NULLABLE | mark::SET);
-        Ok(Shape { kind, marks, allowed, range, length, items, pattern, keyed_by })
+        Ok(FieldShape { kind, marks, allowed, range, length, items, pattern, keyed_by })
     }
 
-    fn member<'b>(&'b self, reader: &mut Reader<'b>) -> Result<Member<'b>, Malformed> {
+    fn member<'b>(&'b self, reader: &mut ByteReader<'b>) -> Result<StructureMember<'b>, MalformedCatalog> {
         let name = reader.count()?;
         let original = self.text(name >> 1)?;
         let name = if name & 1 == 1 { Cow::Borrowed(self.text(reader.count()?)?) } else { usual_name(original) };
         let shape = reader.count()?;
         let flags = if shape & 1 == 1 { reader.number()? } else { 0 };
-        Ok(Member { name, original, flags, shape: self.shape_number(shape >> 1)? })
+        Ok(StructureMember { name, original, flags, shape: self.shape_number(shape >> 1)? })
     }
 
-    fn reader(&self, starts: &[u32], number: usize) -> Result<Reader<'_>, Malformed> {
-        let at = *starts.get(number).ok_or(Malformed)? as usize;
-        Ok(Reader { bytes: &self.bytes, at })
+    fn reader(&self, starts: &[u32], number: usize) -> Result<ByteReader<'_>, MalformedCatalog> {
+        let at = *starts.get(number).ok_or(MalformedCatalog)? as usize;
+        Ok(ByteReader { bytes: &self.bytes, at })
     }
 
-    fn shape_number(&self, number: usize) -> Result<usize, Malformed> {
-        if number < self.shapes.len() { Ok(number) } else { Err(Malformed) }
+    fn shape_number(&self, number: usize) -> Result<usize, MalformedCatalog> {
+        if number < self.shapes.len() { Ok(number) } else { Err(MalformedCatalog) }
     }
 
-    fn text(&self, number: usize) -> Result<&str, Malformed> {
-        let range = self.texts.get(number).ok_or(Malformed)?;
-        let bytes = self.bytes.get(range.start as usize..range.end as usize).ok_or(Malformed)?;
-        std::str::from_utf8(bytes).map_err(|_| Malformed)
+    fn text(&self, number: usize) -> Result<&str, MalformedCatalog> {
+        let range = self.texts.get(number).ok_or(MalformedCatalog)?;
+        let bytes = self.bytes.get(range.start as usize..range.end as usize).ok_or(MalformedCatalog)?;
+        std::str::from_utf8(bytes).map_err(|_| MalformedCatalog)
     }
 }
 
@@ -471,41 +472,41 @@ pub fn usual_name(original: &str) -> Cow<'_, str> {
     }
 }
 
-struct Reader<'b> {
+struct ByteReader<'b> {
     bytes: &'b [u8],
     at: usize,
 }
 
-impl<'b> Reader<'b> {
+impl<'b> ByteReader<'b> {
     /// Reads a number: seven bits per byte, the lowest first; the highest bit marks that more follow.
-    fn number(&mut self) -> Result<u64, Malformed> {
+    fn number(&mut self) -> Result<u64, MalformedCatalog> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {
-            let byte = *self.bytes.get(self.at).ok_or(Malformed)?;
+            let byte = *self.bytes.get(self.at).ok_or(MalformedCatalog)?;
             self.at += 1;
             number |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
                 return Ok(number);
             }
         }
-        Err(Malformed)
+        Err(MalformedCatalog)
     }
 
     /// Reads a count or a position. It is at most the number of bytes, so that a wrong count does not allocate memory.
-    fn count(&mut self) -> Result<usize, Malformed> {
+    fn count(&mut self) -> Result<usize, MalformedCatalog> {
         let number = self.number()? as usize;
         // Numbers of shapes and texts carry an additional bit.
-        if number <= 2 * self.bytes.len() + 1 { Ok(number) } else { Err(Malformed) }
+        if number <= 2 * self.bytes.len() + 1 { Ok(number) } else { Err(MalformedCatalog) }
     }
 
-    fn skip(&mut self, length: usize) -> Result<&'b [u8], Malformed> {
-        let bytes = self.bytes.get(self.at..self.at + length).ok_or(Malformed)?;
+    fn skip(&mut self, length: usize) -> Result<&'b [u8], MalformedCatalog> {
+        let bytes = self.bytes.get(self.at..self.at + length).ok_or(MalformedCatalog)?;
         self.at += length;
         Ok(bytes)
     }
 
     /// The starts of consecutive parts, each of which begins with its length.
-    fn parts(&mut self) -> Result<Vec<u32>, Malformed> {
+    fn parts(&mut self) -> Result<Vec<u32>, MalformedCatalog> {
         let count = self.count()?;
         let mut starts = Vec::with_capacity(count);
         for _ in 0..count {

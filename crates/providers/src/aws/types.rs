@@ -11,14 +11,16 @@ use std::sync::{Arc, OnceLock};
 use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, SupportStatus, Value};
 use provider::{Attributes, Capabilities, CustomType, DataSourceType, ResourceType, TypeSource};
 
-use super::format::{Block, Entry, Malformed, Packed, PackedType, Shape, ShapeKind, ability, flag, mark};
+use super::format::{
+    FieldShape, MalformedCatalog, Packed, PackedType, ShapeKind, TypeEntry, UnpackedBlock, ability, flag, mark,
+};
 use super::{options, services, sources};
 
 /// The types of a catalogue in compact form.
 #[derive(Debug)]
 pub struct PackedTypes {
     packed: Packed,
-    blocks: Vec<OnceLock<Option<Block>>>,
+    blocks: Vec<OnceLock<Option<UnpackedBlock>>>,
     made: Vec<OnceLock<Option<Arc<ResourceType>>>>,
 }
 
@@ -44,8 +46,8 @@ impl PackedTypes {
     }
 
     /// The block of the type at a position of the index, and its position in the block.
-    pub(super) fn block_of(&self, at: usize) -> Option<(&Block, usize)> {
-        let Entry { block, position, .. } = self.packed.entry(at)?;
+    pub(super) fn block_of(&self, at: usize) -> Option<(&UnpackedBlock, usize)> {
+        let TypeEntry { block, position, .. } = self.packed.entry(at)?;
         let block = self.blocks.get(block)?.get_or_init(|| self.packed.block(block).ok()).as_ref()?;
         Some((block, position))
     }
@@ -89,10 +91,10 @@ impl TypeSource for PackedTypes {
     }
 }
 
-fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceType, Malformed> {
+fn resource_type(name: &str, block: &UnpackedBlock, position: usize) -> Result<ResourceType, MalformedCatalog> {
     let PackedType { original, shape, abilities, id_field, .. } = block.ty(position)?;
-    let mut making = Making { block, shapes: vec![Stage::New; block.shapes()], names: HashMap::new() };
-    let Kind::Object(schema) = making.shape(shape)?.kind else { return Err(Malformed) };
+    let mut making = Making { block, shapes: vec![ConversionState::New; block.shapes()], names: HashMap::new() };
+    let Kind::Object(schema) = making.shape(shape)?.kind else { return Err(MalformedCatalog) };
     let id_field = id_field.map(|field| making.name(field)).filter(|field| schema.fields.contains_key(field));
     let reads = abilities & ability::READ != 0;
     Ok(ResourceType {
@@ -123,7 +125,7 @@ fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceT
 
 /// The state of a shape during the conversion.
 #[derive(Clone)]
-enum Stage {
+enum ConversionState {
     New,
     Begun,
     Done(Box<Field>),
@@ -131,8 +133,8 @@ enum Stage {
 
 /// Builds the fields of one type. Shapes that several fields share are built once.
 struct Making<'b> {
-    block: &'b Block,
-    shapes: Vec<Stage>,
+    block: &'b UnpackedBlock,
+    shapes: Vec<ConversionState>,
     names: HashMap<&'b str, Name>,
 }
 
@@ -142,13 +144,13 @@ impl<'b> Making<'b> {
     }
 
     /// A field of this shape without further marks.
-    fn shape(&mut self, number: usize) -> Result<Field, Malformed> {
+    fn shape(&mut self, number: usize) -> Result<Field, MalformedCatalog> {
         match &self.shapes[number] {
-            Stage::Done(field) => return Ok(Field::clone(field)),
-            Stage::Begun => return Ok(Field::of(Kind::Any)),
-            Stage::New => self.shapes[number] = Stage::Begun,
+            ConversionState::Done(field) => return Ok(Field::clone(field)),
+            ConversionState::Begun => return Ok(Field::of(Kind::Any)),
+            ConversionState::New => self.shapes[number] = ConversionState::Begun,
         }
-        let Shape { kind, marks, allowed, range, length, items, pattern, keyed_by } = self.block.shape(number)?;
+        let FieldShape { kind, marks, allowed, range, length, items, pattern, keyed_by } = self.block.shape(number)?;
         let kind = match kind {
             ShapeKind::Any => Kind::Any,
             ShapeKind::String => Kind::String,
@@ -167,7 +169,7 @@ impl<'b> Making<'b> {
                 Kind::Object(Arc::new(Schema { fields, open: false }))
             }
             ShapeKind::Union(branches) => {
-                let branches: Result<Vec<Field>, Malformed> =
+                let branches: Result<Vec<Field>, MalformedCatalog> =
                     branches.into_iter().map(|branch| self.shape(branch)).collect();
                 Kind::Union(Arc::new(branches?))
             }
@@ -190,14 +192,14 @@ impl<'b> Making<'b> {
             },
             ..Field::of(kind)
         };
-        self.shapes[number] = Stage::Done(Box::new(field.clone()));
+        self.shapes[number] = ConversionState::Done(Box::new(field.clone()));
         Ok(field)
     }
 
-    fn allowed(&mut self, kind: &Kind, text: &'b str) -> Result<Value, Malformed> {
+    fn allowed(&mut self, kind: &Kind, text: &'b str) -> Result<Value, MalformedCatalog> {
         Ok(match kind {
-            Kind::Integer => Value::Int(text.parse().map_err(|_| Malformed)?),
-            Kind::Float => Value::Float(text.parse().map_err(|_| Malformed)?),
+            Kind::Integer => Value::Int(text.parse().map_err(|_| MalformedCatalog)?),
+            Kind::Float => Value::Float(text.parse().map_err(|_| MalformedCatalog)?),
             Kind::Boolean => Value::Bool(text == "true"),
             _ => Value::Text(self.name(text)),
         })

@@ -5,7 +5,7 @@
 
 use blueprint::{Name, Value};
 
-use super::format::{Block, ShapeKind};
+use super::format::{ShapeKind, UnpackedBlock};
 use super::types::PackedTypes;
 
 /// The direction of the translation.
@@ -47,7 +47,7 @@ impl PackedTypes {
     }
 }
 
-fn renamed(block: &Block, shape: usize, value: &Value, wanted: Spelling) -> Value {
+fn renamed(block: &UnpackedBlock, shape: usize, value: &Value, wanted: Spelling) -> Value {
     match value {
         Value::Secret(inner) => return Value::Secret(renamed(block, shape, inner, wanted).into()),
         Value::Map(_) | Value::List(_) | Value::Set(_) => {}
@@ -86,7 +86,7 @@ fn renamed(block: &Block, shape: usize, value: &Value, wanted: Spelling) -> Valu
 }
 
 /// How many names of a value a shape knows; 0 if it does not match.
-fn fit(block: &Block, shape: usize, value: &Value, wanted: Spelling) -> usize {
+fn fit(block: &UnpackedBlock, shape: usize, value: &Value, wanted: Spelling) -> usize {
     match (block.shape(shape).map(|shape| shape.kind), value) {
         (Ok(ShapeKind::Object(members)), Value::Map(entries)) => {
             let knows = |key: &Name| {

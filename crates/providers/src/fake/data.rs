@@ -7,8 +7,8 @@ use blueprint::{Map, Name, Type, Value};
 use expr::Returns;
 use provider::{Candidate, Catalog, DataSourceType, ErrorKind, Fetched, Fit, ProviderError};
 
-use super::plausible::Subject;
-use super::values::{self, Facts};
+use super::plausible::ValueOwner;
+use super::values::{self, ValueFacts};
 use super::wished;
 
 /// The candidates for filters, in the order of the rows.
@@ -83,7 +83,8 @@ fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], 
     let name = filters.iter().find(|(path, operator, _)| path.as_ref() == "name" && operator.as_ref() == "=");
     let name = name.and_then(|(.., search)| search.bare().as_text());
     let null = Value::Null;
-    let facts = Facts { hash: &hash, id: &hash, updates: 1, type_name: &data_source_type.name, sent: &null, name, fit };
+    let facts =
+        ValueFacts { hash: &hash, id: &hash, updates: 1, type_name: &data_source_type.name, sent: &null, name, fit };
     let fields = data_source_type.schema.fields.iter();
     let mut fields: Map =
         fields.map(|(name, field)| (name.clone(), values::computed(name, name, field, &facts))).collect();
@@ -112,7 +113,7 @@ pub(super) fn call(catalog: &Catalog, function: &str, arguments: &[Value], fit: 
         _ => match catalog.functions.iter().find(|known| known.name.as_ref() == function) {
             Some(known) => {
                 let hash = values::hash(&format!("{function}{}", Value::list(arguments)));
-                let subject = Subject { type_name: &function.into(), hash: &hash, name: None, fit };
+                let subject = ValueOwner { type_name: &function.into(), hash: &hash, name: None, fit };
                 Ok(match &known.returns {
                     Returns::Type(ty) => subject.of_type(function, ty),
                     Returns::Rule(_) => subject.of_type(function, &Type::Any),

@@ -7,7 +7,7 @@ use provider::Operation;
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happened {
+pub enum LoggedEvent {
     /// A call started.
     Began(Operation, Name),
     /// The last call of that kind at the address succeeded.
@@ -18,18 +18,18 @@ pub enum Happened {
 
 /// All events, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Journal {
+pub struct EventLog {
     /// The events in order.
-    pub events: Vec<Happened>,
+    pub events: Vec<LoggedEvent>,
     /// The maximum number of concurrent calls.
     pub most_in_flight: u32,
     pub(super) in_flight: u32,
     pub(super) is_off: bool,
 }
 
-impl Journal {
+impl EventLog {
     /// Records an event, if the journal is enabled.
-    pub(super) fn push(&mut self, happened: impl FnOnce() -> Happened) {
+    pub(super) fn push(&mut self, happened: impl FnOnce() -> LoggedEvent) {
         if !self.is_off {
             self.events.push(happened());
         }
@@ -39,7 +39,7 @@ impl Journal {
     pub fn calls(&self) -> BTreeMap<String, u32> {
         let mut calls = BTreeMap::new();
         for event in &self.events {
-            if let Happened::Began(operation, address) = event {
+            if let LoggedEvent::Began(operation, address) = event {
                 *calls.entry(format!("{} {address}", operation.word())).or_insert(0) += 1;
             }
         }
@@ -55,9 +55,9 @@ impl Journal {
     fn ended(&self, what: &str) -> Option<usize> {
         let (word, address) = what.split_once(' ')?;
         self.events.iter().rposition(|event| match event {
-            Happened::Ended(operation, at) => operation.word() == word && at.as_ref() == address,
-            Happened::Ready(at) => word == "ready" && at.as_ref() == address,
-            Happened::Began(..) => false,
+            LoggedEvent::Ended(operation, at) => operation.word() == word && at.as_ref() == address,
+            LoggedEvent::Ready(at) => word == "ready" && at.as_ref() == address,
+            LoggedEvent::Began(..) => false,
         })
     }
 
@@ -70,6 +70,6 @@ impl Journal {
         }
         self.events[..end]
             .iter()
-            .rposition(|event| matches!(event, Happened::Began(operation, at) if operation.word() == word && at.as_ref() == address))
+            .rposition(|event| matches!(event, LoggedEvent::Began(operation, at) if operation.word() == word && at.as_ref() == address))
     }
 }

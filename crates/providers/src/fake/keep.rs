@@ -16,7 +16,7 @@ const HEAD: &str = "{\"world\":1}";
 /// One change.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Line {
+pub(super) enum ChangeLine {
     /// A resource was created as the n-th at its address.
     Created(Box<Thing>, u32),
     /// A resource was changed.
@@ -62,7 +62,7 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Reads a file and passes each change to `take`, in order. A missing file is empty.
-    pub(super) fn load(path: &Path, mut take: impl FnMut(Line)) -> Result<Keeper, WorldError> {
+    pub(super) fn load(path: &Path, mut take: impl FnMut(ChangeLine)) -> Result<Keeper, WorldError> {
         let mut keeper = Keeper { path: path.into(), file: None, lines: 0, whole: None, buffer: Vec::new() };
         let shown = path.display().to_string();
         let unreadable = |source| WorldError::Unreadable { path: shown.clone(), source };
@@ -99,7 +99,11 @@ impl Keeper {
     }
 
     /// Appends a change. `all` gives the whole content, in case the file is rewritten first.
-    pub(super) fn write<I: Iterator<Item = Line>>(&mut self, line: &Line, all: impl FnOnce() -> I) -> io::Result<()> {
+    pub(super) fn write<I: Iterator<Item = ChangeLine>>(
+        &mut self,
+        line: &ChangeLine,
+        all: impl FnOnce() -> I,
+    ) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(open(&self.path, &mut self.lines, self.whole.take(), all)?),
@@ -114,7 +118,7 @@ impl Keeper {
     }
 }
 
-fn open<I: Iterator<Item = Line>>(
+fn open<I: Iterator<Item = ChangeLine>>(
     path: &Path,
     lines: &mut usize,
     whole: Option<u64>,
@@ -125,7 +129,7 @@ fn open<I: Iterator<Item = Line>>(
         file.set_len(whole)?;
     }
     if *lines > 200 {
-        let all: Vec<Line> = all().collect();
+        let all: Vec<ChangeLine> = all().collect();
         // Rewritten only if no other process has it open for writing.
         if *lines > 2 * all.len() && file.try_lock().is_ok() {
             let other = path.with_extension("world.new");

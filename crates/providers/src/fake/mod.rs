@@ -35,14 +35,14 @@ use provider::{
     ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType, Session, Transform, configured,
 };
 
-pub use self::journal::{Happened, Journal};
+pub use self::journal::{EventLog, LoggedEvent};
 pub use self::keep::WorldError;
-pub use self::script::{Fault, FaultKind, When};
+pub use self::script::{FaultKind, ScriptedFault, When};
 pub use self::thing::Thing;
-pub use self::world::{Refusal, SharedWorld, World};
+pub use self::world::{FakeCloud, OperationRefusal, SharedCloud};
 
 use self::script::Script;
-use self::thing::{Known, Wish};
+use self::thing::{RecordedValues, Wish};
 use crate::parts::read_in_parts;
 
 const TEXT: &str = include_str!("catalog.json");
@@ -82,13 +82,13 @@ pub struct FakeOptions {
     /// Its catalogue. `None` for the namespace `test`.
     pub catalog: Option<Arc<Catalog>>,
     /// Its world. `None` for a new one.
-    pub world: Option<SharedWorld>,
+    pub world: Option<SharedCloud>,
     /// Its faults.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ScriptedFault>,
     /// The real provider, which answers function calls and runs transforms, because both are pure. `None` if there is
     /// none.
     pub functions: Option<Arc<dyn Provider>>,
-    /// Disables the [`Journal`].
+    /// Disables the [`EventLog`].
     pub keeps_no_journal: bool,
     /// Called when a scripted crash ends the process. The crashed call never returns, so its future must be dropped.
     pub on_crash: Option<OnCrash>,
@@ -104,7 +104,7 @@ pub fn provider(options: FakeOptions) -> FakeProvider {
         catalog,
         world: options.world.unwrap_or_default(),
         script: Mutex::new(Script::new(options.faults)),
-        journal: Mutex::new(Journal { is_off: options.keeps_no_journal, ..Journal::default() }),
+        journal: Mutex::new(EventLog { is_off: options.keeps_no_journal, ..EventLog::default() }),
         fit: Fit::new(),
         functions: options.functions,
         functions_session: tokio::sync::OnceCell::new(),
@@ -113,12 +113,12 @@ pub fn provider(options: FakeOptions) -> FakeProvider {
     }
 }
 
-/// Manages the resources of a [`World`].
+/// Manages the resources of a [`FakeCloud`].
 pub struct FakeProvider {
     catalog: Arc<Catalog>,
-    world: SharedWorld,
+    world: SharedCloud,
     script: Mutex<Script>,
-    journal: Mutex<Journal>,
+    journal: Mutex<EventLog>,
     fit: Fit,
     /// Types that other types wait for. Their resources are never ready at once.
     late: HashSet<Name>,
@@ -136,12 +136,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl FakeProvider {
     /// The world of its resources.
-    pub fn world(&self) -> &SharedWorld {
+    pub fn world(&self) -> &SharedCloud {
         &self.world
     }
 
     /// The events so far.
-    pub fn journal(&self) -> Journal {
+    pub fn journal(&self) -> EventLog {
         lock(&self.journal).clone()
     }
 
@@ -221,9 +221,9 @@ impl FakeProvider {
             _ => {}
         }
         let mut journal = lock(&self.journal);
-        journal.push(|| Happened::Ended(operation, address.clone()));
+        journal.push(|| LoggedEvent::Ended(operation, address.clone()));
         if applied.ready == Ready::Yes && operation != Operation::Delete {
-            journal.push(|| Happened::Ready(address));
+            journal.push(|| LoggedEvent::Ready(address));
         }
         Ok(applied)
     }
@@ -243,7 +243,7 @@ impl FakeProvider {
             }
             return Ok(Applied::ready("", Value::Null));
         }
-        let secrets = veil::Secrets::of(request.desired);
+        let secrets = veil::SentSecrets::of(request.desired);
         let desired = request.desired.revealed();
         self.accepted(resource_type, &desired)?;
         wait(call, &desired).await?;
@@ -260,9 +260,9 @@ impl FakeProvider {
             let Some(id) = request.id else {
                 return Err(ProviderError::new(ErrorKind::NotFound, "an update needs the id of what it changes"));
             };
-            world.unveil(resource_type, id, Known { sent: request.prior_inputs, fields: request.prior });
+            world.unveil(resource_type, id, RecordedValues { sent: request.prior_inputs, fields: request.prior });
             let thing = world.thing(id).filter(|thing| thing.type_name == resource_type.name);
-            let thing = thing.ok_or_else(|| refused(Refusal::NotThere))?;
+            let thing = thing.ok_or_else(|| refused(OperationRefusal::NotThere))?;
             if let Some(path) = values::forced(&resource_type.schema, &thing.fields, &desired) {
                 let message = format!("`{path}` cannot be changed in place: the resource must be replaced");
                 return Err(ProviderError::new(ErrorKind::Permanent, message).at(path));
@@ -317,14 +317,16 @@ fn not_cancelled(call: &Call) -> Result<(), ProviderError> {
     Ok(())
 }
 
-fn refused(refusal: Refusal) -> ProviderError {
+fn refused(refusal: OperationRefusal) -> ProviderError {
     match refusal {
-        Refusal::Taken { field } => {
+        OperationRefusal::Taken { field } => {
             ProviderError::new(ErrorKind::Conflict, format!("another thing has this `{field}` already"))
                 .at(field.to_string())
         }
-        Refusal::NotThere => ProviderError::new(ErrorKind::NotFound, "there is no such thing in the simulated cloud"),
-        Refusal::Unwritable(error) => ProviderError::new(
+        OperationRefusal::NotThere => {
+            ProviderError::new(ErrorKind::NotFound, "there is no such thing in the simulated cloud")
+        }
+        OperationRefusal::Unwritable(error) => ProviderError::new(
             ErrorKind::Permanent,
             format!("the simulated cloud cannot be written to its file: {error}"),
         ),
@@ -348,13 +350,13 @@ async fn wait(call: &Call, desired: &Value) -> Result<(), ProviderError> {
 
 /// Counts a call as running until it is dropped.
 struct InFlight<'a> {
-    journal: &'a Mutex<Journal>,
+    journal: &'a Mutex<EventLog>,
 }
 
 impl<'a> InFlight<'a> {
-    fn begin(journal: &'a Mutex<Journal>, operation: Operation, address: &Name) -> InFlight<'a> {
+    fn begin(journal: &'a Mutex<EventLog>, operation: Operation, address: &Name) -> InFlight<'a> {
         let mut now = lock(journal);
-        now.push(|| Happened::Began(operation, address.clone()));
+        now.push(|| LoggedEvent::Began(operation, address.clone()));
         now.in_flight += 1;
         now.most_in_flight = now.most_in_flight.max(now.in_flight);
         InFlight { journal }
@@ -418,7 +420,7 @@ impl Session for FakeProvider {
             if world.is_outcome_unknown(place) {
                 return Ok(ReadOutcome::Unknown);
             }
-            let known = Known { sent: request.inputs, fields: request.outputs };
+            let known = RecordedValues { sent: request.inputs, fields: request.outputs };
             let thing = match (request.id, request.token) {
                 (Some(id), _) => world.read(&resource_type, id, known, place),
                 (None, Some(token)) => {
@@ -458,11 +460,11 @@ impl Session for FakeProvider {
                 (Some(id), _) => Some(Name::from(id)),
                 (None, token) => token.and_then(|token| world.by_token(token)).map(|thing| thing.id.clone()),
             };
-            let id = id.filter(|id| world.thing(id).is_some()).ok_or_else(|| refused(Refusal::NotThere))?;
+            let id = id.filter(|id| world.thing(id).is_some()).ok_or_else(|| refused(OperationRefusal::NotThere))?;
             if !world.poll_ready(&id) {
                 return Ok(Readiness::NotYet);
             }
-            lock(&self.journal).push(|| Happened::Ready(call.address.to_string().into()));
+            lock(&self.journal).push(|| LoggedEvent::Ready(call.address.to_string().into()));
             Ok(Readiness::Ready(Value::Null))
         })
     }

@@ -31,7 +31,7 @@ const DEPTH: u32 = 6;
 
 /// The resource of a value.
 #[derive(Clone, Copy)]
-pub(super) struct Subject<'a> {
+pub(super) struct ValueOwner<'a> {
     /// Its type: `aws/lambda/function`.
     pub(super) type_name: &'a TypeId,
     /// The hash that distinguishes it from others.
@@ -57,7 +57,7 @@ pub(super) fn own_name<'a>(type_name: &TypeId, schema: &Schema, sent: &'a Value)
     names.filter_map(|(name, _)| Some((rank(name), text(name)?))).min_by_key(|(rank, _)| *rank).map(|(_, text)| text)
 }
 
-impl Subject<'_> {
+impl ValueOwner<'_> {
     /// A value for a field.
     pub(super) fn value(&self, name: &str, field: &Field) -> Value {
         self.at(name, name, field)
@@ -386,7 +386,7 @@ mod tests {
 
     fn text_of(type_name: &str, own: Option<&str>, name: &str) -> String {
         let fit = Fit::new();
-        let subject = Subject { type_name: &type_name.into(), hash: "3f2a9c1d", name: own, fit: &fit };
+        let subject = ValueOwner { type_name: &type_name.into(), hash: "3f2a9c1d", name: own, fit: &fit };
         match subject.value(name, &Field::of(Kind::String)) {
             Value::Text(text) => text.to_string(),
             other => other.to_string(),
@@ -432,7 +432,7 @@ mod tests {
             let mut field = Field::of(kind);
             change(&mut field);
             for hash in ["3f2a9c1d", "00000000", "ffffffff"] {
-                let subject = Subject { type_name: &"a/b".into(), hash, name: None, fit: &fit };
+                let subject = ValueOwner { type_name: &"a/b".into(), hash, name: None, fit: &fit };
                 let value = subject.value("someId", &field);
                 assert_eq!(fit.field(&value, &field, Direction::Answered), None, "{value}");
                 assert_eq!(value, subject.value("someId", &field));

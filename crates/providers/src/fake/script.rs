@@ -6,7 +6,7 @@ use provider::Operation;
 /// One fault. Deserializes from the JSON form of the conformance pack.
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Fault {
+pub struct ScriptedFault {
     /// The operation that it affects. `None` for `slow`, which affects readiness polls.
     #[serde(default)]
     pub on: Option<Operation>,
@@ -80,11 +80,11 @@ pub enum When {
 /// The faults of one provider. Calls use them up.
 #[derive(Debug, Default)]
 pub(super) struct Script {
-    faults: Vec<Fault>,
+    faults: Vec<ScriptedFault>,
 }
 
 impl Script {
-    pub(super) fn new(faults: Vec<Fault>) -> Script {
+    pub(super) fn new(faults: Vec<ScriptedFault>) -> Script {
         Script { faults }
     }
 

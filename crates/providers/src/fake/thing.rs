@@ -4,8 +4,8 @@ use blueprint::{Name, TypeId, Value};
 use provider::{Fit, ResourceType};
 
 use super::plausible;
-use super::values::{self, Facts};
-use super::veil::{self, Secrets};
+use super::values::{self, ValueFacts};
+use super::veil::{self, SentSecrets};
 
 /// One resource of the simulated cloud.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -50,7 +50,7 @@ pub(super) struct Wish<'a> {
     /// The sent fields, in clear.
     pub(super) sent: &'a Value,
     /// The secrets in them.
-    pub(super) secrets: Secrets,
+    pub(super) secrets: SentSecrets,
     /// How many polls answer that it is not ready. `None` if all do.
     pub(super) unsettled: Option<u32>,
 }
@@ -63,16 +63,16 @@ impl Thing {
 
     /// Restores the secrets that its file does not hold. Values that follow from secrets are computed again, or taken
     /// from what the caller knows.
-    pub(super) fn unveil(&mut self, resource_type: &ResourceType, known: Known<'_>, fit: &Fit) {
+    pub(super) fn unveil(&mut self, resource_type: &ResourceType, known: RecordedValues<'_>, fit: &Fit) {
         if !veil::has_placeholder(&self.fields, &self.secrets) {
             return;
         }
         self.fields = veil::restored(&self.fields, &self.secrets, known.sent);
         if veil::has_placeholder(&self.fields, &self.secrets) {
             let sent = known.sent.revealed();
-            let secrets = Secrets::of(known.sent);
+            let secrets = SentSecrets::of(known.sent);
             let facts = facts_of(resource_type, &sent, &self.hash, fit, &secrets);
-            let facts = Facts { id: &self.id, updates: self.updates, ..facts };
+            let facts = ValueFacts { id: &self.id, updates: self.updates, ..facts };
             let id_field = resource_type.id_field.as_ref();
             let made = values::complete(&resource_type.schema, id_field, &sent, Some(&self.fields), &facts);
             let made = veil::restored(&self.fields, &self.secrets, &made);
@@ -88,7 +88,7 @@ impl Thing {
 
 /// What the caller of a read knows of a resource.
 #[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct RecordedValues<'a> {
     /// The fields as they were sent.
     pub(super) sent: &'a Value,
     /// All fields as they were answered.
@@ -105,9 +105,9 @@ pub(super) fn facts_of<'a>(
     sent: &'a Value,
     hash: &'a str,
     fit: &'a Fit,
-    secrets: &Secrets,
-) -> Facts<'a> {
+    secrets: &SentSecrets,
+) -> ValueFacts<'a> {
     let name = plausible::own_name(&resource_type.name, &resource_type.schema, sent);
     let name = name.filter(|name| !secrets.are_in(name));
-    Facts { hash, id: "", updates: 1, type_name: &resource_type.name, sent, name, fit }
+    ValueFacts { hash, id: "", updates: 1, type_name: &resource_type.name, sent, name, fit }
 }

@@ -1,6 +1,6 @@
 //! The transforms of the namespace `test`, whose rules are in its catalogue.
 
-use blueprint::wire::Document;
+use blueprint::wire::WireDocument;
 use blueprint::{Expr, ExprKind, Name, Resource, Value};
 use provider::transform::{each_resource, field, made_of, with_suffix};
 use provider::{BoxFuture, Transform, TransformError};
@@ -21,7 +21,7 @@ pub(super) fn named(name: &str) -> Option<&'static dyn Transform> {
 struct Noop;
 
 impl Transform for Noop {
-    fn transform(&self, document: Document) -> BoxFuture<'_, Result<Document, TransformError>> {
+    fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
         Box::pin(async { Ok(document) })
     }
 }
@@ -30,7 +30,7 @@ impl Transform for Noop {
 struct Services;
 
 impl Transform for Services {
-    fn transform(&self, document: Document) -> BoxFuture<'_, Result<Document, TransformError>> {
+    fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
         Box::pin(async {
             each_resource(document, |name, resource| {
                 if resource.type_name.item.as_ref() == SERVICE { service(name, resource).map(Some) } else { Ok(None) }

@@ -7,7 +7,7 @@ use blueprint::{Field, Kind, Map, Name, Schema, TypeId, Value};
 use provider::Fit;
 use sha2::{Digest, Sha256};
 
-use super::plausible::Subject;
+use super::plausible::ValueOwner;
 
 /// The first 8 hexadecimal digits of the SHA-256 of a text.
 pub(super) fn hash(text: &str) -> String {
@@ -26,7 +26,7 @@ const HEX: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 
 
 /// The facts that the values of one resource follow from.
 #[derive(Clone, Copy)]
-pub(super) struct Facts<'a> {
+pub(super) struct ValueFacts<'a> {
     /// The value of `{hash}`, which distinguishes resources.
     pub(super) hash: &'a str,
     /// The value of `{id}`.
@@ -43,14 +43,14 @@ pub(super) struct Facts<'a> {
     pub(super) fit: &'a Fit,
 }
 
-impl<'a> Facts<'a> {
-    fn subject(&self) -> Subject<'a> {
-        Subject { type_name: self.type_name, hash: self.hash, name: self.name, fit: self.fit }
+impl<'a> ValueFacts<'a> {
+    fn subject(&self) -> ValueOwner<'a> {
+        ValueOwner { type_name: self.type_name, hash: self.hash, name: self.name, fit: self.fit }
     }
 }
 
 /// The value of a computed field. `path` distinguishes fields of the same name.
-pub(super) fn computed(path: &str, name: &str, field: &Field, facts: &Facts<'_>) -> Value {
+pub(super) fn computed(path: &str, name: &str, field: &Field, facts: &ValueFacts<'_>) -> Value {
     match (&field.simulated_value, &field.kind) {
         (Some(template), _) => match filled(template, facts) {
             // A field of the spec that was not sent.
@@ -69,7 +69,7 @@ pub(super) fn computed(path: &str, name: &str, field: &Field, facts: &Facts<'_>)
 }
 
 /// A template with its placeholders filled in, at any depth.
-fn filled(template: &Value, facts: &Facts<'_>) -> Value {
+fn filled(template: &Value, facts: &ValueFacts<'_>) -> Value {
     match template {
         Value::Text(text) if text.contains('{') => filled_text(text, facts),
         Value::List(items) => Value::list(items.iter().map(|item| filled(item, facts))),
@@ -81,7 +81,7 @@ fn filled(template: &Value, facts: &Facts<'_>) -> Value {
 }
 
 /// A placeholder alone keeps its type; within a text everything becomes text.
-fn filled_text(text: &str, facts: &Facts<'_>) -> Value {
+fn filled_text(text: &str, facts: &ValueFacts<'_>) -> Value {
     let alone = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let alone = alone.filter(|mark| !mark.contains(['{', '}']));
     if let Some(value) = alone.and_then(|mark| marked(mark, facts)) {
@@ -114,7 +114,7 @@ fn filled_text(text: &str, facts: &Facts<'_>) -> Value {
 }
 
 /// The value of a placeholder. Null if the spec has nothing at its path. `None` if it is no placeholder.
-fn marked(mark: &str, facts: &Facts<'_>) -> Option<Value> {
+fn marked(mark: &str, facts: &ValueFacts<'_>) -> Option<Value> {
     Some(match mark {
         "hash" => Value::text(facts.hash),
         "id" => Value::text(facts.id),
@@ -128,10 +128,10 @@ fn marked(mark: &str, facts: &Facts<'_>) -> Option<Value> {
 }
 
 /// The id of a new resource: the computed id field, else one from the name of its type.
-pub(super) fn id(id_field: Option<&Name>, schema: &Schema, facts: &Facts<'_>) -> Name {
+pub(super) fn id(id_field: Option<&Name>, schema: &Schema, facts: &ValueFacts<'_>) -> Name {
     let field = id_field.and_then(|name| Some((name, schema.fields.get(name)?)));
     if let Some((name, field)) = field.filter(|(_, field)| field.computed)
-        && let Value::Text(id) = computed(name, name, field, &Facts { id: "", ..*facts })
+        && let Value::Text(id) = computed(name, name, field, &ValueFacts { id: "", ..*facts })
     {
         return id;
     }
@@ -159,7 +159,7 @@ pub(super) fn complete(
     id_field: Option<&Name>,
     sent: &Value,
     before: Option<&Value>,
-    facts: &Facts<'_>,
+    facts: &ValueFacts<'_>,
 ) -> Value {
     complete_at("", schema, id_field, sent, before, facts)
 }
@@ -170,7 +170,7 @@ fn complete_at(
     id_field: Option<&Name>,
     sent: &Value,
     before: Option<&Value>,
-    facts: &Facts<'_>,
+    facts: &ValueFacts<'_>,
 ) -> Value {
     let empty = Map::default();
     let sent = sent.as_map().unwrap_or(&empty);
@@ -211,7 +211,7 @@ fn fills_in(field: &Field) -> bool {
 }
 
 /// A sent value with the computed values inside it.
-fn within(path: &str, field: &Field, sent: &Value, before: Option<&Value>, facts: &Facts<'_>) -> Value {
+fn within(path: &str, field: &Field, sent: &Value, before: Option<&Value>, facts: &ValueFacts<'_>) -> Value {
     match (&field.kind, sent) {
         (Kind::Object(inner), Value::Map(_)) => complete_at(path, inner, None, sent, before, facts),
         (Kind::Array(item), Value::List(items)) => {

@@ -13,17 +13,17 @@ const VEIL: &str = "(secret)";
 
 /// The secrets in a sent value.
 #[derive(Debug, Default)]
-pub(super) struct Secrets {
+pub(super) struct SentSecrets {
     sent: Vec<Name>,
     scrub: Option<Scrub>,
 }
 
-impl Secrets {
+impl SentSecrets {
     /// Collects the marked secrets of a value.
-    pub(super) fn of(sent: &Value) -> Secrets {
+    pub(super) fn of(sent: &Value) -> SentSecrets {
         match sent.has_secret() {
-            true => Secrets { sent: places(sent), scrub: Some(Scrub::of([sent])) },
-            false => Secrets::default(),
+            true => SentSecrets { sent: places(sent), scrub: Some(Scrub::of([sent])) },
+            false => SentSecrets::default(),
         }
     }
 
@@ -35,7 +35,7 @@ impl Secrets {
     /// The paths of secrets in all fields of a resource, as JSON pointers: sent ones, and computed values that repeat
     /// one.
     pub(super) fn places_in(self, fields: &Value) -> Vec<Name> {
-        let Secrets { mut sent, scrub } = self;
+        let SentSecrets { mut sent, scrub } = self;
         if let Some(scrub) = scrub {
             // Paths below a secret are not listed, because a key there may be part of the secret.
             let is_new = |place: &Name| {
@@ -176,7 +176,7 @@ mod tests {
             ("copy", Value::map([("n", Value::Int(918_273)), ("arn", "arn:planted:x".into())])),
             ("keys", Value::map([("planted", Value::Int(1))])),
         ]);
-        let secrets = Secrets::of(&sent);
+        let secrets = SentSecrets::of(&sent);
         assert!(secrets.are_in("a-planted") && !secrets.are_in("a-shown"));
         let places = secrets.places_in(&fields);
         assert_eq!(

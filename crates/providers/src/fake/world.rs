@@ -9,20 +9,20 @@ use std::sync::{Arc, Mutex};
 use blueprint::{IndexMap, Map, Name, Names, Value};
 use provider::{Catalog, Fit, ResourceType};
 
-use super::keep::{Keeper, Line, WorldError};
-use super::thing::{Known, Thing, Wish, facts_of};
-use super::values::{self, Facts};
-use super::veil::Secrets;
+use super::keep::{ChangeLine, Keeper, WorldError};
+use super::thing::{RecordedValues, Thing, Wish, facts_of};
+use super::values::{self, ValueFacts};
+use super::veil::SentSecrets;
 
 /// A simulated cloud that several providers use.
-pub type SharedWorld = Arc<Mutex<World>>;
+pub type SharedCloud = Arc<Mutex<FakeCloud>>;
 
 /// All resources of a simulated cloud.
 #[derive(Debug, Default)]
-pub struct World {
+pub struct FakeCloud {
     things: IndexMap<Name, Box<Thing>>,
     /// By `INSTANCE/ADDRESS`.
-    places: IndexMap<Name, Place>,
+    places: IndexMap<Name, AddressState>,
     /// By the token of the create.
     tokens: IndexMap<Name, Name>,
     /// The owner of the value of a unique field, by type, field and value.
@@ -35,7 +35,7 @@ pub struct World {
 
 /// The state of an address.
 #[derive(Debug, Default)]
-struct Place {
+struct AddressState {
     /// The number of resources ever created there.
     made: u32,
     /// The existing resources, oldest first; two during a replacement.
@@ -44,7 +44,7 @@ struct Place {
 
 /// A refused operation. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum OperationRefusal {
     /// Another resource has the value of a unique field.
     Taken {
         /// The field.
@@ -56,27 +56,27 @@ pub enum Refusal {
     Unwritable(String),
 }
 
-impl World {
+impl FakeCloud {
     /// An empty world in memory.
-    pub fn new() -> World {
-        World::default()
+    pub fn new() -> FakeCloud {
+        FakeCloud::default()
     }
 
     /// The world in a file; empty if the file does not exist. Every change is written at once, without fsync.
-    pub fn open(path: &Path) -> Result<World, WorldError> {
-        let (mut world, mut names) = (World::new(), Names::default());
+    pub fn open(path: &Path) -> Result<FakeCloud, WorldError> {
+        let (mut world, mut names) = (FakeCloud::new(), Names::default());
         let mut shared = |mut thing: Box<Thing>| {
             thing.type_name.share(&mut names);
             thing.fields.share_keys(&mut names);
             thing
         };
         let keeper = Keeper::load(path, |line| match line {
-            Line::Created(thing, count) => world.insert(shared(thing), Some(count)),
-            Line::Changed(thing) => world.put(shared(thing)),
-            Line::Gone(id) => {
+            ChangeLine::Created(thing, count) => world.insert(shared(thing), Some(count)),
+            ChangeLine::Changed(thing) => world.put(shared(thing)),
+            ChangeLine::Gone(id) => {
                 world.forget(&id);
             }
-            Line::Made(place, count) => {
+            ChangeLine::Made(place, count) => {
                 world.places.entry(place).or_default().made = count;
             }
         })?;
@@ -85,7 +85,7 @@ impl World {
     }
 
     /// The world for several providers.
-    pub fn shared(self) -> SharedWorld {
+    pub fn shared(self) -> SharedCloud {
         Arc::new(Mutex::new(self))
     }
 
@@ -106,28 +106,28 @@ impl World {
     }
 
     /// Changes a field from outside: its name, or a path with dots into objects. Null removes it.
-    pub fn set(&mut self, instance: &str, address: &str, path: &str, value: Value) -> Result<(), Refusal> {
-        let thing = self.thing_at(instance, address).ok_or(Refusal::NotThere)?.clone();
+    pub fn set(&mut self, instance: &str, address: &str, path: &str, value: Value) -> Result<(), OperationRefusal> {
+        let thing = self.thing_at(instance, address).ok_or(OperationRefusal::NotThere)?.clone();
         let steps: Vec<&str> = path.split('.').collect();
         let fields = with(&thing.fields, &steps, &value);
         self.replace(Thing { fields, ..thing })
     }
 
     /// Deletes a resource from outside.
-    pub fn vanish(&mut self, instance: &str, address: &str) -> Result<(), Refusal> {
-        let id = self.thing_at(instance, address).ok_or(Refusal::NotThere)?.id.clone();
+    pub fn vanish(&mut self, instance: &str, address: &str) -> Result<(), OperationRefusal> {
+        let id = self.thing_at(instance, address).ok_or(OperationRefusal::NotThere)?.id.clone();
         self.remove(&id).map(|_| ())
     }
 
     /// Creates a resource from outside, under a free id.
-    pub fn make(&mut self, catalog: &Catalog, type_name: &str, id: &str, spec: &Value) -> Result<(), Refusal> {
-        let Some(resource_type) = catalog.resource_type(type_name) else { return Err(Refusal::NotThere) };
+    pub fn make(&mut self, catalog: &Catalog, type_name: &str, id: &str, spec: &Value) -> Result<(), OperationRefusal> {
+        let Some(resource_type) = catalog.resource_type(type_name) else { return Err(OperationRefusal::NotThere) };
         let id_field = resource_type.id_field.as_ref();
         if self.things.contains_key(id) {
-            return Err(Refusal::Taken { field: id_field.cloned().unwrap_or_else(|| "id".into()) });
+            return Err(OperationRefusal::Taken { field: id_field.cloned().unwrap_or_else(|| "id".into()) });
         }
         let hash = values::hash_of_id(id, id_field, &resource_type.schema);
-        let facts = Facts { id, ..facts_of(&resource_type, spec, &hash, &self.fit, &Secrets::default()) };
+        let facts = ValueFacts { id, ..facts_of(&resource_type, spec, &hash, &self.fit, &SentSecrets::default()) };
         let fields = values::complete(&resource_type.schema, id_field, spec, None, &facts);
         let thing = Thing {
             id: id.into(),
@@ -143,7 +143,7 @@ impl World {
             unsettled: Some(0),
         };
         self.free(&resource_type, &thing.fields, "")?;
-        self.keep(|| Line::Changed(thing.veiled()))?;
+        self.keep(|| ChangeLine::Changed(thing.veiled()))?;
         self.insert(Box::new(thing), None);
         Ok(())
     }
@@ -154,7 +154,7 @@ impl World {
         resource_type: &ResourceType,
         place: &str,
         wish: Wish<'_>,
-    ) -> Result<Thing, Refusal> {
+    ) -> Result<Thing, OperationRefusal> {
         let Wish { token, sent, secrets, unsettled } = wish;
         if let Some(thing) = self.by_token(token)
             && thing.place.as_ref() == place
@@ -182,14 +182,14 @@ impl World {
         while self.things.contains_key(&id) {
             again += 1;
             hash = values::hash(&format!("{place}#{count}+{again}"));
-            let facts = Facts { name: None, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
+            let facts = ValueFacts { name: None, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
             id = open(values::id(id_field, &resource_type.schema, &facts), &hash);
             if again > 1 && self.things.contains_key(&id) {
                 // No value of the id field is free.
                 id = format!("{id}-{hash}").into();
             }
         }
-        let facts = Facts { id: &id, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
+        let facts = ValueFacts { id: &id, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
         let fields = values::complete(&resource_type.schema, id_field, sent, None, &facts);
         let secrets = secrets.places_in(&fields);
         let place: Name = place.into();
@@ -206,7 +206,7 @@ impl World {
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled,
         };
-        self.keep(|| Line::Created(thing.veiled(), count))?;
+        self.keep(|| ChangeLine::Created(thing.veiled(), count))?;
         self.insert(Box::new(thing.clone()), Some(count));
         Ok(thing)
     }
@@ -218,15 +218,15 @@ impl World {
         id: &str,
         place: &str,
         wish: Wish<'_>,
-    ) -> Result<Thing, Refusal> {
+    ) -> Result<Thing, OperationRefusal> {
         let Wish { token, sent, secrets, unsettled } = wish;
-        let thing = self.thing(id).ok_or(Refusal::NotThere)?;
+        let thing = self.thing(id).ok_or(OperationRefusal::NotThere)?;
         if thing.update_token == *token {
             return Ok(thing.clone());
         }
         self.free(resource_type, sent, id)?;
         let updates = thing.updates + 1;
-        let facts = Facts { id, updates, ..facts_of(resource_type, sent, &thing.hash, &self.fit, &secrets) };
+        let facts = ValueFacts { id, updates, ..facts_of(resource_type, sent, &thing.hash, &self.fit, &secrets) };
         let id_field = resource_type.id_field.as_ref();
         let fields = values::complete(&resource_type.schema, id_field, sent, Some(&thing.fields), &facts);
         let secrets = secrets.places_in(&fields);
@@ -237,7 +237,7 @@ impl World {
     }
 
     /// Restores the secrets of a resource, which its file does not hold, from what is `known` of it.
-    pub(super) fn unveil(&mut self, resource_type: &ResourceType, id: &str, known: Known<'_>) {
+    pub(super) fn unveil(&mut self, resource_type: &ResourceType, id: &str, known: RecordedValues<'_>) {
         if let Some(thing) = self.things.get_mut(id) {
             thing.unveil(resource_type, known, &self.fit);
         }
@@ -249,7 +249,7 @@ impl World {
         &mut self,
         resource_type: &ResourceType,
         id: &str,
-        known: Known<'_>,
+        known: RecordedValues<'_>,
         place: impl FnOnce() -> String,
     ) -> Option<&Thing> {
         if self.things.get(id)?.place.is_empty()
@@ -264,7 +264,7 @@ impl World {
     }
 
     /// Deletes a resource. Returns whether it existed.
-    pub(super) fn delete(&mut self, resource_type: &ResourceType, id: &str) -> Result<bool, Refusal> {
+    pub(super) fn delete(&mut self, resource_type: &ResourceType, id: &str) -> Result<bool, OperationRefusal> {
         if self.things.get(id).is_none_or(|thing| thing.type_name != resource_type.name) {
             return Ok(false);
         }
@@ -307,29 +307,29 @@ impl World {
     }
 
     /// Checks that every unique value in `fields` is free, or belongs to `own`.
-    fn free(&self, resource_type: &ResourceType, fields: &Value, own: &str) -> Result<(), Refusal> {
+    fn free(&self, resource_type: &ResourceType, fields: &Value, own: &str) -> Result<(), OperationRefusal> {
         for name in resource_type.unique_fields() {
             if let Some(key) = unique_key(&resource_type.name, name, fields)
                 && self.unique.get(&key).is_some_and(|owner| owner.as_ref() != own)
             {
-                return Err(Refusal::Taken { field: name.clone() });
+                return Err(OperationRefusal::Taken { field: name.clone() });
             }
         }
         Ok(())
     }
 
     /// Replaces a resource, in the file too.
-    fn replace(&mut self, thing: Thing) -> Result<(), Refusal> {
-        self.keep(|| Line::Changed(thing.veiled()))?;
+    fn replace(&mut self, thing: Thing) -> Result<(), OperationRefusal> {
+        self.keep(|| ChangeLine::Changed(thing.veiled()))?;
         self.put(Box::new(thing));
         Ok(())
     }
 
-    fn remove(&mut self, id: &str) -> Result<bool, Refusal> {
+    fn remove(&mut self, id: &str) -> Result<bool, OperationRefusal> {
         if !self.things.contains_key(id) {
             return Ok(false);
         }
-        self.keep(|| Line::Gone(id.into()))?;
+        self.keep(|| ChangeLine::Gone(id.into()))?;
         self.forget(id);
         Ok(true)
     }
@@ -394,17 +394,17 @@ impl World {
     }
 
     /// Writes a change to the file, if there is one, before it is made.
-    fn keep(&mut self, line: impl FnOnce() -> Line) -> Result<(), Refusal> {
-        let World { things, places, keeper, .. } = self;
+    fn keep(&mut self, line: impl FnOnce() -> ChangeLine) -> Result<(), OperationRefusal> {
+        let FakeCloud { things, places, keeper, .. } = self;
         match keeper {
             None => Ok(()),
             Some(keeper) => keeper
                 .write(&line(), || {
                     let made = places.iter().filter(|(_, known)| known.made > 0);
-                    let made = made.map(|(place, known)| Line::Made(place.clone(), known.made));
-                    made.chain(things.values().map(|thing| Line::Changed(thing.veiled())))
+                    let made = made.map(|(place, known)| ChangeLine::Made(place.clone(), known.made));
+                    made.chain(things.values().map(|thing| ChangeLine::Changed(thing.veiled())))
                 })
-                .map_err(|error| Refusal::Unwritable(error.to_string())),
+                .map_err(|error| OperationRefusal::Unwritable(error.to_string())),
         }
     }
 }

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use blueprint::{Map, Name, Value};
 use provider::{Checked, ErrorKind, ProviderError};
 
-use super::mime::{self, Part};
+use super::mime::{self, MimePart};
 use super::value;
 use super::yaml;
 
@@ -135,7 +135,7 @@ pub(super) fn fields(
 fn add_part(
     part: &Value,
     configs: &Configs,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<MimePart>,
     warnings: &mut Vec<String>,
 ) -> Result<bool, ProviderError> {
     let of = |name: &str| part.get(name).and_then(Value::as_text).unwrap_or_default();
@@ -158,7 +158,7 @@ fn add_part(
     if of("type") == "multipart" {
         parts.extend(mime::parts_of(&text));
     } else {
-        parts.push(Part { text, subtype: of("subtype").to_owned(), filename: of("filename").to_owned() });
+        parts.push(MimePart { text, subtype: of("subtype").to_owned(), filename: of("filename").to_owned() });
     }
     Ok(secret)
 }

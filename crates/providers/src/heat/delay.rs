@@ -5,7 +5,7 @@ use provider::{Call, Checked, ProviderError};
 use rand::RngExt;
 
 use super::wait::{number, wait};
-use crate::chance::Source;
+use crate::chance::RandomSource;
 
 /// The time limit of an instance, in seconds.
 const TIMEOUT: f64 = 3600.0;
@@ -21,7 +21,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
 }
 
 /// Waits, if the action is in the list.
-pub(super) async fn act(call: &Call, spec: &Value, action: &str, source: Source) -> Result<(), ProviderError> {
+pub(super) async fn act(call: &Call, spec: &Value, action: &str, source: RandomSource) -> Result<(), ProviderError> {
     let actions = spec.get("actions").and_then(Value::as_list).unwrap_or_default();
     if !actions.iter().any(|listed| listed.as_text() == Some(action)) {
         return Ok(());

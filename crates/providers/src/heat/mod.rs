@@ -26,7 +26,7 @@ use provider::{
 };
 
 use self::config::Configs;
-use crate::chance::Source;
+use crate::chance::RandomSource;
 use crate::packed::PackedTypes;
 
 /// The implemented types are loaded. The others are described only, and read on demand.
@@ -58,18 +58,18 @@ pub fn described() -> Arc<PackedTypes> {
 
 /// The provider of namespace `OS::Heat`.
 pub struct HeatProvider {
-    source: Source,
+    source: RandomSource,
     configs: Configs,
 }
 
 /// The provider with secrets from the operating system.
 pub fn provider() -> HeatProvider {
-    HeatProvider { source: Source::System, configs: Configs::default() }
+    HeatProvider { source: RandomSource::System, configs: Configs::default() }
 }
 
 /// The provider with secrets from a seed, for tests: equal calls give equal secrets.
 pub fn provider_with(seed: u64) -> HeatProvider {
-    HeatProvider { source: Source::Seed(seed), configs: Configs::default() }
+    HeatProvider { source: RandomSource::Seed(seed), configs: Configs::default() }
 }
 
 impl Provider for HeatProvider {

@@ -24,13 +24,13 @@ fn class(name: &str) -> Option<&'static str> {
 }
 
 /// Characters and their minimum number.
-struct Group {
+struct CharacterGroup {
     characters: Vec<char>,
     least: usize,
 }
 
 /// The length, and the groups to draw from. `None` if they are not known yet.
-fn wanted(spec: &Value) -> Option<(usize, Vec<Group>)> {
+fn wanted(spec: &Value) -> Option<(usize, Vec<CharacterGroup>)> {
     let count = |value: Option<&Value>| match value {
         None | Some(Value::Null) => Some(1),
         Some(value) => value.as_int().and_then(|count| usize::try_from(count).ok()),
@@ -45,12 +45,13 @@ fn wanted(spec: &Value) -> Option<(usize, Vec<Group>)> {
     };
     let mut groups = Vec::new();
     for item in items("character_sequences")? {
-        groups.push(Group {
+        groups.push(CharacterGroup {
             characters: item.get("sequence")?.as_text()?.chars().collect(),
             least: count(item.get("min"))?,
         });
     }
-    let of_class = |name: &str, least: usize| Some(Group { characters: class(name)?.chars().collect(), least });
+    let of_class =
+        |name: &str, least: usize| Some(CharacterGroup { characters: class(name)?.chars().collect(), least });
     match spec.get("sequence").filter(|sequence| !sequence.is_null()) {
         Some(sequence) => groups.push(of_class(sequence.as_text()?, 1)?),
         None => {

@@ -2,9 +2,9 @@
 
 use blueprint::{Map, Value};
 
-use super::exchange::{Answer, MAX_ANSWER};
+use super::exchange::{HttpAnswer, MAX_ANSWER};
 use super::json;
-use super::secrets::Secrets;
+use super::secrets::SecretTexts;
 
 /// The message about a too long answer.
 pub(super) fn too_long() -> String {
@@ -12,7 +12,7 @@ pub(super) fn too_long() -> String {
 }
 
 /// The computed fields of `http/request`, and warnings. Values that repeat a secret are marked secret.
-pub(super) fn fields(answer: &Answer, secrets: &Secrets) -> (Map, Vec<String>) {
+pub(super) fn fields(answer: &HttpAnswer, secrets: &SecretTexts) -> (Map, Vec<String>) {
     let mut warnings = Vec::new();
     let bytes = answer.body.as_deref().unwrap_or_default();
     let text = String::from_utf8_lossy(bytes);
@@ -45,7 +45,7 @@ fn join(before: &Value, after: &Value) -> Value {
 }
 
 /// The headers in order, with names in lower case.
-fn lines(answer: &Answer, secrets: &Secrets) -> Vec<(String, Value)> {
+fn lines(answer: &HttpAnswer, secrets: &SecretTexts) -> Vec<(String, Value)> {
     let lines = answer.headers.iter().map(|(name, value)| {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
         let secret = secrets.stand_in(&value);
@@ -58,7 +58,7 @@ fn lines(answer: &Answer, secrets: &Secrets) -> Vec<(String, Value)> {
 ///
 /// # Errors
 /// If the body is not valid.
-pub(super) fn exports(answer: &Answer, secrets: &Secrets) -> Result<Value, String> {
+pub(super) fn exports(answer: &HttpAnswer, secrets: &SecretTexts) -> Result<Value, String> {
     let bytes = answer.body.as_deref().ok_or_else(too_long)?;
     let text = std::str::from_utf8(bytes).map_err(|_| "the answer is not text in UTF-8".to_owned())?;
     let headers = lines(answer, secrets).into_iter().map(|(name, value)| {

@@ -15,7 +15,7 @@ use reqwest::header::{
 use reqwest::{Method, StatusCode, Url};
 
 use super::json;
-use super::secrets::Secrets;
+use super::secrets::SecretTexts;
 
 /// Maximum length of an answer in bytes.
 pub(super) const MAX_ANSWER: usize = 16 * 1024 * 1024;
@@ -52,7 +52,7 @@ pub(super) struct Exchange {
 }
 
 /// An answer of any status.
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     /// Its status.
     pub(super) status: StatusCode,
     /// Its headers.
@@ -121,8 +121,8 @@ impl Exchange {
         &self,
         call: &Call,
         clients: &Clients,
-        secrets: &Secrets,
-    ) -> Result<Answer, ProviderError> {
+        secrets: &SecretTexts,
+    ) -> Result<HttpAnswer, ProviderError> {
         let timeout = call.deadline.map_or(self.timeout, |deadline| deadline.min(self.timeout));
         let late = || {
             let message = format!("`{}` was not answered within {}", self.shown(), format_duration(timeout));
@@ -142,7 +142,7 @@ impl Exchange {
     }
 
     /// Sends the request and follows redirects.
-    async fn follow(&self, clients: &Clients) -> Result<Answer, ProviderError> {
+    async fn follow(&self, clients: &Clients) -> Result<HttpAnswer, ProviderError> {
         let permanent = |message: String| Err(ProviderError::new(ErrorKind::Permanent, message));
         let (mut method, mut url) = (self.method.clone(), self.url.clone());
         let (mut headers, mut body) = (self.headers.clone(), self.body.clone());
@@ -193,16 +193,16 @@ impl Exchange {
         permanent(format!("`{}` was redirected more than {REDIRECTS} times", self.shown()))
     }
 
-    async fn receive(&self, mut response: reqwest::Response) -> Result<Answer, ProviderError> {
+    async fn receive(&self, mut response: reqwest::Response) -> Result<HttpAnswer, ProviderError> {
         let (status, headers) = (response.status(), response.headers().clone());
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.unanswered(error))? {
             if body.len() + chunk.len() > MAX_ANSWER {
-                return Ok(Answer { status, headers, body: None });
+                return Ok(HttpAnswer { status, headers, body: None });
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(Answer { status, headers, body: Some(body) })
+        Ok(HttpAnswer { status, headers, body: Some(body) })
     }
 
     /// Classifies an error of the network.
@@ -224,7 +224,7 @@ impl Exchange {
     }
 
     /// The error for an unexpected status.
-    pub(super) fn refused(&self, answer: &Answer, secrets: &Secrets) -> ProviderError {
+    pub(super) fn refused(&self, answer: &HttpAnswer, secrets: &SecretTexts) -> ProviderError {
         let kind = match answer.status.as_u16() {
             429 => ErrorKind::Throttled,
             408 | 425 | 500..=599 => ErrorKind::Transient,

@@ -6,7 +6,7 @@ use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderError}
 use reqwest::Method;
 
 use super::exchange::Exchange;
-use super::secrets::Secrets;
+use super::secrets::SecretTexts;
 use super::{address, answer};
 
 /// Fetches the single candidate. Its arguments are passed as filters.
@@ -16,7 +16,7 @@ pub(super) async fn fetch(
     clients: &Clients,
 ) -> Result<Fetched, ProviderError> {
     let arguments = arguments(request.filters)?;
-    let secrets = Secrets::of([&arguments, &call.settings]);
+    let secrets = SecretTexts::of([&arguments, &call.settings]);
     let refuse = |field: &str, message: &str| ProviderError::new(ErrorKind::Document, message).at(field);
     let url = arguments.get("url").and_then(Value::as_text).ok_or_else(|| refuse("url", "must be written"))?;
     let url = address::absolute(url).map_err(|message| refuse("url", message))?;

@@ -16,8 +16,8 @@ use reqwest::{Method, Url};
 
 use super::address;
 use super::answer;
-use super::exchange::{self, Answer, Exchange};
-use super::secrets::Secrets;
+use super::exchange::{self, Exchange, HttpAnswer};
+use super::secrets::SecretTexts;
 
 /// Fields whose change updates the resource.
 const SENT: [&str; 4] = ["url", "method", "headers", "body"];
@@ -30,49 +30,49 @@ const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// One of the requests of a spec.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum RequestRole {
     Make,
     Read,
     Update,
     Delete,
 }
 
-impl Part {
+impl RequestRole {
     fn key(self) -> &'static str {
         match self {
-            Part::Make => "",
-            Part::Read => "read",
-            Part::Update => "update",
-            Part::Delete => "delete",
+            RequestRole::Make => "",
+            RequestRole::Read => "read",
+            RequestRole::Update => "update",
+            RequestRole::Delete => "delete",
         }
     }
 
     fn method(self) -> Method {
         match self {
-            Part::Make => Method::POST,
-            Part::Read => Method::GET,
-            Part::Update => Method::PUT,
-            Part::Delete => Method::DELETE,
+            RequestRole::Make => Method::POST,
+            RequestRole::Read => Method::GET,
+            RequestRole::Update => Method::PUT,
+            RequestRole::Delete => Method::DELETE,
         }
     }
 
     /// Fields that are inherited from the spec.
     fn inherits(self) -> &'static [&'static str] {
         match self {
-            Part::Make => &[],
-            Part::Update => &["url", "headers", "timeout", "body"],
-            Part::Read | Part::Delete => &["url", "headers", "timeout"],
+            RequestRole::Make => &[],
+            RequestRole::Update => &["url", "headers", "timeout", "body"],
+            RequestRole::Read | RequestRole::Delete => &["url", "headers", "timeout"],
         }
     }
 
     fn path(self, field: &str) -> String {
-        if self == Part::Make { field.to_owned() } else { format!("{}.{field}", self.key()) }
+        if self == RequestRole::Make { field.to_owned() } else { format!("{}.{field}", self.key()) }
     }
 
     /// Its fields in a spec, including inherited ones. `None` if the spec has no such request.
     fn fields(self, spec: &Value) -> Option<Value> {
         let secret = spec.exposed().1;
-        if self == Part::Make {
+        if self == RequestRole::Make {
             return Some(spec.clone());
         }
         let (own, marked) = spec.get(self.key()).filter(|own| !own.is_null())?.exposed();
@@ -89,7 +89,7 @@ impl Part {
 }
 
 /// Builds a request of a spec. `None` if the spec has no such request.
-fn exchange(part: Part, spec: &Value, outputs: &Value) -> Result<Option<Exchange>, ProviderError> {
+fn exchange(part: RequestRole, spec: &Value, outputs: &Value) -> Result<Option<Exchange>, ProviderError> {
     let Some(fields) = part.fields(spec) else { return Ok(None) };
     let at = |error: ProviderError| match &error.field {
         Some(field) => {
@@ -103,7 +103,7 @@ fn exchange(part: Part, spec: &Value, outputs: &Value) -> Result<Option<Exchange
     let main =
         address::absolute(&text(spec)).map_err(|message| ProviderError::new(ErrorKind::Document, message).at("url"))?;
     let (url, secret): (Url, bool) = match part {
-        Part::Make => (main, false),
+        RequestRole::Make => (main, false),
         _ => address::filled(&text(&fields), outputs, &main).map_err(refuse)?,
     };
     let mut exchange = Exchange::of(&fields, url, part.method()).map_err(at)?;
@@ -114,9 +114,9 @@ fn exchange(part: Part, spec: &Value, outputs: &Value) -> Result<Option<Exchange
 
 /// Checks every request of a spec, as far as it is known.
 pub(super) fn check(spec: &Value, found: &mut Checked) {
-    for part in [Part::Make, Part::Read, Part::Update, Part::Delete] {
+    for part in [RequestRole::Make, RequestRole::Read, RequestRole::Update, RequestRole::Delete] {
         let own = match part {
-            Part::Make => Some(spec),
+            RequestRole::Make => Some(spec),
             _ => spec.get(part.key()),
         };
         if let Some(own) = own {
@@ -130,11 +130,11 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     }
 }
 
-fn check_part(part: Part, own: &Value, found: &mut Checked) {
+fn check_part(part: RequestRole, own: &Value, found: &mut Checked) {
     let mut refuse = |field: &str, message: String| found.refuse(part.path(field), message);
     let text = |field: &str| own.get(field).and_then(Value::as_text);
     if let Some(url) = text("url") {
-        if part == Part::Make {
+        if part == RequestRole::Make {
             if let Err(message) = address::absolute(url) {
                 refuse("url", message.into());
             }
@@ -174,8 +174,8 @@ fn is_changed(field: &str, before: &Value, after: &Value) -> bool {
 }
 
 /// The secrets of a call.
-fn secrets(call: &Call, values: [&Value; 3]) -> Secrets {
-    Secrets::of(values.into_iter().chain([&call.settings]))
+fn secrets(call: &Call, values: [&Value; 3]) -> SecretTexts {
+    SecretTexts::of(values.into_iter().chain([&call.settings]))
 }
 
 /// Sends the request that creates the resource.
@@ -185,7 +185,7 @@ pub(super) async fn create(
     clients: &Clients,
 ) -> Result<Applied, ProviderError> {
     let secrets = secrets(call, [request.desired, &Value::Null, &Value::Null]);
-    let mut exchange = exchange(Part::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?;
+    let mut exchange = exchange(RequestRole::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?;
     mark(&mut exchange, call);
     let answer = exchange.send(call, clients, &secrets).await?;
     accept(&exchange, &answer, &secrets, request.desired, call.token.clone())
@@ -207,9 +207,9 @@ pub(super) async fn update(
         return Ok(Applied::ready(id, fields));
     }
     let secrets = secrets(call, [request.desired, request.prior_inputs, request.prior]);
-    let mut exchange = match exchange(Part::Update, request.desired, request.prior)? {
+    let mut exchange = match exchange(RequestRole::Update, request.desired, request.prior)? {
         Some(exchange) => exchange,
-        None => exchange(Part::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?,
+        None => exchange(RequestRole::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?,
     };
     mark(&mut exchange, call);
     let answer = exchange.send(call, clients, &secrets).await?;
@@ -226,7 +226,9 @@ pub(super) async fn delete(
 ) -> Result<Applied, ProviderError> {
     let done = Applied::ready("", Value::Null);
     let secrets = secrets(call, [request.prior_inputs, request.prior, &Value::Null]);
-    let Some(mut exchange) = exchange(Part::Delete, request.prior_inputs, request.prior)? else { return Ok(done) };
+    let Some(mut exchange) = exchange(RequestRole::Delete, request.prior_inputs, request.prior)? else {
+        return Ok(done);
+    };
     mark(&mut exchange, call);
     let answer = exchange.send(call, clients, &secrets).await?;
     if exchange.expects(answer.status) || is_gone(&exchange, &answer) {
@@ -242,7 +244,7 @@ pub(super) async fn read(
     clients: &Clients,
 ) -> Result<ReadOutcome, ProviderError> {
     let Some(outputs) = request.outputs.as_map() else { return Ok(ReadOutcome::Unknown) };
-    if let Some(exchange) = exchange(Part::Read, request.inputs, request.outputs)? {
+    if let Some(exchange) = exchange(RequestRole::Read, request.inputs, request.outputs)? {
         let secrets = secrets(call, [request.inputs, request.outputs, &Value::Null]);
         let answer = exchange.send(call, clients, &secrets).await?;
         if is_gone(&exchange, &answer) {
@@ -265,7 +267,7 @@ pub(super) async fn read(
 }
 
 /// Whether the answer means that the resource does not exist, unless that status was expected.
-fn is_gone(exchange: &Exchange, answer: &Answer) -> bool {
+fn is_gone(exchange: &Exchange, answer: &HttpAnswer) -> bool {
     matches!(answer.status.as_u16(), 404 | 410) && !exchange.expects(answer.status)
 }
 
@@ -281,8 +283,8 @@ fn mark(exchange: &mut Exchange, call: &Call) {
 /// The resource from an answer. After a too long answer the error holds the resource.
 fn accept(
     exchange: &Exchange,
-    answer: &Answer,
-    secrets: &Secrets,
+    answer: &HttpAnswer,
+    secrets: &SecretTexts,
     spec: &Value,
     id: blueprint::Name,
 ) -> Result<Applied, ProviderError> {

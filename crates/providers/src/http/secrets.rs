@@ -9,11 +9,11 @@ const SHORTEST_WORD: usize = 8;
 
 /// Secret texts, the longest first.
 #[derive(Default)]
-pub(super) struct Secrets(Vec<String>);
+pub(super) struct SecretTexts(Vec<String>);
 
-impl Secrets {
+impl SecretTexts {
     /// Collects the secret texts of values, in the encodings in which an answer may repeat them.
-    pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Secrets {
+    pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> SecretTexts {
         let mut leaves = Vec::new();
         for value in values {
             gather(value, false, &mut leaves);
@@ -35,7 +35,7 @@ impl Secrets {
         forms.retain(|form| !form.is_empty());
         forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         forms.dedup();
-        Secrets(forms)
+        SecretTexts(forms)
     }
 
     /// The text with each of them replaced.
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn secrets_are_found_in_every_usual_form() {
-        let secrets = Secrets::of([&Value::map([
+        let secrets = SecretTexts::of([&Value::map([
             ("headers", Value::map([("Authorization", Value::from("Bearer tok\"en-12345").secret())])),
             ("body", Value::map([("pin", Value::Int(4711))]).secret()),
             ("open", Value::from("shown")),
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_secret_inside_a_longer_one_leaves_no_rest() {
-        let secrets = Secrets::of([&Value::list(["abc".into(), "abcdef".into()]).secret()]);
+        let secrets = SecretTexts::of([&Value::list(["abc".into(), "abcdef".into()]).secret()]);
         assert_eq!(secrets.scrub("abcdef abc"), "(secret) (secret)");
     }
 }

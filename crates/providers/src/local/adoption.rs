@@ -7,15 +7,15 @@ use provider::{Planned, ProviderError, Recalled};
 
 use super::existing::{Existing, is_ours, nothing_at, parents};
 use super::own_paths::OwnPaths;
-use super::place::{Place, absolute, flag, text};
-use super::whole_file::{self, Found};
+use super::place::{PathContext, absolute, flag, text};
+use super::whole_file::{self, PathContent};
 use super::{archive, directory, file, symlink};
 
 /// Checks the place of a resource before its create.
 ///
 /// `replaced` are the inputs of the resource that it replaces, which is deleted first if it is at the same place.
 pub(super) fn plan(
-    place: &Place,
+    place: &PathContext,
     own: &OwnPaths,
     type_name: &str,
     replaced: &Value,
@@ -34,7 +34,7 @@ pub(super) fn plan(
 
 /// What exists at a path, compared with the resource to be created there.
 pub(super) fn existing(
-    place: &Place,
+    place: &PathContext,
     own: &OwnPaths,
     type_name: &str,
     path: &Path,
@@ -53,12 +53,12 @@ pub(super) fn existing(
 pub(super) fn refusal(type_name: &str, path: &Path, desired: &Value) -> Result<Option<ProviderError>, ProviderError> {
     let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let kind = match (type_name, whole_file::look(path)?) {
-        (_, Found::Nothing) => return Ok(None),
+        (_, PathContent::Nothing) => return Ok(None),
         ("local/directory", _) => return Ok(Some(whole_file::never_replaced(path, "a file"))),
-        (_, Found::Folder { .. }) => return Ok(Some(whole_file::never_replaced(path, "a folder"))),
+        (_, PathContent::Folder { .. }) => return Ok(Some(whole_file::never_replaced(path, "a folder"))),
         ("local/symlink", _) if is_link() => "a link",
-        ("local/symlink", _) | (_, Found::File { .. }) => "a file",
-        (_, Found::Other) => return Ok(Some(whole_file::never_replaced(path, "something that is no file"))),
+        ("local/symlink", _) | (_, PathContent::File { .. }) => "a file",
+        (_, PathContent::Other) => return Ok(Some(whole_file::never_replaced(path, "something that is no file"))),
     };
     Ok((!flag(desired, "overwrite")).then(|| whole_file::in_the_way(path, kind)))
 }

@@ -14,33 +14,33 @@ use provider::{Applied, Checked, ErrorKind, Observed, Operation, ProviderError, 
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
-use super::archive_list::{Part, Parts, globs, parts};
+use super::archive_list::{ArchiveEntries, ArchiveEntry, globs, parts};
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
-use super::place::{Place, entries, failed, flag, id_of, is_set, text};
-use super::requests::{Change, Recorded, deleted};
-use super::whole_file::{self, Found};
+use super::place::{PathContext, entries, failed, flag, id_of, is_set, text};
+use super::requests::{OwnedApplyRequest, OwnedReadRequest, deleted};
+use super::whole_file::{self, PathContent};
 
 const MODE: u32 = 0o644;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Format {
+enum ArchiveFormat {
     Zip,
     Tar,
     TarGz,
 }
 
 /// The format of a spec: from `format`, else from the extension of `path`.
-fn format(spec: &Value) -> Option<Format> {
+fn format(spec: &Value) -> Option<ArchiveFormat> {
     let path = text(spec, "path").unwrap_or_default();
     match text(spec, "format") {
-        Some("zip") => Some(Format::Zip),
-        Some("tar") => Some(Format::Tar),
-        Some("tar.gz") => Some(Format::TarGz),
+        Some("zip") => Some(ArchiveFormat::Zip),
+        Some("tar") => Some(ArchiveFormat::Tar),
+        Some("tar.gz") => Some(ArchiveFormat::TarGz),
         Some(_) => None,
-        None if path.ends_with(".zip") => Some(Format::Zip),
-        None if path.ends_with(".tar") => Some(Format::Tar),
-        None if path.ends_with(".tar.gz") || path.ends_with(".tgz") => Some(Format::TarGz),
+        None if path.ends_with(".zip") => Some(ArchiveFormat::Zip),
+        None if path.ends_with(".tar") => Some(ArchiveFormat::Tar),
+        None if path.ends_with(".tar.gz") || path.ends_with(".tgz") => Some(ArchiveFormat::TarGz),
         None => None,
     }
 }
@@ -69,13 +69,13 @@ pub(super) fn check(spec: &Value) -> Checked {
 }
 
 /// The digest of all input: names, modes, contents.
-fn inputs_digest(place: &Place, parts: &Parts) -> Result<String, ProviderError> {
+fn inputs_digest(place: &PathContext, parts: &ArchiveEntries) -> Result<String, ProviderError> {
     let mut all = Sha256::new();
     for (name, part) in &parts.parts {
         place.check_cancelled()?;
         let (mode, digest) = match part {
-            Part::File { path, executable } => (*executable, whole_file::digest_of(path)?),
-            Part::Text(text) => (false, whole_file::digest(text.as_bytes())),
+            ArchiveEntry::File { path, executable } => (*executable, whole_file::digest_of(path)?),
+            ArchiveEntry::Text(text) => (false, whole_file::digest(text.as_bytes())),
         };
         all.update(format!("{name}\0{mode}\0{digest}\n"));
     }
@@ -83,14 +83,14 @@ fn inputs_digest(place: &Place, parts: &Parts) -> Result<String, ProviderError> 
 }
 
 /// The digest of the current input of a spec, in the form of `inputsSha256`.
-pub(super) fn digest_now(place: &Place, spec: &Value) -> Result<Value, ProviderError> {
+pub(super) fn digest_now(place: &PathContext, spec: &Value) -> Result<Value, ProviderError> {
     let own = place.written(text(spec, "path").unwrap_or_default())?;
     let secret = spec.get("entries").is_some_and(Value::has_secret);
     Ok(Value::from(inputs_digest(place, &parts(place, spec, &own)?)?).tainted(secret))
 }
 
 /// Whether the file at a path equals the archive that the spec packs now.
-pub(super) fn is_packed_at(place: &Place, spec: &Value, path: &Path) -> Result<bool, ProviderError> {
+pub(super) fn is_packed_at(place: &PathContext, spec: &Value, path: &Path) -> Result<bool, ProviderError> {
     match (parts(place, spec, path), format(spec)) {
         (Ok(parts), Some(format)) => Ok(pack_digest(place, &parts, format)? == whole_file::digest_of(path)?),
         _ => Ok(false),
@@ -98,10 +98,15 @@ pub(super) fn is_packed_at(place: &Place, spec: &Value, path: &Path) -> Result<b
 }
 
 /// What exists at the path of an archive that is to be created.
-pub(super) fn existing(place: &Place, own: &OwnPaths, path: &Path, desired: &Value) -> Result<Existing, ProviderError> {
+pub(super) fn existing(
+    place: &PathContext,
+    own: &OwnPaths,
+    path: &Path,
+    desired: &Value,
+) -> Result<Existing, ProviderError> {
     match whole_file::look(path)? {
-        Found::Nothing => return Ok(existing::nothing_at(path, own)),
-        Found::File { link: false, .. } => {}
+        PathContent::Nothing => return Ok(existing::nothing_at(path, own)),
+        PathContent::File { link: false, .. } => {}
         _ => return Ok(Existing::Different),
     }
     // The same plan may create the packed files.
@@ -113,10 +118,14 @@ pub(super) fn existing(place: &Place, own: &OwnPaths, path: &Path, desired: &Val
 }
 
 /// Reads the archive: its digest and size.
-pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<ReadOutcome, ProviderError> {
+pub(super) fn read(
+    place: &PathContext,
+    own: &OwnPaths,
+    recorded: OwnedReadRequest,
+) -> Result<ReadOutcome, ProviderError> {
     let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
     let private = own.ownership_of_read(&path, &recorded);
-    let Found::File { size, .. } = whole_file::look(&path)? else { return Ok(ReadOutcome::Absent) };
+    let PathContent::File { size, .. } = whole_file::look(&path)? else { return Ok(ReadOutcome::Absent) };
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
     // The outcome of the create is unknown. Packing again tells whether it wrote this file.
@@ -146,14 +155,14 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
 }
 
 /// Packs the archive, or removes it.
-pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<Applied, ProviderError> {
+pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyRequest) -> Result<Applied, ProviderError> {
     let path = change.path(place)?;
     let found = whole_file::look(&path)?;
     if change.operation == Operation::Delete {
         return match found {
-            Found::Nothing => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
+            PathContent::Nothing => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
             _ if !existing::is_ours(&change.private) => Ok(existing::kept(&path)),
-            Found::File { link: false, .. } => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
+            PathContent::File { link: false, .. } => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
             _ => Ok(deleted(vec![format!("`{}` is no archive of ours any more: it is kept", path.display())])),
         };
     }
@@ -166,21 +175,21 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
     }
     let create = change.operation == Operation::Create;
     let same = match found {
-        Found::Nothing => false,
-        Found::File { link, .. } if create => {
+        PathContent::Nothing => false,
+        PathContent::File { link, .. } if create => {
             let same = !link && whole_file::digest_of(&path)? == pack_digest(place, &parts, format)?;
             if !same && !flag(spec, "overwrite") {
                 return Err(whole_file::in_the_way(&path, "a file"));
             }
             same
         }
-        Found::File { .. } => false,
-        Found::Folder { .. } => return Err(whole_file::never_replaced(&path, "a folder")),
-        Found::Other => return Err(whole_file::never_replaced(&path, "something that is no file")),
+        PathContent::File { .. } => false,
+        PathContent::Folder { .. } => return Err(whole_file::never_replaced(&path, "a folder")),
+        PathContent::Other => return Err(whole_file::never_replaced(&path, "something that is no file")),
     };
     let mut private = if create { Value::Null } else { change.private.clone() };
     if !same {
-        let fresh = create && matches!(found, Found::Nothing);
+        let fresh = create && matches!(found, PathContent::Nothing);
         let above = whole_file::write(&path, MODE, fresh, own, |file| {
             pack(place, &parts, format, file)?;
             // The files are read twice. If the digest is the same before and after, the archive holds what the plan
@@ -205,7 +214,7 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
     Ok(Applied::ready(id, Value::map(fields)).with_private(private).with_warnings(parts.warnings))
 }
 
-fn pack_digest(place: &Place, parts: &Parts, format: Format) -> Result<String, ProviderError> {
+fn pack_digest(place: &PathContext, parts: &ArchiveEntries, format: ArchiveFormat) -> Result<String, ProviderError> {
     let mut scratch = tempfile::tempfile().map_err(|error| failed("write", Path::new("a temporary file"), &error))?;
     pack(place, parts, format, &mut scratch)?;
     scratch
@@ -214,12 +223,17 @@ fn pack_digest(place: &Place, parts: &Parts, format: Format) -> Result<String, P
         .map_err(|error| failed("read", Path::new("a temporary file"), &error))
 }
 
-fn pack(place: &Place, parts: &Parts, format: Format, file: &mut fs::File) -> Result<(), ProviderError> {
+fn pack(
+    place: &PathContext,
+    parts: &ArchiveEntries,
+    format: ArchiveFormat,
+    file: &mut fs::File,
+) -> Result<(), ProviderError> {
     let buffered = io::BufWriter::new(file);
     let packed = match format {
-        Format::Zip => pack_zip(place, parts, buffered),
-        Format::Tar => pack_tar(place, parts, buffered).map(drop),
-        Format::TarGz => {
+        ArchiveFormat::Zip => pack_zip(place, parts, buffered),
+        ArchiveFormat::Tar => pack_tar(place, parts, buffered).map(drop),
+        ArchiveFormat::TarGz => {
             pack_tar(place, parts, GzBuilder::new().mtime(0).operating_system(255).write(buffered, Compression::new(6)))
                 .and_then(|gzip| Ok(gzip.finish()?.flush()?))
         }
@@ -228,27 +242,27 @@ fn pack(place: &Place, parts: &Parts, format: Format, file: &mut fs::File) -> Re
 }
 
 /// An error of packing: our own, or one that a writer passed on.
-struct Failure(ProviderError);
+struct PackFailure(ProviderError);
 
-impl From<ProviderError> for Failure {
-    fn from(error: ProviderError) -> Failure {
-        Failure(error)
+impl From<ProviderError> for PackFailure {
+    fn from(error: ProviderError) -> PackFailure {
+        PackFailure(error)
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure(failed("write", Path::new("the archive"), &error))
+impl From<io::Error> for PackFailure {
+    fn from(error: io::Error) -> PackFailure {
+        PackFailure(failed("write", Path::new("the archive"), &error))
     }
 }
 
-impl From<zip::result::ZipError> for Failure {
-    fn from(error: zip::result::ZipError) -> Failure {
-        Failure(ProviderError::new(ErrorKind::Permanent, format!("cannot pack the archive: {error}")))
+impl From<zip::result::ZipError> for PackFailure {
+    fn from(error: zip::result::ZipError) -> PackFailure {
+        PackFailure(ProviderError::new(ErrorKind::Permanent, format!("cannot pack the archive: {error}")))
     }
 }
 
-fn pack_zip(place: &Place, parts: &Parts, out: impl Write + Seek) -> Result<(), Failure> {
+fn pack_zip(place: &PathContext, parts: &ArchiveEntries, out: impl Write + Seek) -> Result<(), PackFailure> {
     let mut zip = zip::ZipWriter::new(out);
     for (name, part) in &parts.parts {
         place.check_cancelled()?;
@@ -256,12 +270,12 @@ fn pack_zip(place: &Place, parts: &Parts, out: impl Write + Seek) -> Result<(), 
             .compression_method(zip::CompressionMethod::Deflated)
             .compression_level(Some(6))
             .last_modified_time(zip::DateTime::default())
-            .large_file(matches!(part, Part::File { path, .. } if fs::metadata(path).is_ok_and(|file| file.len() >= u64::from(u32::MAX))))
+            .large_file(matches!(part, ArchiveEntry::File { path, .. } if fs::metadata(path).is_ok_and(|file| file.len() >= u64::from(u32::MAX))))
             .unix_permissions(mode(part));
         zip.start_file(name.as_str(), options)?;
         match part {
-            Part::Text(text) => zip.write_all(text.as_bytes())?,
-            Part::File { path, .. } => {
+            ArchiveEntry::Text(text) => zip.write_all(text.as_bytes())?,
+            ArchiveEntry::File { path, .. } => {
                 io::copy(&mut open(path)?, &mut zip)?;
             }
         }
@@ -270,7 +284,7 @@ fn pack_zip(place: &Place, parts: &Parts, out: impl Write + Seek) -> Result<(), 
     Ok(())
 }
 
-fn pack_tar<W: Write>(place: &Place, parts: &Parts, out: W) -> Result<W, Failure> {
+fn pack_tar<W: Write>(place: &PathContext, parts: &ArchiveEntries, out: W) -> Result<W, PackFailure> {
     let mut tar = tar::Builder::new(out);
     for (name, part) in &parts.parts {
         place.check_cancelled()?;
@@ -281,11 +295,11 @@ fn pack_tar<W: Write>(place: &Place, parts: &Parts, out: W) -> Result<W, Failure
         header.set_gid(0);
         header.set_mtime(0);
         match part {
-            Part::Text(text) => {
+            ArchiveEntry::Text(text) => {
                 header.set_size(text.len() as u64);
                 tar.append_data(&mut header, name, text.as_bytes())?;
             }
-            Part::File { path, .. } => {
+            ArchiveEntry::File { path, .. } => {
                 let file = open(path)?;
                 let size = file.metadata()?.len();
                 header.set_size(size);
@@ -303,6 +317,6 @@ fn open(path: &Path) -> Result<fs::File, ProviderError> {
     fs::File::open(path).map_err(|error| failed("read", path, &error))
 }
 
-fn mode(part: &Part) -> u32 {
-    if matches!(part, Part::File { executable: true, .. }) { 0o755 } else { 0o644 }
+fn mode(part: &ArchiveEntry) -> u32 {
+    if matches!(part, ArchiveEntry::File { executable: true, .. }) { 0o755 } else { 0o644 }
 }

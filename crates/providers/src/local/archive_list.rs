@@ -11,11 +11,11 @@ use blueprint::{Name, Value};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use provider::{ErrorKind, ProviderError};
 
-use super::place::{Place, failed, id_of, text};
+use super::place::{PathContext, failed, id_of, text};
 use super::unix;
 
 /// One entry of an archive.
-pub(super) enum Part {
+pub(super) enum ArchiveEntry {
     /// A file of this machine.
     File { path: PathBuf, executable: bool },
     /// A text from the document.
@@ -23,8 +23,8 @@ pub(super) enum Part {
 }
 
 /// The entries of an archive by name, sorted. Names use `/`.
-pub(super) struct Parts {
-    pub(super) parts: BTreeMap<String, Part>,
+pub(super) struct ArchiveEntries {
+    pub(super) parts: BTreeMap<String, ArchiveEntry>,
     /// Warnings about files that match the globs and are left out.
     pub(super) warnings: Vec<String>,
 }
@@ -50,8 +50,8 @@ fn texts<'a>(spec: &'a Value, field: &str) -> Vec<&'a str> {
 }
 
 /// The entries that a spec selects. `own` is the path of the archive itself, which is left out.
-pub(super) fn parts(place: &Place, spec: &Value, own: &Path) -> Result<Parts, ProviderError> {
-    let mut found = Parts { parts: BTreeMap::new(), warnings: Vec::new() };
+pub(super) fn parts(place: &PathContext, spec: &Value, own: &Path) -> Result<ArchiveEntries, ProviderError> {
+    let mut found = ArchiveEntries { parts: BTreeMap::new(), warnings: Vec::new() };
     if let Some(root) = text(spec, "root") {
         let root = place.source(root)?;
         if !root.is_dir() {
@@ -59,7 +59,7 @@ pub(super) fn parts(place: &Place, spec: &Value, own: &Path) -> Result<Parts, Pr
             return Err(ProviderError::new(ErrorKind::NotFound, text).at("root"));
         }
         let include = texts(spec, "include");
-        let walk = Walk {
+        let walk = FolderWalk {
             place,
             own,
             everything: include.is_empty(),
@@ -70,13 +70,13 @@ pub(super) fn parts(place: &Place, spec: &Value, own: &Path) -> Result<Parts, Pr
     }
     for (name, entry) in spec.get("entries").and_then(Value::as_map).into_iter().flatten() {
         let Some(entry) = entry.as_text() else { continue };
-        found.parts.insert(name.trim_start_matches('/').to_owned(), Part::Text(entry.to_owned()));
+        found.parts.insert(name.trim_start_matches('/').to_owned(), ArchiveEntry::Text(entry.to_owned()));
     }
     Ok(found)
 }
 
 /// Whether a spec packs any of these paths.
-pub(super) fn takes_any(place: &Place, spec: &Value, paths: &BTreeSet<Name>) -> bool {
+pub(super) fn takes_any(place: &PathContext, spec: &Value, paths: &BTreeSet<Name>) -> bool {
     let Some(root) = text(spec, "root").and_then(|root| place.source(root).ok()) else { return false };
     let include = texts(spec, "include");
     let (Ok(taken), Ok(left_out)) = (globs(&include, "include"), globs(&texts(spec, "exclude"), "exclude")) else {
@@ -94,16 +94,22 @@ pub(super) fn takes_any(place: &Place, spec: &Value, paths: &BTreeSet<Name>) -> 
     })
 }
 
-struct Walk<'a> {
-    place: &'a Place,
+struct FolderWalk<'a> {
+    place: &'a PathContext,
     own: &'a Path,
     everything: bool,
     include: GlobSet,
     exclude: GlobSet,
 }
 
-impl Walk<'_> {
-    fn folder(&self, folder: &Path, prefix: &str, taken: bool, found: &mut Parts) -> Result<(), ProviderError> {
+impl FolderWalk<'_> {
+    fn folder(
+        &self,
+        folder: &Path,
+        prefix: &str,
+        taken: bool,
+        found: &mut ArchiveEntries,
+    ) -> Result<(), ProviderError> {
         self.place.check_cancelled()?;
         for entry in fs::read_dir(folder).map_err(|error| failed("list", folder, &error))? {
             let entry = entry.map_err(|error| failed("list", folder, &error))?;
@@ -126,7 +132,7 @@ impl Walk<'_> {
                 let metadata = fs::metadata(&path).map_err(|error| failed("look at", &path, &error))?;
                 if metadata.is_file() {
                     let executable = unix::mode_of(&metadata) & 0o100 != 0;
-                    found.parts.insert(name, Part::File { path, executable });
+                    found.parts.insert(name, ArchiveEntry::File { path, executable });
                 } else {
                     found.warnings.push(format!("`{}` is left out: it is no file", path.display()));
                 }

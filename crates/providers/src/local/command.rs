@@ -12,7 +12,7 @@ use provider::{
 };
 
 use super::place::{entries, is_set, text};
-use super::process::{self, Ended, Run};
+use super::process::{self, ProgramEnd, ProgramRun};
 use super::requests::deleted;
 use super::whole_file;
 
@@ -100,7 +100,13 @@ fn argument(value: &Value) -> Option<String> {
 }
 
 /// Runs one action. `word` is the value of `CYAN_ACTION`.
-async fn act(call: &Call, spec: &Value, words: Vec<String>, word: &str, token: &str) -> Result<Ended, ProviderError> {
+async fn act(
+    call: &Call,
+    spec: &Value,
+    words: Vec<String>,
+    word: &str,
+    token: &str,
+) -> Result<ProgramEnd, ProviderError> {
     let folder = text(spec, "workingDir").map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder).into());
     let limit = match text(spec, "timeout") {
         Some(limit) => parse_duration(limit)
@@ -116,11 +122,11 @@ async fn act(call: &Call, spec: &Value, words: Vec<String>, word: &str, token: &
     environment.push(("CYAN_TOKEN".into(), token.into()));
     let scrub = Scrub::of([spec, &call.settings]);
     let stdin = text(spec, "stdin").map(str::to_owned);
-    process::run(call, Run { words, folder, environment, stdin, limit, limited_by: "timeout", scrub }).await
+    process::run(call, ProgramRun { words, folder, environment, stdin, limit, limited_by: "timeout", scrub }).await
 }
 
 /// The error of a command with another exit code than 0.
-pub(super) fn failure(what: &str, ended: &Ended, scrub: &Scrub) -> ProviderError {
+pub(super) fn failure(what: &str, ended: &ProgramEnd, scrub: &Scrub) -> ProviderError {
     let how = match (ended.code, ended.signal) {
         (Some(code), _) => format!("ended with exit code {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),
@@ -169,7 +175,7 @@ fn id_of(token: &str) -> Name {
 }
 
 /// All fields of the resource. The output is unknown if the end of the command was not observed.
-fn fields(spec: &Value, id: &Name, ended: Option<&Ended>) -> Value {
+fn fields(spec: &Value, id: &Name, ended: Option<&ProgramEnd>) -> Value {
     // The output of a command with a secret in its spec may hold the secret in any form.
     let secret = spec.has_secret();
     let mut fields = entries(spec);

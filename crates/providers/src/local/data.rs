@@ -11,8 +11,8 @@ use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderDiagno
 
 use super::archive_list::globs;
 use super::command::{DEFAULT_TIMEOUT, SHOWS, failure, printed};
-use super::place::{Place, failed, on_a_thread};
-use super::process::{self, Run};
+use super::place::{PathContext, failed, on_a_thread};
+use super::process::{self, ProgramRun};
 use super::whole_file;
 
 /// Words in the name of a variable that mark its value as secret.
@@ -60,13 +60,13 @@ pub(super) async fn fetch(call: &Call, request: FetchRequest<'_>) -> Result<Fetc
     Ok(Fetched { candidates: vec![Candidate { filter_fields, fields }], applied, diagnostics })
 }
 
-type Fields = Vec<(&'static str, Value)>;
+type DataFields = Vec<(&'static str, Value)>;
 
 fn refused(field: &str, text: String) -> ProviderError {
     ProviderError::new(ErrorKind::Document, text).at(field)
 }
 
-fn file(place: &Place, path: &str) -> Result<Fields, ProviderError> {
+fn file(place: &PathContext, path: &str) -> Result<DataFields, ProviderError> {
     let path = place.source(path)?;
     let bytes = fs::read(&path).map_err(|error| failed("read", &path, &error).at("path"))?;
     let sha256 = whole_file::digest(&bytes);
@@ -83,7 +83,7 @@ fn file(place: &Place, path: &str) -> Result<Fields, ProviderError> {
 
 /// Without a pattern, all names directly in the folder; with one, the files that match it, at any depth if it holds
 /// `**`.
-fn directory(place: &Place, path: &str, glob: Option<&str>) -> Result<Fields, ProviderError> {
+fn directory(place: &PathContext, path: &str, glob: Option<&str>) -> Result<DataFields, ProviderError> {
     let (base, pattern) = match path.find(PATTERN) {
         Some(at) if glob.is_some() => {
             let sign = path.get(at..).and_then(|rest| rest.chars().next()).unwrap_or('*');
@@ -131,7 +131,7 @@ fn directory(place: &Place, path: &str, glob: Option<&str>) -> Result<Fields, Pr
 }
 
 fn list(
-    place: &Place,
+    place: &PathContext,
     folder: &Path,
     prefix: &str,
     depth: usize,
@@ -156,7 +156,7 @@ fn list(
     Ok(())
 }
 
-fn environment(name: &str) -> Result<Fields, ProviderError> {
+fn environment(name: &str) -> Result<DataFields, ProviderError> {
     if process::is_own_variable(name.as_ref()) {
         let text = format!(
             "`{name}` is for `cyan` alone and is passed to no document; declare a variable and give it a value"
@@ -194,7 +194,7 @@ async fn command(
     command: String,
     folder: Option<String>,
     stdin: Option<String>,
-) -> Result<Fields, ProviderError> {
+) -> Result<DataFields, ProviderError> {
     let folder = folder.map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder).into());
     let values: Vec<&Value> = request.filters.iter().map(|(_, _, value)| value).chain([&call.settings]).collect();
     let scrub = Scrub::of(values);
@@ -203,7 +203,7 @@ async fn command(
         ("CYAN_ADDRESS".into(), call.address.to_string()),
         ("CYAN_TOKEN".into(), call.token.to_string()),
     ];
-    let run = Run {
+    let run = ProgramRun {
         words: vec!["sh".into(), "-c".into(), command],
         folder,
         environment,

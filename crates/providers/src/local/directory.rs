@@ -12,10 +12,10 @@ use provider::{Applied, ErrorKind, Observed, Operation, ProviderError, ReadOutco
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
-use super::place::{Place, entries, failed, id_of, text};
-use super::requests::{Change, Recorded, deleted};
+use super::place::{PathContext, entries, failed, id_of, text};
+use super::requests::{OwnedApplyRequest, OwnedReadRequest, deleted};
 use super::unix;
-use super::whole_file::{self, Found};
+use super::whole_file::{self, PathContent};
 
 const DEFAULT_MODE: u32 = 0o755;
 /// Maximum number of remaining names in a warning.
@@ -35,16 +35,20 @@ fn ownership(created: bool, parents: usize) -> Value {
 /// What exists at the path of a folder that is to be created.
 pub(super) fn existing(own: &OwnPaths, path: &Path) -> Result<Existing, ProviderError> {
     Ok(match whole_file::look(path)? {
-        Found::Nothing => existing::nothing_at(path, own),
-        Found::Folder { .. } => Existing::Matching,
+        PathContent::Nothing => existing::nothing_at(path, own),
+        PathContent::Folder { .. } => Existing::Matching,
         _ => Existing::Different,
     })
 }
 
 /// Reads whether the folder exists, and its mode if the provider created it.
-pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<ReadOutcome, ProviderError> {
+pub(super) fn read(
+    place: &PathContext,
+    own: &OwnPaths,
+    recorded: OwnedReadRequest,
+) -> Result<ReadOutcome, ProviderError> {
     let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
-    let Found::Folder { mode } = whole_file::look(&path)? else { return Ok(ReadOutcome::Absent) };
+    let PathContent::Folder { mode } = whole_file::look(&path)? else { return Ok(ReadOutcome::Absent) };
     let parents = existing::parents(&recorded.private);
     own.add_parents(&path, parents);
     let ours = match Existing::of(&recorded.private) {
@@ -71,7 +75,7 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
 }
 
 /// Creates the folder, sets its mode, or removes it.
-pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<Applied, ProviderError> {
+pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyRequest) -> Result<Applied, ProviderError> {
     let path = change.path(place)?;
     if change.operation == Operation::Delete {
         return delete(&path, own, is_created(&change.private));
@@ -89,7 +93,7 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
     let was_nothing = matches!(Existing::of(&change.private), Existing::Nothing { .. });
     let mut found = whole_file::look(&path)?;
     let mut ours = is_created(&change.private) || own.has(&path) || was_nothing;
-    if matches!(found, Found::Nothing) {
+    if matches!(found, PathContent::Nothing) {
         let above = change.desired.get("parents").and_then(Value::as_bool).unwrap_or(true);
         match make(&path, above, own)? {
             Some(levels) => (ours, parents) = (true, levels.max(parents)),
@@ -97,14 +101,16 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
         }
     }
     match found {
-        Found::Nothing | Found::Folder { .. } if ours => {}
-        Found::Nothing => return Err(ProviderError::new(ErrorKind::Transient, "the folder was removed meanwhile")),
-        Found::Folder { mode: found } if found != mode => {
+        PathContent::Nothing | PathContent::Folder { .. } if ours => {}
+        PathContent::Nothing => {
+            return Err(ProviderError::new(ErrorKind::Transient, "the folder was removed meanwhile"));
+        }
+        PathContent::Folder { mode: found } if found != mode => {
             let (found, wanted) = (whole_file::mode_text(found), whole_file::mode_text(mode));
             let path = path.display();
             warnings.push(format!("`{path}` was there before: it keeps its mode {found}, and {wanted} is not set"));
         }
-        Found::Folder { .. } => {}
+        PathContent::Folder { .. } => {}
         _ => return Err(whole_file::never_replaced(&path, "a file")),
     }
     if ours {
@@ -141,12 +147,12 @@ fn make(path: &Path, parents: bool, own: &OwnPaths) -> Result<Option<usize>, Pro
 fn delete(path: &Path, own: &OwnPaths, ours: bool) -> Result<Applied, ProviderError> {
     let kept = |why: String| Ok(deleted(vec![format!("`{}` is kept: {why}", path.display())]));
     match whole_file::look(path)? {
-        Found::Nothing => {
+        PathContent::Nothing => {
             own.forget(path);
             unix::sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
             return Ok(deleted(Vec::new()));
         }
-        Found::Folder { .. } => {}
+        PathContent::Folder { .. } => {}
         _ => return kept("it is no folder any more".into()),
     }
     if !ours {

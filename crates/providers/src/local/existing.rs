@@ -11,7 +11,7 @@ use provider::Applied;
 
 use super::own_paths::OwnPaths;
 use super::place::text;
-use super::requests::{Recorded, deleted};
+use super::requests::{OwnedReadRequest, deleted};
 
 /// What existed at the place of a resource when its create was planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub(super) fn kept(path: &Path) -> Applied {
 
 impl OwnPaths {
     /// The opaque data of a resource that was read. After an interrupted create it follows from what existed before.
-    pub(super) fn ownership_of_read(&self, path: &Path, recorded: &Recorded) -> Value {
+    pub(super) fn ownership_of_read(&self, path: &Path, recorded: &OwnedReadRequest) -> Value {
         let private = match &recorded.id {
             Some(_) => recorded.private.clone(),
             None => {

@@ -14,9 +14,9 @@ use provider::{Applied, Checked, ErrorKind, Observed, Operation, ProviderError, 
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
-use super::place::{Place, entries, failed, flag, id_of, is_set, text};
-use super::requests::{Change, Recorded, deleted};
-use super::whole_file::{self, Found};
+use super::place::{PathContext, entries, failed, flag, id_of, is_set, text};
+use super::requests::{OwnedApplyRequest, OwnedReadRequest, deleted};
+use super::whole_file::{self, PathContent};
 
 const WAYS: [&str; 4] = ["content", "contentBase64", "source", "sensitiveContent"];
 const DEFAULT_MODE: u32 = 0o644;
@@ -51,13 +51,13 @@ fn decode(encoded: &str) -> Option<Vec<u8>> {
 }
 
 /// The desired content: its bytes, and whether even their digest is secret.
-struct Content {
+struct DesiredContent {
     bytes: Vec<u8>,
     secret: bool,
     from_source: bool,
 }
 
-fn content(place: &Place, spec: &Value) -> Result<Content, ProviderError> {
+fn content(place: &PathContext, spec: &Value) -> Result<DesiredContent, ProviderError> {
     for way in WAYS {
         let Some(value) = spec.get(way).filter(|value| !value.is_null()) else { continue };
         let Some(text) = value.as_text() else { continue };
@@ -72,7 +72,7 @@ fn content(place: &Place, spec: &Value) -> Result<Content, ProviderError> {
             }
             _ => text.as_bytes().to_vec(),
         };
-        return Ok(Content { bytes, secret, from_source: way == "source" });
+        return Ok(DesiredContent { bytes, secret, from_source: way == "source" });
     }
     Err(ProviderError::new(ErrorKind::Document, "the content of the file is missing"))
 }
@@ -87,10 +87,15 @@ fn mode(spec: &Value) -> Result<u32, ProviderError> {
 }
 
 /// What exists at the path of a file that is to be created.
-pub(super) fn existing(place: &Place, own: &OwnPaths, path: &Path, desired: &Value) -> Result<Existing, ProviderError> {
+pub(super) fn existing(
+    place: &PathContext,
+    own: &OwnPaths,
+    path: &Path,
+    desired: &Value,
+) -> Result<Existing, ProviderError> {
     let (found, link) = match whole_file::look(path)? {
-        Found::Nothing => return Ok(existing::nothing_at(path, own)),
-        Found::File { mode, link, .. } => (mode, link),
+        PathContent::Nothing => return Ok(existing::nothing_at(path, own)),
+        PathContent::File { mode, link, .. } => (mode, link),
         _ => return Ok(Existing::Different),
     };
     if link {
@@ -106,11 +111,15 @@ pub(super) fn existing(place: &Place, own: &OwnPaths, path: &Path, desired: &Val
 }
 
 /// Reads the file. The content is answered in the form in which it was sent, as far as it is visible.
-pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<ReadOutcome, ProviderError> {
+pub(super) fn read(
+    place: &PathContext,
+    own: &OwnPaths,
+    recorded: OwnedReadRequest,
+) -> Result<ReadOutcome, ProviderError> {
     let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
     let private = own.ownership_of_read(&path, &recorded);
     let (mode, size) = match whole_file::look(&path)? {
-        Found::File { mode, size, .. } => (mode, size),
+        PathContent::File { mode, size, .. } => (mode, size),
         _ => return Ok(ReadOutcome::Absent),
     };
     let digest = whole_file::digest_of(&path)?;
@@ -165,7 +174,7 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
     }))
 }
 
-fn ours(place: &Place, inputs: &Value, digest: &str, found: u32) -> bool {
+fn ours(place: &PathContext, inputs: &Value, digest: &str, found: u32) -> bool {
     content(place, inputs).is_ok_and(|content| whole_file::digest(&content.bytes) == digest)
         && mode(inputs).is_ok_and(|mode| mode == found)
 }
@@ -186,7 +195,7 @@ fn shown(path: &Path) -> Result<(&'static str, Value), ProviderError> {
 }
 
 /// Writes or removes the file.
-pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<Applied, ProviderError> {
+pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyRequest) -> Result<Applied, ProviderError> {
     let path = change.path(place)?;
     if change.operation == Operation::Delete {
         return delete(&path, own, &change.private);
@@ -200,20 +209,20 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
     let create = change.operation == Operation::Create;
     let found = whole_file::look(&path)?;
     let there_already = match found {
-        Found::Nothing => false,
-        Found::File { mode: found, link, .. } => {
+        PathContent::Nothing => false,
+        PathContent::File { mode: found, link, .. } => {
             let same = !link && found == mode && whole_file::digest_of(&path)? == digest;
             if create && !same && !flag(&change.desired, "overwrite") {
                 return Err(whole_file::in_the_way(&path, "a file"));
             }
             same
         }
-        Found::Folder { .. } => return Err(whole_file::never_replaced(&path, "a folder")),
-        Found::Other => return Err(whole_file::never_replaced(&path, "something that is no file")),
+        PathContent::Folder { .. } => return Err(whole_file::never_replaced(&path, "a folder")),
+        PathContent::Other => return Err(whole_file::never_replaced(&path, "something that is no file")),
     };
     let mut private = if create { Value::Null } else { change.private.clone() };
     if !there_already {
-        let fresh = create && matches!(found, Found::Nothing);
+        let fresh = create && matches!(found, PathContent::Nothing);
         let parents = whole_file::write(&path, mode, fresh, own, |file| {
             file.write_all(&content.bytes).map_err(|error| failed("write", &path, &error))
         })?;
@@ -238,11 +247,11 @@ fn delete(path: &Path, own: &OwnPaths, private: &Value) -> Result<Applied, Provi
         deleted(vec![format!("`{}` is {what} by now, which was not made here: it is kept", path.display())])
     };
     match whole_file::look(path)? {
-        Found::Nothing => whole_file::remove(path, own).map(|()| deleted(Vec::new())),
+        PathContent::Nothing => whole_file::remove(path, own).map(|()| deleted(Vec::new())),
         _ if !existing::is_ours(private) => Ok(existing::kept(path)),
-        Found::File { link: false, .. } => whole_file::remove(path, own).map(|()| deleted(Vec::new())),
-        Found::File { link: true, .. } => Ok(kept("a link")),
-        Found::Folder { .. } => Ok(kept("a folder")),
-        Found::Other => Ok(kept("no file")),
+        PathContent::File { link: false, .. } => whole_file::remove(path, own).map(|()| deleted(Vec::new())),
+        PathContent::File { link: true, .. } => Ok(kept("a link")),
+        PathContent::Folder { .. } => Ok(kept("a folder")),
+        PathContent::Other => Ok(kept("no file")),
     }
 }

@@ -33,8 +33,8 @@ use provider::{
 };
 
 use self::own_paths::OwnPaths;
-use self::place::Place;
-use self::requests::{Change, Recorded, unknown_type};
+use self::place::PathContext;
+use self::requests::{OwnedApplyRequest, OwnedReadRequest, unknown_type};
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     Arc::new(
@@ -91,19 +91,20 @@ impl Session for LocalProvider {
             if request.type_name == "local/command" {
                 return command::read(call, request).await;
             }
-            let recorded = Recorded {
+            let recorded = OwnedReadRequest {
                 id: request.id.map(str::to_owned),
                 inputs: request.inputs.clone(),
                 outputs: request.outputs.clone(),
                 private: request.private.clone(),
             };
-            let read: fn(&Place, &OwnPaths, Recorded) -> Result<ReadOutcome, ProviderError> = match request.type_name {
-                "local/file" => file::read,
-                "local/directory" => directory::read,
-                "local/archive" => archive::read,
-                "local/symlink" => symlink::read,
-                other => return Err(unknown_type(other)),
-            };
+            let read: fn(&PathContext, &OwnPaths, OwnedReadRequest) -> Result<ReadOutcome, ProviderError> =
+                match request.type_name {
+                    "local/file" => file::read,
+                    "local/directory" => directory::read,
+                    "local/archive" => archive::read,
+                    "local/symlink" => symlink::read,
+                    other => return Err(unknown_type(other)),
+                };
             let own = self.own.clone();
             place::on_a_thread(call, move |place| read(place, &own, recorded)).await
         })
@@ -135,7 +136,7 @@ impl Session for LocalProvider {
             if request.type_name == "local/command" {
                 return command::apply(call, request).await;
             }
-            let change = Change {
+            let change = OwnedApplyRequest {
                 operation: request.operation,
                 prior_inputs: request.prior_inputs.clone(),
                 prior: request.prior.clone(),
@@ -144,13 +145,14 @@ impl Session for LocalProvider {
                 sources: request.sources.to_vec(),
                 id: request.id.map(str::to_owned),
             };
-            let apply: fn(&Place, &OwnPaths, Change) -> Result<Applied, ProviderError> = match request.type_name {
-                "local/file" => file::apply,
-                "local/directory" => directory::apply,
-                "local/archive" => archive::apply,
-                "local/symlink" => symlink::apply,
-                other => return Err(unknown_type(other)),
-            };
+            let apply: fn(&PathContext, &OwnPaths, OwnedApplyRequest) -> Result<Applied, ProviderError> =
+                match request.type_name {
+                    "local/file" => file::apply,
+                    "local/directory" => directory::apply,
+                    "local/archive" => archive::apply,
+                    "local/symlink" => symlink::apply,
+                    other => return Err(unknown_type(other)),
+                };
             let own = self.own.clone();
             place::on_a_thread(call, move |place| apply(place, &own, change)).await
         })

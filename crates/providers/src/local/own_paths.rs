@@ -11,10 +11,10 @@ const MOST_PUT_OFF: usize = 2;
 
 /// The own paths, shared by all calls. Lives as long as the provider.
 #[derive(Clone, Default)]
-pub(super) struct OwnPaths(Arc<Mutex<Memory>>);
+pub(super) struct OwnPaths(Arc<Mutex<PathMemory>>);
 
 #[derive(Default)]
-struct Memory {
+struct PathMemory {
     /// Paths that this run or an interrupted one created. A create that finds a file there knows that it is its own.
     paths: HashSet<PathBuf>,
     /// Folders that were searched for temporary files of killed runs.
@@ -26,7 +26,7 @@ struct Memory {
 }
 
 impl OwnPaths {
-    fn memory(&self) -> MutexGuard<'_, Memory> {
+    fn memory(&self) -> MutexGuard<'_, PathMemory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

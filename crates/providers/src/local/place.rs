@@ -9,7 +9,7 @@ use provider::{Call, Checked, ErrorKind, ProviderError};
 use tokio_util::sync::CancellationToken;
 
 /// The two base folders of paths, and the cancellation of the call.
-pub(super) struct Place {
+pub(super) struct PathContext {
     /// Paths of written files are relative to it.
     pub(super) root: Arc<Path>,
     /// Paths of files that are read are relative to it.
@@ -18,7 +18,7 @@ pub(super) struct Place {
     pub(super) cancel: CancellationToken,
 }
 
-impl Place {
+impl PathContext {
     /// The absolute path of a file that is written.
     pub(super) fn written(&self, path: &str) -> Result<PathBuf, ProviderError> {
         not_from_home(path)?;
@@ -94,12 +94,12 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, ProviderError> {
 /// deadline still applies, because a file system may hang.
 pub(super) async fn on_a_thread<T: Send + 'static>(
     call: &Call,
-    work: impl FnOnce(&Place) -> Result<T, ProviderError> + Send + 'static,
+    work: impl FnOnce(&PathContext) -> Result<T, ProviderError> + Send + 'static,
 ) -> Result<T, ProviderError> {
     if call.cancel.is_cancelled() {
         return Err(cancelled());
     }
-    let place = Place { root: call.root.clone(), folder: call.folder.clone(), cancel: call.cancel.clone() };
+    let place = PathContext { root: call.root.clone(), folder: call.folder.clone(), cancel: call.cancel.clone() };
     let handle = tokio::task::spawn_blocking(move || work(&place));
     let joined = match call.deadline {
         Some(deadline) => tokio::time::timeout(deadline, handle).await.map_err(|_| too_late())?,

@@ -12,9 +12,9 @@ use provider::{Operation, Preflight, PreflightRequest, ProviderError, SourceCont
 
 use super::existing::Existing;
 use super::own_paths::OwnPaths;
-use super::place::{Place, failed, id_of, text};
+use super::place::{PathContext, failed, id_of, text};
 use super::requests::unknown_type;
-use super::whole_file::{self, Found};
+use super::whole_file::{self, PathContent};
 use super::{adoption, archive, archive_list};
 
 /// A preflight request, owned, so that another thread can work on it.
@@ -47,7 +47,11 @@ impl OwnedRequest {
 }
 
 /// Checks the sources of a spec and the place of the resource.
-pub(super) fn preflight(place: &Place, own: &OwnPaths, request: &OwnedRequest) -> Result<Preflight, ProviderError> {
+pub(super) fn preflight(
+    place: &PathContext,
+    own: &OwnPaths,
+    request: &OwnedRequest,
+) -> Result<Preflight, ProviderError> {
     let sources = match request.type_name.as_str() {
         _ if request.operation == Operation::Delete => Vec::new(),
         "local/file" => source_of_file(place, request),
@@ -76,7 +80,7 @@ pub(super) fn preflight(place: &Place, own: &OwnPaths, request: &OwnedRequest) -
     Ok(Preflight { id: Some(id), sources, existing, refused })
 }
 
-fn source_of_file(place: &Place, request: &OwnedRequest) -> Vec<SourceRead> {
+fn source_of_file(place: &PathContext, request: &OwnedRequest) -> Vec<SourceRead> {
     let Some(written) = text(&request.desired, "source") else { return Vec::new() };
     let content = match place.source(written) {
         Ok(path) if request.changes(&path) => SourceContent::Open,
@@ -89,7 +93,7 @@ fn source_of_file(place: &Place, request: &OwnedRequest) -> Vec<SourceRead> {
     vec![SourceRead { field: "source".into(), name: written.into(), content }]
 }
 
-fn source_of_archive(place: &Place, request: &OwnedRequest) -> Vec<SourceRead> {
+fn source_of_archive(place: &PathContext, request: &OwnedRequest) -> Vec<SourceRead> {
     let spec = &request.desired;
     let Some(written) = text(spec, "root") else { return Vec::new() };
     let unknown =
@@ -113,11 +117,11 @@ fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError>
         return Ok(Value::map([("link", Value::from(target.display().to_string()))]));
     }
     Ok(match whole_file::look(path)? {
-        Found::Nothing => match above(path) {
+        PathContent::Nothing => match above(path) {
             Some(above) => Value::map([("above", Value::from(above.display().to_string()))]),
             None => Value::Null,
         },
-        Found::File { mode, link, .. } => {
+        PathContent::File { mode, link, .. } => {
             let kind = if link { "link" } else { "file" };
             // No other check compares the content that a create replaces.
             let content = match request.operation {
@@ -126,7 +130,7 @@ fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError>
             };
             Value::map([("kind", kind.into()), ("mode", whole_file::mode_text(mode).into()), ("sha256", content)])
         }
-        Found::Folder { .. } if request.operation == Operation::Delete => {
+        PathContent::Folder { .. } if request.operation == Operation::Delete => {
             let mut names = Vec::new();
             for entry in std::fs::read_dir(path).map_err(|error| failed("list", path, &error))? {
                 let entry = entry.map_err(|error| failed("list", path, &error))?;
@@ -135,14 +139,14 @@ fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError>
             names.sort_unstable();
             Value::map([("kind", "folder".into()), ("holds", Value::list(names.into_iter().map(Value::from)))])
         }
-        Found::Folder { .. } => Value::map([("kind", Value::from("folder"))]),
-        Found::Other => Value::map([("kind", Value::from("other"))]),
+        PathContent::Folder { .. } => Value::map([("kind", Value::from("folder"))]),
+        PathContent::Other => Value::map([("kind", Value::from("other"))]),
     })
 }
 
 /// The refusal that the create itself would return.
 fn in_the_way(
-    place: &Place,
+    place: &PathContext,
     own: &OwnPaths,
     request: &OwnedRequest,
     path: &Path,

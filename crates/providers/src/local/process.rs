@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// A program to run.
-pub(super) struct Run {
+pub(super) struct ProgramRun {
     /// The program and its arguments.
     pub(super) words: Vec<String>,
     /// The working directory.
@@ -48,7 +48,7 @@ pub(super) struct Run {
 }
 
 /// How a program ended.
-pub(super) struct Ended {
+pub(super) struct ProgramEnd {
     /// The exit code. `None` if a signal ended it.
     pub(super) code: Option<i32>,
     /// The signal that ended it.
@@ -68,19 +68,19 @@ struct Captured {
 }
 
 /// The process group of a running program. Dropping it ends the progress and, unless it is released, kills the group.
-struct Group {
+struct ProcessGroup {
     leader: Option<u32>,
     over: Arc<AtomicBool>,
 }
 
-impl Group {
+impl ProcessGroup {
     /// Keeps the group alive: what the program left running may go on.
     fn release(&mut self) {
         self.leader = None;
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(leader) = self.leader {
@@ -94,13 +94,13 @@ impl Drop for Group {
 /// # Errors
 /// If the program cannot be started; after the time limit; [`ErrorKind::Cancelled`], and [`ErrorKind::TimedOut`] after
 /// the deadline of the call. In the last three cases the whole group has ended.
-pub(super) async fn run(call: &Call, run: Run) -> Result<Ended, ProviderError> {
+pub(super) async fn run(call: &Call, run: ProgramRun) -> Result<ProgramEnd, ProviderError> {
     if call.cancel.is_cancelled() {
         return Err(cancelled());
     }
     let mut child = start(&run)?;
     let over = Arc::new(AtomicBool::new(false));
-    let mut group = Group { leader: child.id(), over: over.clone() };
+    let mut group = ProcessGroup { leader: child.id(), over: over.clone() };
     if let (Some(mut pipe), Some(text)) = (child.stdin.take(), run.stdin) {
         // A task of its own, because the program may print before it has read all input. It may also end without
         // reading it.
@@ -140,7 +140,7 @@ pub(super) async fn run(call: &Call, run: Run) -> Result<Ended, ProviderError> {
     let _ = tokio::time::timeout(LAST_OUTPUT, join_all(out_ended.into_iter().chain(err_ended))).await;
     group.release();
     let (out, err) = (take(&out), take(&err));
-    Ok(Ended {
+    Ok(ProgramEnd {
         code: status.code(),
         signal: unix::signal_of(status),
         stdout: out.bytes,
@@ -171,7 +171,7 @@ pub(super) fn is_own_variable(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b"CYAN_")
 }
 
-fn start(run: &Run) -> Result<Child, ProviderError> {
+fn start(run: &ProgramRun) -> Result<Child, ProviderError> {
     let refuse = |text: String| Err(ProviderError::new(ErrorKind::Permanent, text));
     if !run.folder.is_dir() {
         return refuse(format!("there is no folder `{}` to run the command in", run.folder.display()))

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use blueprint::{Name, Value};
 use provider::{Applied, ErrorKind, Operation, ProviderError};
 
-use super::place::{Place, id_of, text};
+use super::place::{PathContext, id_of, text};
 
 /// A read request, owned, so that another thread can work on it.
-pub(super) struct Recorded {
+pub(super) struct OwnedReadRequest {
     pub(super) id: Option<String>,
     pub(super) inputs: Value,
     pub(super) outputs: Value,
@@ -16,7 +16,7 @@ pub(super) struct Recorded {
 }
 
 /// An apply request, owned, so that another thread can work on it.
-pub(super) struct Change {
+pub(super) struct OwnedApplyRequest {
     pub(super) operation: Operation,
     pub(super) prior_inputs: Value,
     pub(super) prior: Value,
@@ -26,9 +26,9 @@ pub(super) struct Change {
     pub(super) id: Option<String>,
 }
 
-impl Change {
+impl OwnedApplyRequest {
     /// The path of the resource that is changed or deleted.
-    pub(super) fn path(&self, place: &Place) -> Result<PathBuf, ProviderError> {
+    pub(super) fn path(&self, place: &PathContext) -> Result<PathBuf, ProviderError> {
         first_path(place, &[&self.desired, &self.prior_inputs, &self.prior], self.id.as_deref())?
             .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`path` is missing").at("path"))
     }
@@ -54,15 +54,15 @@ impl Change {
     }
 }
 
-impl Recorded {
+impl OwnedReadRequest {
     /// The path of a recorded resource: from its `path` field, so that a project can be moved with its state; else from
     /// its id. `None` without either.
-    pub(super) fn path(&self, place: &Place) -> Result<Option<PathBuf>, ProviderError> {
+    pub(super) fn path(&self, place: &PathContext) -> Result<Option<PathBuf>, ProviderError> {
         first_path(place, &[&self.inputs, &self.outputs], self.id.as_deref())
     }
 }
 
-fn first_path(place: &Place, fields: &[&Value], id: Option<&str>) -> Result<Option<PathBuf>, ProviderError> {
+fn first_path(place: &PathContext, fields: &[&Value], id: Option<&str>) -> Result<Option<PathBuf>, ProviderError> {
     match fields.iter().find_map(|fields| text(fields, "path")).or(id) {
         Some(path) => place.written(path).map(Some),
         None => Ok(None),

@@ -9,27 +9,27 @@ use provider::{Applied, ErrorKind, Observed, Operation, ProviderError, ReadOutco
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
-use super::place::{Place, entries, failed, flag, id_of, text};
-use super::requests::{Change, Recorded, deleted};
+use super::place::{PathContext, entries, failed, flag, id_of, text};
+use super::requests::{OwnedApplyRequest, OwnedReadRequest, deleted};
 use super::{temporary, unix, whole_file};
 
 /// What exists at the path of the link.
-enum Found {
+enum LinkPathContent {
     Nothing,
     Link(PathBuf),
     File,
     Folder,
 }
 
-fn look(path: &Path) -> Result<Found, ProviderError> {
+fn look(path: &Path) -> Result<LinkPathContent, ProviderError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => {
-            fs::read_link(path).map(Found::Link).map_err(|error| failed("read the link", path, &error))
+            fs::read_link(path).map(LinkPathContent::Link).map_err(|error| failed("read the link", path, &error))
         }
-        Ok(found) if found.is_dir() => Ok(Found::Folder),
-        Ok(_) => Ok(Found::File),
+        Ok(found) if found.is_dir() => Ok(LinkPathContent::Folder),
+        Ok(_) => Ok(LinkPathContent::File),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            Ok(Found::Nothing)
+            Ok(LinkPathContent::Nothing)
         }
         Err(error) => Err(failed("look at", path, &error)),
     }
@@ -38,18 +38,22 @@ fn look(path: &Path) -> Result<Found, ProviderError> {
 /// What exists at the path of a link that is to be created, compared with the spec.
 pub(super) fn existing(own: &OwnPaths, path: &Path, desired: &Value) -> Result<Existing, ProviderError> {
     Ok(match (look(path)?, text(desired, "target")) {
-        (Found::Nothing, _) => existing::nothing_at(path, own),
-        (Found::Link(there), Some(target)) if there == Path::new(target) => Existing::Matching,
-        (Found::Link(_), None) => Existing::Undecided,
+        (LinkPathContent::Nothing, _) => existing::nothing_at(path, own),
+        (LinkPathContent::Link(there), Some(target)) if there == Path::new(target) => Existing::Matching,
+        (LinkPathContent::Link(_), None) => Existing::Undecided,
         _ => Existing::Different,
     })
 }
 
 /// Reads the current target of the link.
-pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<ReadOutcome, ProviderError> {
+pub(super) fn read(
+    place: &PathContext,
+    own: &OwnPaths,
+    recorded: OwnedReadRequest,
+) -> Result<ReadOutcome, ProviderError> {
     let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
     let private = own.ownership_of_read(&path, &recorded);
-    let Found::Link(target) = look(&path)? else { return Ok(ReadOutcome::Absent) };
+    let LinkPathContent::Link(target) = look(&path)? else { return Ok(ReadOutcome::Absent) };
     let target = target.display().to_string();
     let wanted = text(&recorded.inputs, "target");
     if recorded.id.is_none() && wanted != Some(target.as_str()) {
@@ -75,14 +79,14 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
 }
 
 /// Creates, changes or removes the link.
-pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<Applied, ProviderError> {
+pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyRequest) -> Result<Applied, ProviderError> {
     let path = change.path(place)?;
     let found = look(&path)?;
     if change.operation == Operation::Delete {
         return match found {
-            Found::Nothing => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
+            LinkPathContent::Nothing => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
             _ if !existing::is_ours(&change.private) => Ok(existing::kept(&path)),
-            Found::Link(_) => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
+            LinkPathContent::Link(_) => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
             _ => Ok(deleted(vec![format!(
                 "`{}` is no link any more, so it was not made here: it is kept",
                 path.display()
@@ -93,13 +97,13 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
         .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`target` is missing").at("target"))?;
     let may_replace = change.operation == Operation::Update || flag(&change.desired, "overwrite");
     let right = match found {
-        Found::Nothing => false,
-        Found::Link(there) if there == Path::new(target) => true,
-        Found::Link(_) if may_replace => false,
-        Found::Link(_) => return Err(whole_file::in_the_way(&path, "a link")),
-        Found::File if flag(&change.desired, "overwrite") => false,
-        Found::File => return Err(whole_file::in_the_way(&path, "a file")),
-        Found::Folder => return Err(whole_file::never_replaced(&path, "a folder")),
+        LinkPathContent::Nothing => false,
+        LinkPathContent::Link(there) if there == Path::new(target) => true,
+        LinkPathContent::Link(_) if may_replace => false,
+        LinkPathContent::Link(_) => return Err(whole_file::in_the_way(&path, "a link")),
+        LinkPathContent::File if flag(&change.desired, "overwrite") => false,
+        LinkPathContent::File => return Err(whole_file::in_the_way(&path, "a file")),
+        LinkPathContent::Folder => return Err(whole_file::never_replaced(&path, "a folder")),
     };
     let create = change.operation == Operation::Create;
     let mut private = if create { Value::Null } else { change.private.clone() };

@@ -12,7 +12,7 @@ use super::place::failed;
 use super::{temporary, unix};
 
 /// What exists at a path.
-pub(super) enum Found {
+pub(super) enum PathContent {
     /// Nothing.
     Nothing,
     /// A file, possibly through a link, with its permission bits and size in bytes.
@@ -24,22 +24,22 @@ pub(super) enum Found {
 }
 
 /// Checks what exists at a path.
-pub(super) fn look(path: &Path) -> Result<Found, ProviderError> {
+pub(super) fn look(path: &Path) -> Result<PathContent, ProviderError> {
     let own = match fs::symlink_metadata(path) {
         Ok(own) => own,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(Found::Nothing);
+            return Ok(PathContent::Nothing);
         }
         Err(error) => return Err(failed("look at", path, &error)),
     };
     let link = own.is_symlink();
     let metadata = if link { fs::metadata(path).unwrap_or(own) } else { own };
     Ok(if metadata.is_file() {
-        Found::File { mode: unix::mode_of(&metadata), size: metadata.len(), link }
+        PathContent::File { mode: unix::mode_of(&metadata), size: metadata.len(), link }
     } else if metadata.is_dir() && !link {
-        Found::Folder { mode: unix::mode_of(&metadata) }
+        PathContent::Folder { mode: unix::mode_of(&metadata) }
     } else {
-        Found::Other
+        PathContent::Other
     })
 }
 

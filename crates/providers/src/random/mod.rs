@@ -20,25 +20,25 @@ use provider::{
 };
 use rand::RngExt;
 
-use crate::chance::Source;
+use crate::chance::RandomSource;
 
 /// The provider of namespace `random`.
 pub struct RandomProvider {
     catalog: Arc<Catalog>,
-    source: Source,
+    source: RandomSource,
 }
 
 /// The provider with randomness from the operating system.
 pub fn provider() -> RandomProvider {
-    from_source(Source::System)
+    from_source(RandomSource::System)
 }
 
 /// The provider with randomness from a seed, for tests: equal calls draw equal values.
 pub fn provider_with(seed: u64) -> RandomProvider {
-    from_source(Source::Seed(seed))
+    from_source(RandomSource::Seed(seed))
 }
 
-fn from_source(source: Source) -> RandomProvider {
+fn from_source(source: RandomSource) -> RandomProvider {
     let catalog = read_catalog(include_str!("catalog.json")).expect("the catalogue in this folder is tested");
     RandomProvider { catalog: Arc::new(catalog), source }
 }

@@ -2,8 +2,10 @@
 //!
 //! Not here: starting services; the files (`local`).
 
-use blueprint::wire::Document;
-use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Lifecycle, Name, Ref, Resource, TextPart, Value};
+use blueprint::wire::WireDocument;
+use blueprint::{
+    Accessor, AccessorKind, Expr, ExprKind, Lifecycle, Name, Ref, ReferenceHead, Resource, TextPart, Value,
+};
 use diag::Span;
 use provider::transform::{each_resource, field, made_of};
 use provider::{BoxFuture, Transform, TransformError};
@@ -21,7 +23,7 @@ const FOLDER: &str = "services";
 pub(super) struct Services;
 
 impl Transform for Services {
-    fn transform(&self, document: Document) -> BoxFuture<'_, Result<Document, TransformError>> {
+    fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
         Box::pin(async {
             each_resource(document, |name, resource| {
                 if resource.type_name.item.as_ref() == SERVICE { service(name, resource).map(Some) } else { Ok(None) }
@@ -131,7 +133,7 @@ fn unit(name: &Name, service: &Resource, folder: Option<&Name>) -> Result<Vec<Te
 /// `resources.FOLDER.spec.id`: the absolute path, known after the create of the folder.
 fn id_of(folder: &Name, at: Span) -> Expr {
     let step = |name: &str| Accessor { kind: AccessorKind::Name(name.into()), span: at };
-    let head = Head::Resource { name: folder.clone(), bare: false };
+    let head = ReferenceHead::Resource { name: folder.clone(), bare: false };
     let reference = Ref { head, head_span: at, path: vec![step("spec"), step("id")] };
     Expr::new(ExprKind::Ref(Box::new(reference)), at)
 }

@@ -4,7 +4,7 @@ use rcgen::{KeyPair, RsaKeySize, SignatureAlgorithm};
 
 /// A key algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Algorithm {
+pub(super) enum KeyAlgorithm {
     /// Ed25519.
     Ed25519,
     /// ECDSA on NIST P-256.
@@ -19,16 +19,16 @@ pub(super) enum Algorithm {
     Rsa4096,
 }
 
-impl Algorithm {
+impl KeyAlgorithm {
     /// The algorithm of the name that a document writes. `None` if there is none.
-    pub(super) fn named(name: &str) -> Option<Algorithm> {
+    pub(super) fn named(name: &str) -> Option<KeyAlgorithm> {
         Some(match name {
-            "ed25519" => Algorithm::Ed25519,
-            "ecdsa-p256" => Algorithm::EcdsaP256,
-            "ecdsa-p384" => Algorithm::EcdsaP384,
-            "rsa-2048" => Algorithm::Rsa2048,
-            "rsa-3072" => Algorithm::Rsa3072,
-            "rsa-4096" => Algorithm::Rsa4096,
+            "ed25519" => KeyAlgorithm::Ed25519,
+            "ecdsa-p256" => KeyAlgorithm::EcdsaP256,
+            "ecdsa-p384" => KeyAlgorithm::EcdsaP384,
+            "rsa-2048" => KeyAlgorithm::Rsa2048,
+            "rsa-3072" => KeyAlgorithm::Rsa3072,
+            "rsa-4096" => KeyAlgorithm::Rsa4096,
             _ => return None,
         })
     }
@@ -36,10 +36,10 @@ impl Algorithm {
     /// The name of the key type in OpenSSH.
     pub(super) fn openssh_name(self) -> &'static str {
         match self {
-            Algorithm::Ed25519 => "ssh-ed25519",
-            Algorithm::EcdsaP256 => "ecdsa-sha2-nistp256",
-            Algorithm::EcdsaP384 => "ecdsa-sha2-nistp384",
-            Algorithm::Rsa2048 | Algorithm::Rsa3072 | Algorithm::Rsa4096 => "ssh-rsa",
+            KeyAlgorithm::Ed25519 => "ssh-ed25519",
+            KeyAlgorithm::EcdsaP256 => "ecdsa-sha2-nistp256",
+            KeyAlgorithm::EcdsaP384 => "ecdsa-sha2-nistp384",
+            KeyAlgorithm::Rsa2048 | KeyAlgorithm::Rsa3072 | KeyAlgorithm::Rsa4096 => "ssh-rsa",
         }
     }
 
@@ -54,12 +54,12 @@ impl Algorithm {
     /// If the cryptographic library cannot generate the key.
     pub(super) fn generate(self) -> Result<KeyPair, rcgen::Error> {
         let elliptic: &'static SignatureAlgorithm = match self {
-            Algorithm::Ed25519 => &rcgen::PKCS_ED25519,
-            Algorithm::EcdsaP256 => &rcgen::PKCS_ECDSA_P256_SHA256,
-            Algorithm::EcdsaP384 => &rcgen::PKCS_ECDSA_P384_SHA384,
-            Algorithm::Rsa2048 => return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_2048),
-            Algorithm::Rsa3072 => return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_3072),
-            Algorithm::Rsa4096 => return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_4096),
+            KeyAlgorithm::Ed25519 => &rcgen::PKCS_ED25519,
+            KeyAlgorithm::EcdsaP256 => &rcgen::PKCS_ECDSA_P256_SHA256,
+            KeyAlgorithm::EcdsaP384 => &rcgen::PKCS_ECDSA_P384_SHA384,
+            KeyAlgorithm::Rsa2048 => return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_2048),
+            KeyAlgorithm::Rsa3072 => return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_3072),
+            KeyAlgorithm::Rsa4096 => return KeyPair::generate_rsa_for(&rcgen::PKCS_RSA_SHA256, RsaKeySize::_4096),
         };
         KeyPair::generate_for(elliptic)
     }

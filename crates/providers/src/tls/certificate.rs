@@ -40,14 +40,14 @@ fn at(field: &str, message: &str) -> ProviderError {
 }
 
 /// What both kinds of certificates share: dates in seconds since 1970, and the serial number.
-struct Frame {
+struct CertificateFrame {
     from: u64,
     until: u64,
     serial: [u8; SERIAL_BYTES],
 }
 
-impl Frame {
-    fn draw(spec: &Value, now: i64) -> Result<Frame, ProviderError> {
+impl CertificateFrame {
+    fn draw(spec: &Value, now: i64) -> Result<CertificateFrame, ProviderError> {
         let validity = expiry::duration(spec, "validity")?.unwrap_or(expiry::USUAL_VALIDITY);
         let from = u64::try_from(now).unwrap_or(0);
         let until = from.saturating_add(validity.as_secs());
@@ -60,7 +60,7 @@ impl Frame {
         })?;
         // Keeps the number positive and of constant length.
         serial[0] = serial[0] & 0x3f | 0x40;
-        Ok(Frame { from, until, serial })
+        Ok(CertificateFrame { from, until, serial })
     }
 
     fn put(&self, spec: &Value, params: &mut CertificateParams) {
@@ -92,7 +92,7 @@ impl Frame {
 /// A certificate signed with its own key.
 pub(super) fn self_signed(call: &Call, spec: &Value) -> Result<Issued, ProviderError> {
     let key = private_key::read(spec, "privateKeyPem")?;
-    let frame = Frame::draw(spec, call.now)?;
+    let frame = CertificateFrame::draw(spec, call.now)?;
     let mut params = CertificateParams::default();
     names::put(spec, &mut params)?;
     frame.put(spec, &mut params);
@@ -106,7 +106,7 @@ pub(super) fn self_signed(call: &Call, spec: &Value) -> Result<Issued, ProviderE
 pub(super) fn signed(call: &Call, spec: &Value) -> Result<Issued, ProviderError> {
     let ca_key = private_key::read(spec, "caPrivateKeyPem")?;
     let ca_pem = spec.get("caCertificatePem").and_then(Value::as_text).unwrap_or_default();
-    let frame = Frame::draw(spec, call.now)?;
+    let frame = CertificateFrame::draw(spec, call.now)?;
     let warnings = check_authority(ca_pem, ca_key.der_bytes(), &frame)?;
     let issuer = Issuer::from_ca_cert_pem(ca_pem, ca_key)
         .map_err(|_| at("caCertificatePem", "is a certificate whose contents cannot be used to sign"))?;
@@ -123,7 +123,7 @@ pub(super) fn signed(call: &Call, spec: &Value) -> Result<Issued, ProviderError>
 }
 
 /// Checks that the authority can issue valid certificates. Returns warnings.
-fn check_authority(pem: &str, raw_key: &[u8], frame: &Frame) -> Result<Vec<String>, ProviderError> {
+fn check_authority(pem: &str, raw_key: &[u8], frame: &CertificateFrame) -> Result<Vec<String>, ProviderError> {
     let field = "caCertificatePem";
     let (_, contents) = parse_x509_pem(pem.as_bytes()).map_err(|_| at(field, NO_CERTIFICATE))?;
     let authority = contents.parse_x509().map_err(|_| at(field, NO_CERTIFICATE))?;

@@ -4,12 +4,12 @@ use pem::{EncodeConfig, LineEnding, Pem};
 use x509_parser::asn1_rs::{Any, FromDer, Tag};
 
 /// The unread rest of a DER text.
-pub(super) struct Reader<'a>(&'a [u8]);
+pub(super) struct DerReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> DerReader<'a> {
     /// Reads these bytes.
-    pub(super) fn new(der: &'a [u8]) -> Reader<'a> {
-        Reader(der)
+    pub(super) fn new(der: &'a [u8]) -> DerReader<'a> {
+        DerReader(der)
     }
 
     /// The content of the next element. `None` if it has another tag.
@@ -20,8 +20,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The elements of the next sequence.
-    pub(super) fn sequence(&mut self) -> Option<Reader<'a>> {
-        self.element(Tag::Sequence).map(Reader)
+    pub(super) fn sequence(&mut self) -> Option<DerReader<'a>> {
+        self.element(Tag::Sequence).map(DerReader)
     }
 
     /// The bytes of the next integer, the most significant first, without leading zeros.
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
 
 /// The key inside a PKCS#8 document, in the form of its algorithm. `None` if the document is invalid.
 pub(super) fn inside_pkcs8(der: &[u8]) -> Option<&[u8]> {
-    let mut document = Reader::new(der).sequence()?;
+    let mut document = DerReader::new(der).sequence()?;
     document.integer()?;
     document.sequence()?;
     document.octets()
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn elements_are_read_one_after_another() {
-        let mut reader = Reader::new(&[0x30, 0x07, 0x02, 0x02, 0x00, 0x80, 0x04, 0x01, 0x09, 0xff]);
+        let mut reader = DerReader::new(&[0x30, 0x07, 0x02, 0x02, 0x00, 0x80, 0x04, 0x01, 0x09, 0xff]);
         let mut inner = reader.sequence().unwrap();
         assert_eq!(inner.integer(), Some([0x80].as_slice()));
         assert_eq!(inner.octets(), Some([0x09].as_slice()));
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn truncated_elements_are_refused() {
-        assert!(Reader::new(&[0x30, 0x05, 0x02]).sequence().is_none());
+        assert!(DerReader::new(&[0x30, 0x05, 0x02]).sequence().is_none());
         assert!(inside_pkcs8(&[]).is_none());
     }
 }

@@ -24,7 +24,7 @@ use provider::{
 };
 use rcgen::KeyPair;
 
-use self::algorithm::Algorithm;
+use self::algorithm::KeyAlgorithm;
 
 /// The provider of namespace `tls`.
 pub struct TlsProvider {
@@ -131,7 +131,7 @@ async fn create(call: &Call, request: &ApplyRequest<'_>) -> Result<Applied, Prov
     match request.type_name {
         "tls/private-key" => {
             let name = spec.get("algorithm").and_then(Value::as_text).unwrap_or("ecdsa-p256");
-            let algorithm = Algorithm::named(name)
+            let algorithm = KeyAlgorithm::named(name)
                 .ok_or_else(|| ProviderError::new(ErrorKind::Document, "is no known algorithm").at("algorithm"))?;
             let made = on_a_thread(call, move || private_key::generate(algorithm)).await?;
             let (id, fields) = made.ok_or_else(|| ProviderError::new(ErrorKind::Permanent, "no key can be made"))?;

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use sha2::{Digest, Sha256};
 
-use super::algorithm::Algorithm;
-use super::der::{Reader, inside_pkcs8, pem};
+use super::algorithm::KeyAlgorithm;
+use super::der::{DerReader, inside_pkcs8, pem};
 
 /// The block size in bytes to which an unencrypted private part is padded.
 const BLOCK: usize = 8;
@@ -30,7 +30,7 @@ fn number(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// The public key in the wire format of OpenSSH. `raw` is the content of the key's bit string. `None` if it is invalid.
-pub(super) fn public_blob(algorithm: Algorithm, raw: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn public_blob(algorithm: KeyAlgorithm, raw: &[u8]) -> Option<Vec<u8>> {
     let mut blob = Vec::new();
     string(&mut blob, algorithm.openssh_name().as_bytes());
     match algorithm.openssh_curve() {
@@ -38,9 +38,9 @@ pub(super) fn public_blob(algorithm: Algorithm, raw: &[u8]) -> Option<Vec<u8>> {
             string(&mut blob, curve.as_bytes());
             string(&mut blob, raw);
         }
-        None if algorithm == Algorithm::Ed25519 => string(&mut blob, raw),
+        None if algorithm == KeyAlgorithm::Ed25519 => string(&mut blob, raw),
         None => {
-            let mut key = Reader::new(raw).sequence()?;
+            let mut key = DerReader::new(raw).sequence()?;
             let (modulus, exponent) = (key.integer()?, key.integer()?);
             number(&mut blob, exponent);
             number(&mut blob, modulus);
@@ -50,7 +50,7 @@ pub(super) fn public_blob(algorithm: Algorithm, raw: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The line for `authorized_keys`.
-pub(super) fn public_line(algorithm: Algorithm, blob: &[u8]) -> String {
+pub(super) fn public_line(algorithm: KeyAlgorithm, blob: &[u8]) -> String {
     format!("{} {}", algorithm.openssh_name(), STANDARD.encode(blob))
 }
 
@@ -60,7 +60,7 @@ pub(super) fn fingerprint(blob: &[u8]) -> String {
 }
 
 /// The private key in the file format of OpenSSH, not encrypted. `None` if it is invalid.
-pub(super) fn private_file(algorithm: Algorithm, pkcs8: &[u8], raw: &[u8], blob: &[u8]) -> Option<String> {
+pub(super) fn private_file(algorithm: KeyAlgorithm, pkcs8: &[u8], raw: &[u8], blob: &[u8]) -> Option<String> {
     let inside = inside_pkcs8(pkcs8)?;
     let mut secret = Vec::new();
     // Two equal numbers, by which a reader verifies the decryption. Any number works without encryption.
@@ -70,7 +70,7 @@ pub(super) fn private_file(algorithm: Algorithm, pkcs8: &[u8], raw: &[u8], blob:
     string(&mut secret, algorithm.openssh_name().as_bytes());
     match algorithm.openssh_curve() {
         Some(curve) => {
-            let mut key = Reader::new(inside).sequence()?;
+            let mut key = DerReader::new(inside).sequence()?;
             key.integer()?;
             let scalar = key.octets()?;
             let zeros = scalar.iter().take_while(|byte| **byte == 0).count();
@@ -78,13 +78,13 @@ pub(super) fn private_file(algorithm: Algorithm, pkcs8: &[u8], raw: &[u8], blob:
             string(&mut secret, raw);
             number(&mut secret, scalar.get(zeros..)?);
         }
-        None if algorithm == Algorithm::Ed25519 => {
-            let seed = Reader::new(inside).octets()?;
+        None if algorithm == KeyAlgorithm::Ed25519 => {
+            let seed = DerReader::new(inside).octets()?;
             string(&mut secret, raw);
             string(&mut secret, &[seed, raw].concat());
         }
         None => {
-            let mut key = Reader::new(inside).sequence()?;
+            let mut key = DerReader::new(inside).sequence()?;
             key.integer()?;
             let (modulus, exponent, private) = (key.integer()?, key.integer()?, key.integer()?);
             let (p, q) = (key.integer()?, key.integer()?);

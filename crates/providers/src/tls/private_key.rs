@@ -5,8 +5,8 @@ use blueprint::{Map, Name, Value};
 use provider::{ErrorKind, ProviderError};
 use rcgen::{KeyPair, PublicKeyData};
 
-use super::algorithm::Algorithm;
-use super::der::{Reader, inside_pkcs8, pem};
+use super::algorithm::KeyAlgorithm;
+use super::der::{DerReader, inside_pkcs8, pem};
 use super::openssh;
 
 /// The PKCS#8 header of an Ed25519 key without its public part; 32 bytes follow.
@@ -26,13 +26,13 @@ pub(super) fn read(spec: &Value, field: &str) -> Result<KeyPair, ProviderError> 
 }
 
 /// Generates a key pair. Returns its fingerprint and the computed fields. Takes up to some seconds. `None` on failure.
-pub(super) fn generate(algorithm: Algorithm) -> Option<(Name, Map)> {
+pub(super) fn generate(algorithm: KeyAlgorithm) -> Option<(Name, Map)> {
     let pair = algorithm.generate().ok()?;
     let raw = pair.der_bytes();
     let mut pkcs8 = pair.serialized_der().to_vec();
-    if algorithm == Algorithm::Ed25519 {
+    if algorithm == KeyAlgorithm::Ed25519 {
         // Many programs refuse the newer form, which includes the public key.
-        let seed = Reader::new(inside_pkcs8(&pkcs8)?).octets()?;
+        let seed = DerReader::new(inside_pkcs8(&pkcs8)?).octets()?;
         pkcs8 = [ED25519_HEAD.as_slice(), seed].concat();
     }
     let blob = openssh::public_blob(algorithm, raw)?;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Asset, Name, Value};
-use grpc_client::Code;
+use grpc_client::GrpcCode;
 use plugins::Level;
-use pulumi_host::{AnswerProblem, Autonaming, DiffOf, Failure, Read, Session};
+use pulumi_host::{AnswerProblem, Autonaming, CallFailure, DiffOf, PluginSession, ReadResult};
 use pulumi_wire::{Phase, PropertyPath};
 use serde_json::Value as Json;
 
@@ -14,7 +14,7 @@ use crate::support::{APPLY, PLAN, Peer, SEED, desired, recorded, settings, text}
 
 const KEY: &str = "4dabf18193072939515e22adb298388d";
 
-async fn start(arguments: &[&str]) -> Option<(Peer, Session)> {
+async fn start(arguments: &[&str]) -> Option<(Peer, PluginSession)> {
     let peer = Peer::start("bare.py", arguments).await?;
     let log = peer.folder.path().join("log");
     let values = Value::map([("log", Value::from(log.to_str().unwrap())), ("retries", Value::Int(3).secret())]);
@@ -55,7 +55,7 @@ async fn capabilities_come_from_the_handshake_or_from_configure() {
     }
 
     let Some((_peer, session)) = start(&["--no-handshake"]).await else { return };
-    assert_eq!(session.capabilities(), pulumi_host::Capabilities::default());
+    assert_eq!(session.capabilities(), pulumi_host::PluginCapabilities::default());
 }
 
 #[tokio::test]
@@ -76,8 +76,8 @@ async fn missing_settings_are_named() {
     assert!(!peer.client.diff_config(&with, &changed, Phase::Planning).await.unwrap().changed);
     assert_eq!(peer.client.schema().await.unwrap(), None);
     let failure = peer.client.configure(&with).await.err().unwrap();
-    let Failure::Refused { code, missing, .. } = failure else { panic!("{failure}") };
-    assert_eq!((code, missing[0].name.as_str()), (Code::InvalidArgument, "bare:log"));
+    let CallFailure::Refused { code, missing, .. } = failure else { panic!("{failure}") };
+    assert_eq!((code, missing[0].name.as_str()), (GrpcCode::InvalidArgument, "bare:log"));
     assert_eq!(missing[0].description, "where requests are recorded");
 }
 
@@ -90,7 +90,7 @@ async fn an_unhealthy_resource_exists_and_can_be_repaired() {
     assert_eq!(made.problems, ["it does not answer", "it smokes"]);
     assert_eq!((made.outputs.clone(), made.inputs.clone()), (sick.clone(), Some(sick.clone())));
     let before = recorded("bare-1", &sick, &made.outputs);
-    let Read::Present { problems, .. } = session.read(&APPLY, &before, None).await.unwrap() else {
+    let ReadResult::Present { problems, .. } = session.read(&APPLY, &before, None).await.unwrap() else {
         panic!("it exists")
     };
     assert_eq!(problems.len(), 2);
@@ -123,7 +123,7 @@ async fn codes_decide_whether_the_outcome_is_known() {
     let failure = session.create(&APPLY, &desired(&wanted("await"))).await.unwrap_err();
     assert!(!failure.outcome_is_unknown(), "the plugin says that nothing happened");
     let failure = session.create(&APPLY, &desired(&wanted("input:a.b[0]"))).await.unwrap_err();
-    let Failure::Refused { properties, .. } = failure else { panic!("{failure}") };
+    let CallFailure::Refused { properties, .. } = failure else { panic!("{failure}") };
     assert_eq!(properties[0].path, PropertyPath::parse("a.b[0]").unwrap());
     assert_eq!(properties[0].reason, "it is wrong");
 }
@@ -132,15 +132,15 @@ async fn codes_decide_whether_the_outcome_is_known() {
 async fn answers_that_break_the_protocol_are_refused() {
     let Some((_peer, session)) = start(&[]).await else { return };
     let failure = async |what: &str| session.create(&APPLY, &desired(&wanted(what))).await.unwrap_err();
-    assert_eq!(failure("no-id").await, Failure::Answer { problem: AnswerProblem::NoId, id: None });
+    assert_eq!(failure("no-id").await, CallFailure::Answer { problem: AnswerProblem::NoId, id: None });
     for what in ["unknown", "nan"] {
         let failure = failure(what).await;
         assert!(failure.outcome_is_unknown());
-        let Failure::Answer { problem: AnswerProblem::Value(error), id } = failure else { panic!("{failure}") };
+        let CallFailure::Answer { problem: AnswerProblem::Value(error), id } = failure else { panic!("{failure}") };
         assert_eq!((error.path.to_string().as_str(), id.as_deref()), ("x", Some("bare-1")));
     }
     let deep = failure("deep").await;
-    assert!(matches!(deep, Failure::Lost { .. }), "{deep}");
+    assert!(matches!(deep, CallFailure::Lost { .. }), "{deep}");
     // In a preview a value may be unknown, and there may be no id.
     assert!(session.create(&PLAN, &desired(&wanted("unknown"))).await.unwrap().outputs.has_unknown());
     assert_eq!(session.create(&PLAN, &desired(&wanted("no-id"))).await.unwrap().id, None);
@@ -206,7 +206,9 @@ async fn each_call_encodes_values_by_its_rules() {
     let request = &requests(&peer, "Read")[0];
     assert!(request.get("properties").is_none() && request.get("inputs").is_none());
     // The content of an asset that comes back as a digest is restored.
-    let Read::Present { outputs, .. } = session.read(&APPLY, &before, None).await.unwrap() else { panic!("it exists") };
+    let ReadResult::Present { outputs, .. } = session.read(&APPLY, &before, None).await.unwrap() else {
+        panic!("it exists")
+    };
     assert_eq!(outputs.get("code"), inputs.get("code"));
     session.delete(&APPLY, &before, None).await.unwrap();
     let request = &requests(&peer, "Delete")[0];
@@ -241,7 +243,7 @@ async fn a_stop_cancels_calls_before_it_signals() {
 #[tokio::test]
 async fn a_running_provider_is_attached_to_and_left_running() {
     let Some(peer) = Peer::start("bare.py", &[]).await else { return };
-    let plugins::Address::Tcp(address) = peer.plugin.endpoint().address else { panic!("a port") };
+    let plugins::ListenAddress::Tcp(address) = peer.plugin.endpoint().address else { panic!("a port") };
     let variable = format!("other:1,bare:{}", address.port());
     let endpoint = pulumi_host::attached("bare", &variable).unwrap().unwrap();
     let plugin = plugins::attach("pulumi provider `bare`", endpoint);
@@ -257,7 +259,7 @@ async fn a_value_that_cannot_be_sent_asks_nothing() {
     let Some((peer, session)) = start(&[]).await else { return };
     let inputs = Value::map([("size", Value::Int(i64::MAX))]);
     let failure = session.check(&PLAN, &Value::Null, &inputs, &SEED, None).await.unwrap_err();
-    let Failure::Request(error) = &failure else { panic!("{failure}") };
+    let CallFailure::Request(error) = &failure else { panic!("{failure}") };
     assert_eq!(error.path, PropertyPath::property("size"));
     assert!(requests(&peer, "Check").is_empty());
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{IndexMap, Name, Type, Value};
-use pulumi_host::{ChangeKind, Created, DiffOf, Failure, Read};
+use pulumi_host::{CallFailure, ChangeKind, Created, DiffOf, ReadResult};
 use pulumi_wire::schema::{PackageSchema, PackageTypes};
 use pulumi_wire::{NoLookups, Phase, PropertyPath};
 
@@ -16,7 +16,7 @@ fn inputs(entries: &[(&str, Value)]) -> Value {
 }
 
 /// Checks and creates an item.
-async fn create(session: &pulumi_host::Session, entries: &[(&str, Value)]) -> (Value, Created) {
+async fn create(session: &pulumi_host::PluginSession, entries: &[(&str, Value)]) -> (Value, Created) {
     let checked = session.check(&APPLY, &Value::Null, &inputs(entries), &SEED, None).await.unwrap();
     assert_eq!(checked.failures, []);
     let made = session.create(&APPLY, &desired(&checked.inputs)).await.unwrap();
@@ -78,11 +78,11 @@ async fn unknown_settings_are_not_sent() {
     let before = recorded("i", &news, &news);
     let diff = session.diff(&PLAN, &before, &desired(&news)).await.unwrap();
     assert_eq!((diff.changed, diff.decided), (true, DiffOf::Nothing));
-    assert_eq!(session.read(&PLAN, &before, None).await.unwrap(), Read::Unknown);
+    assert_eq!(session.read(&PLAN, &before, None).await.unwrap(), ReadResult::Unknown);
     let invoked = session.invoke("shop:index:getItem", &news, Phase::Planning, &NoLookups).await.unwrap();
     assert!(invoked.result.is_unknown());
     let refused = session.create(&APPLY, &desired(&news)).await.unwrap_err();
-    assert!(matches!(refused, Failure::NotAsked { .. }) && !refused.outcome_is_unknown());
+    assert!(matches!(refused, CallFailure::NotAsked { .. }) && !refused.outcome_is_unknown());
     assert_eq!(peer.items().len(), 0);
 }
 
@@ -152,21 +152,21 @@ async fn a_resource_lives_from_check_to_delete() {
 
     // Read after drift.
     peer.change(id(&made), |item| item["inputs"]["label"] = "black".into());
-    let Read::Present { outputs, inputs: read, .. } = session.read(&APPLY, &before, None).await.unwrap() else {
+    let ReadResult::Present { outputs, inputs: read, .. } = session.read(&APPLY, &before, None).await.unwrap() else {
         panic!("it exists")
     };
     assert_eq!((text(&outputs, "label"), text(&read.unwrap(), "label")), ("\"black\"".into(), "\"black\"".into()));
 
     // Import by its id alone.
     let imported = session.read(&APPLY, &recorded(id(&made), &Value::Null, &Value::Null), None).await.unwrap();
-    let Read::Present { id: found, inputs: Some(read), .. } = imported else { panic!("it exists") };
+    let ReadResult::Present { id: found, inputs: Some(read), .. } = imported else { panic!("it exists") };
     assert_eq!((found.as_ref(), text(&read, "size")), (id(&made), "3".into()));
 
     // Delete, twice.
     session.delete(&APPLY, &before, None).await.unwrap();
     session.delete(&APPLY, &before, None).await.unwrap();
     assert_eq!(peer.items().len(), 0);
-    assert_eq!(session.read(&APPLY, &before, None).await.unwrap(), Read::Absent);
+    assert_eq!(session.read(&APPLY, &before, None).await.unwrap(), ReadResult::Absent);
 }
 
 #[tokio::test]
@@ -196,7 +196,7 @@ async fn secrets_keep_their_mark_whether_the_plugin_takes_them_or_not() {
         }
         assert!(!format!("{checked:?} {made:?}").contains("hunter2"));
         let before = recorded(id(&made), &checked, &made.outputs);
-        let Read::Present { outputs, .. } = session.read(&APPLY, &before, None).await.unwrap() else {
+        let ReadResult::Present { outputs, .. } = session.read(&APPLY, &before, None).await.unwrap() else {
             panic!("it exists")
         };
         assert_eq!(outputs.get("password"), Some(&secret), "plain: {plain}");
@@ -227,7 +227,7 @@ async fn an_exception_leaves_the_outcome_open() {
     let Some((peer, session)) = Peer::shop().await else { return };
     let news = inputs(&[("name", Value::from("n")), ("size", Value::Int(1)), ("fail", Value::from("create"))]);
     let failure = session.create(&APPLY, &desired(&news)).await.unwrap_err();
-    assert!(matches!(failure, Failure::Failed { .. }) && failure.outcome_is_unknown());
+    assert!(matches!(failure, CallFailure::Failed { .. }) && failure.outcome_is_unknown());
     assert!(failure.to_string().contains("the create fails"), "{failure}");
     assert_eq!(peer.items().len(), 0);
     // The plugin is as usable as before.
@@ -285,10 +285,10 @@ async fn a_plugin_that_is_killed_in_a_call_can_be_asked_again_after_a_restart() 
     }
     peer.plugin.kill().await;
     let failure = making.await.unwrap().unwrap_err();
-    assert!(matches!(failure, Failure::Lost { .. }), "{failure}");
+    assert!(matches!(failure, CallFailure::Lost { .. }), "{failure}");
     let found = peer.items()[0]["id"].as_str().unwrap().to_owned();
     peer.restart().await;
     let session = peer.configure_shop(false).await;
     let read = session.read(&APPLY, &recorded(&found, &Value::Null, &Value::Null), None).await.unwrap();
-    assert!(matches!(read, Read::Present { .. }));
+    assert!(matches!(read, ReadResult::Present { .. }));
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plugins::{Limits, Logs, Plugin, PluginError, start};
-use pulumi_host::{Client, Connecting, Failure, PulumiProtocol};
+use plugins::{Logs, Plugin, PluginError, ProcessLimits, start};
+use pulumi_host::{CallFailure, Client, Connecting, PulumiProtocol};
 
 use crate::support::program;
 
@@ -15,7 +15,7 @@ async fn run(script: &str) -> Result<Plugin, PluginError> {
     let folder = tempfile::tempdir().unwrap();
     let arguments: Vec<OsString> = vec!["-c".into(), script.into()];
     let mut program = program(Path::new("/bin/sh"), arguments, folder.path());
-    program.limits = Limits { start: Duration::from_secs(1), grace: Duration::from_secs(1), memory: None };
+    program.limits = ProcessLimits { start: Duration::from_secs(1), grace: Duration::from_secs(1), memory: None };
     start(program.launch("127.0.0.1:1"), Arc::new(PulumiProtocol), Logs::default()).await
 }
 
@@ -43,7 +43,7 @@ async fn a_port_that_does_not_exist_is_refused() {
 async fn a_program_that_announces_a_port_and_exits_is_not_connected_to() {
     let plugin = run("echo 1; exit 4").await.unwrap();
     let failure = Client::connect(&plugin, &Connecting::default()).await.err().unwrap();
-    assert!(matches!(&failure, Failure::NotAsked { exit: Some(_), .. }), "{failure}");
+    assert!(matches!(&failure, CallFailure::NotAsked { exit: Some(_), .. }), "{failure}");
     assert!(!failure.outcome_is_unknown());
 }
 

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use blueprint::Value;
-use plugins::{Inherit, Limits, Logs, Plugin, start};
+use plugins::{Inherit, Logs, Plugin, ProcessLimits, start};
 use pulumi_host::{
-    Client, Connecting, Desired, Engine, Logged, PluginProgram, PulumiProtocol, Recorded, Session, Settings, Target,
+    CallTarget, Client, Connecting, Desired, Engine, Logged, PluginProgram, PluginSession, ProviderSettings,
+    PulumiProtocol, RecordedResource,
 };
 use pulumi_wire::{NoLookups, Phase};
 use tempfile::TempDir;
@@ -58,13 +59,13 @@ impl Peer {
     }
 
     /// The provider of items, configured.
-    pub(crate) async fn shop() -> Option<(Peer, Session)> {
+    pub(crate) async fn shop() -> Option<(Peer, PluginSession)> {
         let peer = Peer::start("shop.py", &[]).await?;
         let session = peer.configure_shop(false).await;
         Some((peer, session))
     }
 
-    pub(crate) async fn configure_shop(&self, plain: bool) -> Session {
+    pub(crate) async fn configure_shop(&self, plain: bool) -> PluginSession {
         let folder = self.folder.path().to_str().unwrap();
         let values = Value::map([("folder", Value::from(folder)), ("plain", Value::Bool(plain))]);
         self.client.configure(&settings("shop", &values)).await.unwrap()
@@ -95,7 +96,7 @@ pub(crate) fn program(program: &Path, arguments: Vec<OsString>, folder: &Path) -
         project: "test".into(),
         environment: vec![("PYTHONDONTWRITEBYTECODE".into(), "1".into())],
         inherit: Inherit::All,
-        limits: Limits { grace: Duration::from_secs(5), ..Limits::default() },
+        limits: ProcessLimits { grace: Duration::from_secs(5), ..ProcessLimits::default() },
     }
 }
 
@@ -107,8 +108,8 @@ async fn launch(program: &PluginProgram, engine: &Engine) -> (Plugin, Client) {
     (plugin, client)
 }
 
-pub(crate) fn settings<'a>(package: &'a str, values: &'a Value) -> Settings<'a> {
-    Settings {
+pub(crate) fn settings<'a>(package: &'a str, values: &'a Value) -> ProviderSettings<'a> {
+    ProviderSettings {
         package,
         values,
         urn: "urn:pulumi:dev::test::pulumi:providers:peer::default",
@@ -118,7 +119,7 @@ pub(crate) fn settings<'a>(package: &'a str, values: &'a Value) -> Settings<'a> 
     }
 }
 
-pub(crate) const PLAN: Target<'static> = Target {
+pub(crate) const PLAN: CallTarget<'static> = CallTarget {
     urn: "urn:pulumi:dev::test::shop:index:Item::lamp",
     type_name: "shop:index:Item",
     name: "lamp",
@@ -127,7 +128,7 @@ pub(crate) const PLAN: Target<'static> = Target {
     lookups: &NoLookups,
 };
 
-pub(crate) const APPLY: Target<'static> = Target { phase: Phase::Applying, ..PLAN };
+pub(crate) const APPLY: CallTarget<'static> = CallTarget { phase: Phase::Applying, ..PLAN };
 
 pub(crate) const SEED: [u8; 32] = [0xab; 32];
 
@@ -135,8 +136,8 @@ pub(crate) fn desired(inputs: &Value) -> Desired<'_> {
     Desired { inputs, ignored: &[], timeout: None }
 }
 
-pub(crate) fn recorded<'a>(id: &'a str, inputs: &'a Value, outputs: &'a Value) -> Recorded<'a> {
-    Recorded { id, inputs, outputs }
+pub(crate) fn recorded<'a>(id: &'a str, inputs: &'a Value, outputs: &'a Value) -> RecordedResource<'a> {
+    RecordedResource { id, inputs, outputs }
 }
 
 /// The value of a property as JSON-like text; `-` if there is none.

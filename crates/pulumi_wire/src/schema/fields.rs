@@ -12,15 +12,15 @@ const DEPTH: usize = 24;
 
 /// Reads the types of one entry of a schema. Each object type is made once. A type that contains itself takes any value
 /// where it does.
-pub(super) struct Fields<'a> {
+pub(super) struct FieldReader<'a> {
     package: &'a PackageSchema,
     made: IndexMap<String, Field>,
     open: Vec<String>,
 }
 
-impl<'a> Fields<'a> {
-    pub(super) fn new(package: &'a PackageSchema) -> Fields<'a> {
-        Fields { package, made: IndexMap::default(), open: Vec::new() }
+impl<'a> FieldReader<'a> {
+    pub(super) fn new(package: &'a PackageSchema) -> FieldReader<'a> {
+        FieldReader { package, made: IndexMap::default(), open: Vec::new() }
     }
 
     /// The fields of a map of property specifications.

@@ -9,5 +9,5 @@ mod types;
 
 pub use facts::{FunctionFacts, ResourceFacts};
 pub use package::{PackageSchema, SchemaError};
-pub use tokens::Tokens;
+pub use tokens::TypeTokens;
 pub use types::PackageTypes;

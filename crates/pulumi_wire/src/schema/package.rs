@@ -22,16 +22,16 @@ pub struct PackageSchema {
     description: Name,
     config: Option<Range<usize>>,
     provider: Option<Range<usize>>,
-    types: Section,
-    resources: Section,
-    functions: Section,
+    types: SchemaSection,
+    resources: SchemaSection,
+    functions: SchemaSection,
     /// The token of a resource by its aliases in lower case, read on first use.
     aliases: OnceLock<HashMap<String, Name>>,
 }
 
 /// The entries of a part of the schema by token.
 #[derive(Default)]
-pub(crate) struct Section {
+pub(crate) struct SchemaSection {
     entries: IndexMap<Name, Range<usize>>,
     /// Tokens by their form in lower case.
     lower: HashMap<String, Name>,
@@ -71,7 +71,7 @@ impl PackageSchema {
         let top: Top<'_> = serde_json::from_str(&text)?;
         let place = |raw: &RawValue| place(&text, raw);
         let section = |entries: Option<IndexMap<String, &RawValue>>| {
-            let mut section = Section::default();
+            let mut section = SchemaSection::default();
             for (token, raw) in entries.into_iter().flatten() {
                 let token = Name::from(token);
                 section.lower.entry(token.to_lowercase()).or_insert_with(|| token.clone());
@@ -149,7 +149,7 @@ impl PackageSchema {
         self.read(self.config.as_ref())
     }
 
-    fn entry(&self, section: &Section, token: &str) -> Option<Json> {
+    fn entry(&self, section: &SchemaSection, token: &str) -> Option<Json> {
         Some(self.read(Some(section.entries.get(token)?)))
     }
 
@@ -184,7 +184,7 @@ impl std::fmt::Debug for PackageSchema {
     }
 }
 
-impl Section {
+impl SchemaSection {
     fn resolve(&self, token: &str) -> Option<Name> {
         if let Some((token, _)) = self.entries.get_key_value(token) {
             return Some(token.clone());

@@ -5,15 +5,15 @@ use blueprint::Name;
 /// How the types of a package are called in documents: the token `aws:s3/bucket:Bucket` of the package `aws` is
 /// `aws/s3/bucket:Bucket` in the namespace `aws`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tokens {
+pub struct TypeTokens {
     namespace: Name,
     prefix: String,
 }
 
-impl Tokens {
+impl TypeTokens {
     /// The names of a package in a namespace.
-    pub fn new(namespace: impl Into<Name>, package: &str) -> Tokens {
-        Tokens { namespace: namespace.into(), prefix: format!("{package}:") }
+    pub fn new(namespace: impl Into<Name>, package: &str) -> TypeTokens {
+        TypeTokens { namespace: namespace.into(), prefix: format!("{package}:") }
     }
 
     /// The namespace.
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn a_type_is_named_without_its_package() {
-        let tokens = Tokens::new("cloud", "aws");
+        let tokens = TypeTokens::new("cloud", "aws");
         let known = ["aws:s3/bucket:Bucket", "other:index:Thing"];
         let resolve = |token: &str| known.into_iter().find(|known| *known == token).map(Name::from);
         for token in known {

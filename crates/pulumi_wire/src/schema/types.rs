@@ -10,9 +10,9 @@ use provider::{
 use serde_json::Value as Json;
 
 use super::facts::{FunctionFacts, ResourceFacts};
-use super::fields::{Fields, status, summary, texts};
+use super::fields::{FieldReader, status, summary, texts};
 use super::package::PackageSchema;
-use super::tokens::Tokens;
+use super::tokens::TypeTokens;
 
 /// The number of types from which a package counts as large.
 const LARGE: usize = 200;
@@ -20,7 +20,7 @@ const LARGE: usize = 200;
 /// The types of a package, each made on first use.
 pub struct PackageTypes {
     schema: Arc<PackageSchema>,
-    tokens: Tokens,
+    tokens: TypeTokens,
     /// Names in documents, in the order of the schema.
     resources: Vec<Name>,
     functions: Vec<Name>,
@@ -36,7 +36,7 @@ struct Made {
 impl PackageTypes {
     /// The types of a schema under their names in a namespace.
     pub fn new(schema: Arc<PackageSchema>, namespace: impl Into<Name>) -> PackageTypes {
-        let tokens = Tokens::new(namespace, schema.name());
+        let tokens = TypeTokens::new(namespace, schema.name());
         let resources = schema.resource_tokens().map(|token| tokens.in_documents(token)).collect();
         let functions = schema.function_tokens().map(|token| tokens.in_documents(token)).collect();
         PackageTypes { schema, tokens, resources, functions, made: Mutex::default() }
@@ -48,7 +48,7 @@ impl PackageTypes {
     }
 
     /// The names in documents.
-    pub fn tokens(&self) -> &Tokens {
+    pub fn tokens(&self) -> &TypeTokens {
         &self.tokens
     }
 
@@ -65,7 +65,7 @@ impl PackageTypes {
     /// The settings of the provider.
     pub fn settings(&self) -> Vec<Setting> {
         let (provider, config) = (self.schema.provider(), self.schema.config());
-        let mut fields = Fields::new(&self.schema);
+        let mut fields = FieldReader::new(&self.schema);
         let mut all = fields.object(&config["variables"], &config["defaults"]);
         all.extend(fields.object(&provider["inputProperties"], &provider["requiredInputs"]));
         // What the plugin takes from its environment may be missing.
@@ -144,7 +144,7 @@ impl TypeSource for PackageTypes {
 
 /// Inputs first, in the order of the schema, then what is only an output. Every resource has an `id`.
 fn resource_fields(schema: &PackageSchema, entry: &Json) -> IndexMap<Name, Field> {
-    let mut read = Fields::new(schema);
+    let mut read = FieldReader::new(schema);
     let mut fields = read.object(&entry["inputProperties"], &entry["requiredInputs"]);
     let outputs = read.object(&entry["properties"], &entry["required"]);
     for (name, output) in outputs {
@@ -211,7 +211,7 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
 
 fn resource_facts(schema: &PackageSchema, token: Name, entry: &Json) -> ResourceFacts {
     let (inputs, outputs) = (&entry["inputProperties"], &entry["properties"]);
-    let mut read = Fields::new(schema);
+    let mut read = FieldReader::new(schema);
     let typed = read.object(outputs, &Json::Null).into_iter().map(|(name, field)| (name, field.ty()));
     let constants = read.object(inputs, &Json::Null);
     let constants = constants.into_iter().filter_map(|(name, field)| Some((name, field.default?))).collect();
@@ -234,7 +234,7 @@ fn resource_facts(schema: &PackageSchema, token: Name, entry: &Json) -> Resource
 }
 
 fn data_source_type(schema: &PackageSchema, name: Name, entry: &Json) -> DataSourceType {
-    let mut read = Fields::new(schema);
+    let mut read = FieldReader::new(schema);
     let inputs = read.object(&entry["inputs"]["properties"], &entry["inputs"]["required"]);
     let outputs = match entry.get("outputs") {
         Some(outputs) => read.object(&outputs["properties"], &outputs["required"]),

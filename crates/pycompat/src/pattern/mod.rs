@@ -42,7 +42,7 @@ pub struct Pattern {
 
 /// A match, as ranges of bytes in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Match {
+pub struct PatternMatch {
     /// The start of the match.
     pub start: usize,
     /// The end of the match.
@@ -69,18 +69,18 @@ impl Pattern {
     }
 
     /// Python's `search`: the first match that begins at the byte `from` or later. Fails if the match is too costly.
-    pub fn find(&self, text: &str, from: usize) -> Result<Option<Match>, TooCostly> {
+    pub fn find(&self, text: &str, from: usize) -> Result<Option<PatternMatch>, TooCostly> {
         self.find_by(&self.regex, text, from)
     }
 
-    fn find_by(&self, regex: &Regex, text: &str, from: usize) -> Result<Option<Match>, TooCostly> {
+    fn find_by(&self, regex: &Regex, text: &str, from: usize) -> Result<Option<PatternMatch>, TooCostly> {
         let found = regex.captures_from_pos(text, from).map_err(|_| TooCostly)?;
         Ok(found.map(|captures| {
             let groups: Vec<_> = (0..self.names.len())
                 .map(|group| captures.get(group).map(|found| (found.start(), found.end())))
                 .collect();
             let (start, end) = groups.first().copied().flatten().unwrap_or((from, from));
-            Match { start, end, groups }
+            PatternMatch { start, end, groups }
         }))
     }
 
@@ -90,7 +90,7 @@ impl Pattern {
     }
 
     /// Python's `match`: the match at the beginning of the text. Fails if the match is too costly.
-    pub fn match_at_start(&self, text: &str) -> Result<Option<Match>, TooCostly> {
+    pub fn match_at_start(&self, text: &str) -> Result<Option<PatternMatch>, TooCostly> {
         // If there is a match at the beginning, it is the leftmost match.
         Ok(self.find(text, 0)?.filter(|found| found.start == 0))
     }
@@ -104,7 +104,7 @@ impl Pattern {
 
     /// Python's `finditer`: all matches that do not overlap, from left to right. After an empty match the next one is
     /// not empty or begins later. Fails if a match is too costly.
-    pub fn find_all(&self, text: &str) -> Result<Vec<Match>, TooCostly> {
+    pub fn find_all(&self, text: &str) -> Result<Vec<PatternMatch>, TooCostly> {
         let (mut matches, mut from, mut advances) = (Vec::new(), 0, false);
         while from <= text.len() {
             let Some(found) = self.find_next(text, from, advances)? else { break };
@@ -116,7 +116,7 @@ impl Pattern {
 
     /// The first match from the byte `from` on; with `advances` it is not empty or begins later. To iterate, continue
     /// at the end of the previous match, with `advances` if that was empty. Fails if the match is too costly.
-    pub fn find_next(&self, text: &str, from: usize, advances: bool) -> Result<Option<Match>, TooCostly> {
+    pub fn find_next(&self, text: &str, from: usize, advances: bool) -> Result<Option<PatternMatch>, TooCostly> {
         let regex = if advances { self.advancing() } else { Some(&self.regex) };
         regex.map_or(Ok(None), |regex| self.find_by(regex, text, from))
     }

@@ -4,7 +4,7 @@
 //! applies to that item. Errors have Python's messages and positions.
 
 use super::class;
-use super::translator::{Before, ErrorPlace, Flags, PatternError, Translation, Translator, Width};
+use super::translator::{ErrorPlace, Flags, PatternError, PrecedingItem, Translation, Translator, Width};
 
 /// A translated pattern.
 pub(super) struct Translated {
@@ -143,7 +143,7 @@ impl Translator {
 
     fn sequence(&mut self, flags: Flags) -> Translation<Width> {
         let (mut width, mut last) = (Width::NONE, Width::NONE);
-        let mut before = Before::Nothing;
+        let mut before = PrecedingItem::Nothing;
         let mut item_at = self.out.len();
         loop {
             if flags.verbose {
@@ -156,9 +156,11 @@ impl Translator {
             }
             if let Some((least, most, suffix)) = self.quantifier()? {
                 match before {
-                    Before::Nothing | Before::Anchor => return Err(self.error("nothing to repeat", begin)),
-                    Before::Repeated => return Err(self.error("multiple repeat", begin)),
-                    Before::Item => before = Before::Repeated,
+                    PrecedingItem::Nothing | PrecedingItem::Anchor => {
+                        return Err(self.error("nothing to repeat", begin));
+                    }
+                    PrecedingItem::Repeated => return Err(self.error("multiple repeat", begin)),
+                    PrecedingItem::Item => before = PrecedingItem::Repeated,
                 }
                 match (last.1, least) {
                     // Repeating an item without width changes nothing; an optional one must not fail the match.
@@ -231,7 +233,7 @@ impl Translator {
     }
 
     /// One item; `None` for a comment.
-    fn item(&mut self, next: char, flags: Flags) -> Translation<Option<(Before, Width)>> {
+    fn item(&mut self, next: char, flags: Flags) -> Translation<Option<(PrecedingItem, Width)>> {
         match next {
             '(' => return self.group(flags),
             '[' => {
@@ -250,17 +252,17 @@ impl Translator {
                     (_, true) => "(?m:$)",
                     (_, false) => r"(?=\n?\z)",
                 });
-                return Ok(Some((Before::Anchor, Width::NONE)));
+                return Ok(Some((PrecedingItem::Anchor, Width::NONE)));
             }
             other => {
                 self.at += 1;
                 class::literal(other, &mut self.out);
             }
         }
-        Ok(Some((Before::Item, Width::ONE)))
+        Ok(Some((PrecedingItem::Item, Width::ONE)))
     }
 
-    fn group(&mut self, flags: Flags) -> Translation<Option<(Before, Width)>> {
+    fn group(&mut self, flags: Flags) -> Translation<Option<(PrecedingItem, Width)>> {
         let begin = self.at;
         self.at += 1;
         if !self.eat("?") {
@@ -287,8 +289,8 @@ impl Translator {
                 Some(other) => Err(self.error(format!("unknown extension ?P{other}"), begin + 1)),
                 None => Err(self.error("unexpected end of pattern", self.at)),
             },
-            ':' => self.inner("(?:", begin, flags).map(|width| Some((Before::Item, width))),
-            '>' => self.inner("(?>", begin, flags).map(|width| Some((Before::Item, width))),
+            ':' => self.inner("(?:", begin, flags).map(|width| Some((PrecedingItem::Item, width))),
+            '>' => self.inner("(?>", begin, flags).map(|width| Some((PrecedingItem::Item, width))),
             '=' | '!' => self.look(if kind == '=' { "(?:(?=" } else { "(?:(?!" }, begin, flags).map(Some),
             '<' => match self.next() {
                 Some('=') => self.look("(?:(?<=", begin, flags).map(Some),
@@ -316,7 +318,7 @@ impl Translator {
         Ok(width)
     }
 
-    fn capture(&mut self, name: Option<String>, begin: usize, flags: Flags) -> Translation<(Before, Width)> {
+    fn capture(&mut self, name: Option<String>, begin: usize, flags: Flags) -> Translation<(PrecedingItem, Width)> {
         let group = self.names.len();
         if let Some(name) = &name {
             if let Some(first) = self.by_name.get(name) {
@@ -329,21 +331,21 @@ impl Translator {
         self.widths.push(None);
         let width = self.inner("(", begin, flags)?;
         self.widths[group] = Some(width);
-        Ok((Before::Item, width))
+        Ok((PrecedingItem::Item, width))
     }
 
     /// A look-around, which has no width. The content of a look-behind must have a fixed width.
-    fn look(&mut self, open: &str, begin: usize, flags: Flags) -> Translation<(Before, Width)> {
+    fn look(&mut self, open: &str, begin: usize, flags: Flags) -> Translation<(PrecedingItem, Width)> {
         let width = self.inner(open, begin, flags)?;
         self.out.push(')');
         if open.contains('<') && width.0 != width.1 {
             self.looks_too_far = true;
         }
-        Ok((Before::Item, Width::NONE))
+        Ok((PrecedingItem::Item, Width::NONE))
     }
 
     /// `(?(group)yes|no)`.
-    fn conditional(&mut self, begin: usize, flags: Flags) -> Translation<(Before, Width)> {
+    fn conditional(&mut self, begin: usize, flags: Flags) -> Translation<(PrecedingItem, Width)> {
         let at = self.at;
         let name = self.name_or_number(')')?;
         let group = match name.parse() {
@@ -370,11 +372,11 @@ impl Translator {
             return Err(self.error("missing ), unterminated subpattern", begin));
         }
         self.out.push_str("))");
-        Ok((Before::Item, width))
+        Ok((PrecedingItem::Item, width))
     }
 
     /// `(?i-s:..)`.
-    fn scoped(&mut self, begin: usize, flags: Flags) -> Translation<(Before, Width)> {
+    fn scoped(&mut self, begin: usize, flags: Flags) -> Translation<(PrecedingItem, Width)> {
         let mut changed = self.flag_letters(flags)?;
         if self.peek().is_none() {
             return Err(self.error("missing -, : or )", self.at));
@@ -409,7 +411,7 @@ impl Translator {
             None => return Err(self.error("missing :", self.at)),
         }
         let open = if changed.ignore_case { "(?i:" } else { "(?-i:" };
-        self.inner(open, begin, changed).map(|width| (Before::Item, width))
+        self.inner(open, begin, changed).map(|width| (PrecedingItem::Item, width))
     }
 
     fn name_or_number(&mut self, end: char) -> Translation<String> {
@@ -438,18 +440,18 @@ impl Translator {
         }
     }
 
-    fn reference(&mut self, group: usize, at: usize) -> Translation<(Before, Width)> {
+    fn reference(&mut self, group: usize, at: usize) -> Translation<(PrecedingItem, Width)> {
         match self.widths.get(group) {
             None => Err(self.error(format!("invalid group reference {group}"), at)),
             Some(None) => Err(self.error("cannot refer to an open group", at - 1)),
             Some(Some(width)) => {
                 self.out.push_str(&format!("(?:\\{group})"));
-                Ok((Before::Item, *width))
+                Ok((PrecedingItem::Item, *width))
             }
         }
     }
 
-    fn escape(&mut self, flags: Flags) -> Translation<(Before, Width)> {
+    fn escape(&mut self, flags: Flags) -> Translation<(PrecedingItem, Width)> {
         let begin = self.at;
         self.at += 1;
         let Some(next) = self.peek() else { return Err(self.error("bad escape (end of pattern)", begin)) };
@@ -475,7 +477,7 @@ impl Translator {
         if let Some(anchor) = anchor {
             self.at += 1;
             self.out.push_str(anchor);
-            return Ok((Before::Anchor, Width::NONE));
+            return Ok((PrecedingItem::Anchor, Width::NONE));
         }
         if matches!(next, '1'..='9') {
             let digits: String = self.characters[self.at..].iter().take(3).collect();
@@ -490,6 +492,6 @@ impl Translator {
             class::Escaped::Character(character) => class::literal(character, &mut self.out),
             class::Escaped::Class(class) => self.out.push_str(&format!("[{class}]")),
         }
-        Ok((Before::Item, Width::ONE))
+        Ok((PrecedingItem::Item, Width::ONE))
     }
 }

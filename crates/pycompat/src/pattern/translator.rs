@@ -72,7 +72,7 @@ impl Width {
 
 /// The kind of item before a quantifier.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Before {
+pub(super) enum PrecedingItem {
     Nothing,
     Anchor,
     Repeated,

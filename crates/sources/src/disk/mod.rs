@@ -10,11 +10,11 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use source::{BoxFuture, DISK, Digest, Kind, Limits, Location, Request, Source, SourceError};
+use source::{BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind};
 
 use crate::limit::{blocking, within};
 
-static KIND: Kind = Kind { name: DISK, about: "Files of this machine.", schemes: &[], keys: &[] };
+static KIND: SourceKind = SourceKind { name: DISK, about: "Files of this machine.", schemes: &[], keys: &[] };
 
 /// The files of this machine.
 #[derive(Clone, Debug)]
@@ -36,11 +36,15 @@ impl Disk {
 }
 
 impl Source for Disk {
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static SourceKind {
         &KIND
     }
 
-    fn resolve<'a>(&'a self, request: &'a Request, limits: &'a Limits) -> BoxFuture<'a, Result<Location, SourceError>> {
+    fn resolve<'a>(
+        &'a self,
+        request: &'a Request,
+        limits: &'a ReadLimits,
+    ) -> BoxFuture<'a, Result<Location, SourceError>> {
         let folder = match request.from.as_ref().and_then(Location::as_disk) {
             Some(document) => Path::new(document).parent().unwrap_or(Path::new("/")),
             None => &self.working_directory,
@@ -57,7 +61,7 @@ impl Source for Disk {
         &'a self,
         location: &'a Location,
         _pinned: Option<&'a Digest>,
-        limits: &'a Limits,
+        limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         let path = PathBuf::from(&**location.identity());
         let most = limits.bytes;

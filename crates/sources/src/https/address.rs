@@ -4,14 +4,14 @@
 
 use http_client::is_this_machine;
 use reqwest::Url;
-use source::{Key, Kind, Location, Request, SourceError};
+use source::{Location, Request, SourceError, SourceKey, SourceKind};
 
 /// The kind of source, and how documents name it.
-pub(super) static KIND: Kind = Kind {
+pub(super) static KIND: SourceKind = SourceKind {
     name: "https",
     about: "A web server, asked without credentials.",
     schemes: &["https", "http"],
-    keys: &[Key { name: "host", required: true, about: "The host, with its port unless that is 443." }],
+    keys: &[SourceKey { name: "host", required: true, about: "The host, with its port unless that is 443." }],
 };
 
 /// The address that a request leads to. A remote document may not address this machine, because local servers may trust

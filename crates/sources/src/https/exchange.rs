@@ -22,7 +22,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis
 const WANTED: &str = "application/yaml, application/x-yaml, text/yaml, application/json, text/plain, */*;q=0.5";
 
 /// Why one try failed.
-enum Failure {
+enum TryFailure {
     /// A retry may help.
     Retryable(SourceError),
     /// A retry does not help.
@@ -55,8 +55,8 @@ pub(super) async fn get(
                 Some((_, bytes)) => return Ok(bytes),
                 None => return Err(SourceError::broken("the server answered 304 Not Modified")),
             },
-            Err(Failure::Permanent(error)) => return Err(error),
-            Err(Failure::Retryable(error)) => error,
+            Err(TryFailure::Permanent(error)) => return Err(error),
+            Err(TryFailure::Retryable(error)) => error,
         };
         tokio::time::sleep(pauses.next().ok_or(failed)?).await;
     };
@@ -66,13 +66,13 @@ pub(super) async fn get(
     Ok(bytes)
 }
 
-type Answer = (Option<String>, Arc<[u8]>);
+type FetchedBody = (Option<String>, Arc<[u8]>);
 
 /// Sends one request and follows redirects. `None` if the server says that the content has not changed.
-async fn once(clients: &Clients, first: Url, tag: Option<&str>, most: u64) -> Result<Option<Answer>, Failure> {
+async fn once(clients: &Clients, first: Url, tag: Option<&str>, most: u64) -> Result<Option<FetchedBody>, TryFailure> {
     let mut url = first;
     for _ in 0..=REDIRECTS {
-        let client = clients.of(&url).await.map_err(|why| Failure::Permanent(SourceError::broken(why)))?;
+        let client = clients.of(&url).await.map_err(|why| TryFailure::Permanent(SourceError::broken(why)))?;
         let mut request = client.get(url.clone()).header(ACCEPT, WANTED).header(ACCEPT_ENCODING, "identity");
         if let Some(tag) = tag {
             request = request.header(IF_NONE_MATCH, tag);
@@ -91,20 +91,22 @@ async fn once(clients: &Clients, first: Url, tag: Option<&str>, most: u64) -> Re
         }
         if let Some(encoding) = response.headers().get(CONTENT_ENCODING).filter(|one| *one != "identity") {
             let encoding = String::from_utf8_lossy(encoding.as_bytes()).into_owned();
-            return Err(Failure::Permanent(SourceError::broken(format!("the server sent it encoded as `{encoding}`"))));
+            return Err(TryFailure::Permanent(SourceError::broken(format!(
+                "the server sent it encoded as `{encoding}`"
+            ))));
         }
         let tag = response.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
         return Ok(Some((tag, receive(response, most).await?)));
     }
-    Err(Failure::Permanent(SourceError::broken(format!("the server redirected more than {REDIRECTS} times"))))
+    Err(TryFailure::Permanent(SourceError::broken(format!("the server redirected more than {REDIRECTS} times"))))
 }
 
 /// The target of a redirect.
 ///
 /// # Errors
 /// For a target that is not followed.
-fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
-    let permanent = |message: &str| Failure::Permanent(SourceError::broken(message));
+fn target(url: &Url, headers: &HeaderMap) -> Result<Url, TryFailure> {
+    let permanent = |message: &str| TryFailure::Permanent(SourceError::broken(message));
     let written = headers.get(LOCATION).and_then(|target| target.to_str().ok());
     let target = written.ok_or_else(|| permanent("the server redirected to nowhere"))?;
     let target = url.join(target).map_err(|_| permanent("the server redirected to something that is no address"))?;
@@ -122,8 +124,8 @@ fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
     }
 }
 
-async fn receive(mut response: Response, most: u64) -> Result<Arc<[u8]>, Failure> {
-    let too_large = || Failure::Permanent(SourceError::TooLarge { limit: most });
+async fn receive(mut response: Response, most: u64) -> Result<Arc<[u8]>, TryFailure> {
+    let too_large = || TryFailure::Permanent(SourceError::TooLarge { limit: most });
     if response.content_length().is_some_and(|length| length > most) {
         return Err(too_large());
     }
@@ -138,13 +140,13 @@ async fn receive(mut response: Response, most: u64) -> Result<Arc<[u8]>, Failure
 }
 
 /// Classifies an error of the network.
-fn unanswered(error: reqwest::Error) -> Failure {
+fn unanswered(error: reqwest::Error) -> TryFailure {
     let words = words(&error);
     if is_about_trust(&error) {
-        return Failure::Permanent(SourceError::broken(format!("the server is not trusted: {words}")));
+        return TryFailure::Permanent(SourceError::broken(format!("the server is not trusted: {words}")));
     }
     let what = if error.is_connect() { "no connection" } else { "the connection broke" };
-    Failure::Retryable(SourceError::broken(format!("{what}: {words}")))
+    TryFailure::Retryable(SourceError::broken(format!("{what}: {words}")))
 }
 
 fn is_about_trust(error: &(dyn std::error::Error + 'static)) -> bool {
@@ -160,7 +162,7 @@ fn is_about_trust(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// Classifies a status that is no success.
-fn refused(status: StatusCode) -> Failure {
+fn refused(status: StatusCode) -> TryFailure {
     let words = format!("the server answered {status}");
     let error = match status.as_u16() {
         401 | 407 => SourceError::Credentials { words },
@@ -169,7 +171,7 @@ fn refused(status: StatusCode) -> Failure {
         _ => SourceError::broken(words),
     };
     match status.as_u16() {
-        408 | 425 | 429 | 500 | 502..=504 => Failure::Retryable(error),
-        _ => Failure::Permanent(error),
+        408 | 425 | 429 | 500 | 502..=504 => TryFailure::Retryable(error),
+        _ => TryFailure::Permanent(error),
     }
 }

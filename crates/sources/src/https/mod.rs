@@ -13,7 +13,7 @@ mod exchange;
 use std::sync::Arc;
 
 use http_client::Clients;
-use source::{BoxFuture, Digest, Kind, Limits, Location, Request, Source, SourceError};
+use source::{BoxFuture, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind};
 
 use self::address::KIND;
 use crate::cache::Cache;
@@ -44,14 +44,14 @@ impl Https {
 }
 
 impl Source for Https {
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static SourceKind {
         &KIND
     }
 
     fn resolve<'a>(
         &'a self,
         request: &'a Request,
-        _limits: &'a Limits,
+        _limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Location, SourceError>> {
         let resolved = address::resolve(request).map(|url| Location::new(KIND.name, String::from(url)));
         Box::pin(std::future::ready(resolved))
@@ -61,7 +61,7 @@ impl Source for Https {
         &'a self,
         location: &'a Location,
         pinned: Option<&'a Digest>,
-        limits: &'a Limits,
+        limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         Box::pin(within(limits, async move {
             let cache = self.cache.as_ref();

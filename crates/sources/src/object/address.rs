@@ -8,11 +8,11 @@ use object_store::path::Path;
 use source::{Location, Request, SourceError};
 
 use super::service::Service;
-use crate::environment::Environment;
+use crate::environment::Variables;
 
 /// The address of an object. Prints as `scheme://bucket/key`, with `?region=..` if the service has regions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Address {
+pub(super) struct ObjectAddress {
     scheme: &'static str,
     pub(super) bucket: String,
     key: String,
@@ -25,9 +25,9 @@ pub(super) struct Address {
 /// [`SourceError::Settings`] with the key at fault.
 pub(super) fn resolve(
     service: &'static Service,
-    environment: &Environment,
+    environment: &Variables,
     request: &Request,
-) -> Result<Address, SourceError> {
+) -> Result<ObjectAddress, SourceError> {
     let written = &*request.path;
     let scheme = scheme_of(service);
     let whole =
@@ -47,7 +47,7 @@ pub(super) fn resolve(
             (bucket.to_owned(), String::new(), path, (service.usual_region)(environment))
         }
         (None, Some(from), None) if &**from.kind() == service.kind.name => {
-            let from = Address::parse(service, Location::identity(from))?;
+            let from = ObjectAddress::parse(service, Location::identity(from))?;
             let folder = from.key.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
             (from.bucket, folder, written, from.region)
         }
@@ -65,7 +65,7 @@ pub(super) fn resolve(
         return Err(SourceError::settings("region", "is no region such as `eu-west-1`"));
     }
     let key = key(service, &folder, path)?;
-    Ok(Address { scheme, bucket, key, region })
+    Ok(ObjectAddress { scheme, bucket, key, region })
 }
 
 /// The key of a path that is relative to a folder of keys.
@@ -95,9 +95,9 @@ fn key(service: &Service, folder: &str, path: &str) -> Result<String, SourceErro
     Ok(steps.join("/"))
 }
 
-impl Address {
+impl ObjectAddress {
     /// Reads a printed address.
-    pub(super) fn parse(service: &'static Service, text: &str) -> Result<Address, SourceError> {
+    pub(super) fn parse(service: &'static Service, text: &str) -> Result<ObjectAddress, SourceError> {
         let wrong = || wrong_path("is no address of this kind");
         let scheme = scheme_of(service);
         let rest = text.strip_prefix(scheme).and_then(|rest| rest.strip_prefix("://")).ok_or_else(wrong)?;
@@ -107,12 +107,12 @@ impl Address {
             None => (rest, None),
         };
         let key = key.replace("%3F", "?").replace("%25", "%");
-        Ok(Address { scheme, bucket: bucket.to_owned(), key, region })
+        Ok(ObjectAddress { scheme, bucket: bucket.to_owned(), key, region })
     }
 
     /// The printed address of the bucket, without a key.
     pub(super) fn bucket_alone(&self) -> String {
-        Address { key: String::new(), ..self.clone() }.to_string()
+        ObjectAddress { key: String::new(), ..self.clone() }.to_string()
     }
 
     /// The key in the form of the client library.
@@ -121,7 +121,7 @@ impl Address {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for ObjectAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Escape only the ambiguous characters, so that the address stays readable.
         let key = self.key.replace('%', "%25").replace('?', "%3F");
@@ -171,7 +171,7 @@ mod tests {
         ] {
             let found = resolved(from, path);
             assert_eq!(found, Ok(wanted.to_owned()), "{path}");
-            assert_eq!(Address::parse(&s3::SERVICE, wanted).unwrap().to_string(), wanted);
+            assert_eq!(ObjectAddress::parse(&s3::SERVICE, wanted).unwrap().to_string(), wanted);
         }
         assert_eq!(resolved(None, "c.yaml"), Ok("s3://docs/c.yaml?region=eu-west-1".to_owned()));
         assert_eq!(resolved(None, "/c.yaml"), Ok("s3://docs/c.yaml?region=eu-west-1".to_owned()));
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn services_have_schemes_of_their_own() {
-        let nothing = Environment::default();
+        let nothing = Variables::default();
         for (service, path, wanted) in [
             (&google::SERVICE, "gs://docs/a.yaml", "gs://docs/a.yaml"),
             (&azure::SERVICE, "azure://docs/a.yaml", "azure://docs/a.yaml"),

@@ -7,19 +7,19 @@
 use std::collections::BTreeMap;
 
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use source::{Key, Kind};
+use source::{SourceKey, SourceKind};
 
 use super::connection::Connector;
 use super::refusal;
-use super::service::{Opened, Service, retries};
-use crate::environment::Environment;
+use super::service::{OpenedBucket, Service, retries};
+use crate::environment::Variables;
 
 pub(super) static SERVICE: Service = Service {
-    kind: &Kind {
+    kind: &SourceKind {
         name: "azure/blob",
         about: "A container of Azure Blob Storage, in the account of the environment.",
         schemes: &["azure", "az"],
-        keys: &[Key { name: "container", required: true, about: "The container." }],
+        keys: &[SourceKey { name: "container", required: true, about: "The container." }],
     },
     holder: "container",
     holder_word: "container",
@@ -37,7 +37,7 @@ const EMULATOR: &str = "AccountName=devstoreaccount1;AccountKey=\
      Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;\
      BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1";
 
-fn open(environment: &Environment, container: &str, _region: Option<&str>, connector: Connector) -> Opened {
+fn open(environment: &Variables, container: &str, _region: Option<&str>, connector: Connector) -> OpenedBucket {
     let mut builder = MicrosoftAzureBuilder::new();
     for (name, value) in environment.of_prefix("AZURE_") {
         if let Ok(key) = name.to_ascii_lowercase().parse::<AzureConfigKey>() {

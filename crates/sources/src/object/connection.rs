@@ -39,15 +39,15 @@ struct NoClient(String);
 
 impl HttpConnector for Connector {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Connection { clients: self.clients.clone() }))
+        Ok(HttpClient::new(StoreConnection { clients: self.clients.clone() }))
     }
 }
 
-struct Connection {
+struct StoreConnection {
     clients: Arc<Clients>,
 }
 
-impl Connection {
+impl StoreConnection {
     async fn answer(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let failed = |words: String| HttpError::new(HttpErrorKind::Unknown, NoClient(words));
         let url = Url::parse(&request.uri().to_string()).map_err(|error| failed(error.to_string()))?;
@@ -61,7 +61,7 @@ impl Connection {
     }
 }
 
-impl HttpService for Connection {
+impl HttpService for StoreConnection {
     // The signature that `async_trait` generates for the library's trait.
     fn call<'life, 'future>(
         &'life self,
@@ -75,7 +75,7 @@ impl HttpService for Connection {
     }
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for StoreConnection {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Connection")
     }

@@ -4,19 +4,19 @@
 //! `gcloud`, or those of the machine. `STORAGE_EMULATOR_HOST` selects another service, which gets no credentials.
 
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
-use source::{Key, Kind};
+use source::{SourceKey, SourceKind};
 
 use super::connection::Connector;
 use super::refusal;
-use super::service::{Opened, Service, retries};
-use crate::environment::Environment;
+use super::service::{OpenedBucket, Service, retries};
+use crate::environment::Variables;
 
 pub(super) static SERVICE: Service = Service {
-    kind: &Kind {
+    kind: &SourceKind {
         name: "googlecloud/storage",
         about: "A bucket of Google Cloud Storage.",
         schemes: &["gs"],
-        keys: &[Key { name: "bucket", required: true, about: "The bucket." }],
+        keys: &[SourceKey { name: "bucket", required: true, about: "The bucket." }],
     },
     holder: "bucket",
     holder_word: "bucket",
@@ -30,7 +30,7 @@ pub(super) static SERVICE: Service = Service {
     credentials: "`GOOGLE_APPLICATION_CREDENTIALS`, or those of `gcloud auth application-default login`",
 };
 
-fn open(environment: &Environment, bucket: &str, _region: Option<&str>, connector: Connector) -> Opened {
+fn open(environment: &Variables, bucket: &str, _region: Option<&str>, connector: Connector) -> OpenedBucket {
     let mut builder = GoogleCloudStorageBuilder::new();
     for (name, value) in environment.of_prefix("GOOGLE_") {
         if let Ok(key) = name.to_ascii_lowercase().parse::<GoogleConfigKey>() {

@@ -20,19 +20,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt as _;
 use object_store::{GetOptions, ObjectStore};
-use source::{BoxFuture, Digest, Kind, Limits, Location, Request, Source, SourceError};
+use source::{BoxFuture, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind};
 
-use self::address::Address;
+use self::address::ObjectAddress;
 use self::connection::Connector;
 use self::service::Service;
 use crate::cache::Cache;
-use crate::environment::Environment;
+use crate::environment::Variables;
 use crate::limit::{blocking, within};
 
 /// One object store service.
-pub struct Object {
+pub struct ObjectSource {
     service: &'static Service,
-    environment: Environment,
+    environment: Variables,
     connector: Connector,
     cache: Option<Cache>,
     /// Opened buckets, so that credentials are requested once.
@@ -40,33 +40,33 @@ pub struct Object {
 }
 
 /// `aws/s3`: Amazon S3 and compatible services.
-pub fn s3(environment: Environment) -> Object {
-    Object::new(&s3::SERVICE, environment)
+pub fn s3(environment: Variables) -> ObjectSource {
+    ObjectSource::new(&s3::SERVICE, environment)
 }
 
 /// `googlecloud/storage`: Google Cloud Storage.
-pub fn google(environment: Environment) -> Object {
-    Object::new(&google::SERVICE, environment)
+pub fn google(environment: Variables) -> ObjectSource {
+    ObjectSource::new(&google::SERVICE, environment)
 }
 
 /// `azure/blob`: Azure Blob Storage.
-pub fn azure(environment: Environment) -> Object {
-    Object::new(&azure::SERVICE, environment)
+pub fn azure(environment: Variables) -> ObjectSource {
+    ObjectSource::new(&azure::SERVICE, environment)
 }
 
-impl Object {
-    fn new(service: &'static Service, environment: Environment) -> Object {
+impl ObjectSource {
+    fn new(service: &'static Service, environment: Variables) -> ObjectSource {
         let (connector, open) = (Connector::default(), Mutex::default());
-        Object { service, environment, connector, cache: None, open }
+        ObjectSource { service, environment, connector, cache: None, open }
     }
 
     /// Keeps documents in a cache.
-    pub fn cached(self, cache: Cache) -> Object {
-        Object { cache: Some(cache), ..self }
+    pub fn cached(self, cache: Cache) -> ObjectSource {
+        ObjectSource { cache: Some(cache), ..self }
     }
 
     /// The opened bucket of an address.
-    async fn bucket(&self, address: &Address) -> Result<Arc<dyn ObjectStore>, SourceError> {
+    async fn bucket(&self, address: &ObjectAddress) -> Result<Arc<dyn ObjectStore>, SourceError> {
         let name = address.bucket_alone();
         let opened = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = opened().get(&name) {
@@ -80,8 +80,8 @@ impl Object {
     }
 
     /// The bytes of an object; from the cache if the service says that it has not changed.
-    async fn get(&self, location: &Location, limits: &Limits) -> Result<Arc<[u8]>, SourceError> {
-        let address = Address::parse(self.service, location.identity())?;
+    async fn get(&self, location: &Location, limits: &ReadLimits) -> Result<Arc<[u8]>, SourceError> {
+        let address = ObjectAddress::parse(self.service, location.identity())?;
         let store = self.bucket(&address).await?;
         let mut kept = None;
         if let Some(cache) = &self.cache
@@ -121,15 +121,15 @@ impl Object {
     }
 }
 
-impl Source for Object {
-    fn kind(&self) -> &'static Kind {
+impl Source for ObjectSource {
+    fn kind(&self) -> &'static SourceKind {
         self.service.kind
     }
 
     fn resolve<'a>(
         &'a self,
         request: &'a Request,
-        _limits: &'a Limits,
+        _limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Location, SourceError>> {
         let resolved = address::resolve(self.service, &self.environment, request)
             .map(|address| Location::new(self.service.kind.name, address.to_string()));
@@ -140,7 +140,7 @@ impl Source for Object {
         &'a self,
         location: &'a Location,
         pinned: Option<&'a Digest>,
-        limits: &'a Limits,
+        limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         Box::pin(within(limits, async move {
             if let (Some(cache), Some(pinned)) = (&self.cache, pinned)
@@ -153,7 +153,7 @@ impl Source for Object {
     }
 }
 
-impl fmt::Debug for Object {
+impl fmt::Debug for ObjectSource {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Object").field("kind", &self.service.kind.name).finish_non_exhaustive()
     }

@@ -5,7 +5,7 @@
 use object_store::Error;
 use source::SourceError;
 
-use super::address::Address;
+use super::address::ObjectAddress;
 use super::connection::NoMachineCredentials;
 use super::service::Service;
 
@@ -25,7 +25,7 @@ const CREDENTIALS: [&str; 11] = [
 ];
 
 /// The source error that an error of the library means.
-pub(super) fn of(service: &Service, address: &Address, error: Error) -> SourceError {
+pub(super) fn of(service: &Service, address: &ObjectAddress, error: Error) -> SourceError {
     if has_no_machine_credentials(&error) {
         return SourceError::Credentials { words: service.credentials.to_owned() };
     }
@@ -102,6 +102,6 @@ fn innermost(error: &Error) -> String {
 }
 
 /// A message without the address, which the caller names already.
-fn scrubbed(address: &Address, words: &str) -> String {
+fn scrubbed(address: &ObjectAddress, words: &str) -> String {
     words.replace(&address.to_string(), "it")
 }

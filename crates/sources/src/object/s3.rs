@@ -10,21 +10,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use source::{Key, Kind, SourceError};
+use source::{SourceError, SourceKey, SourceKind};
 
 use super::connection::Connector;
 use super::refusal;
-use super::service::{Opened, Service, retries};
-use crate::environment::Environment;
+use super::service::{OpenedBucket, Service, retries};
+use crate::environment::Variables;
 
 pub(super) static SERVICE: Service = Service {
-    kind: &Kind {
+    kind: &SourceKind {
         name: "aws/s3",
         about: "A bucket of Amazon S3 or of a compatible service.",
         schemes: &["s3"],
         keys: &[
-            Key { name: "bucket", required: true, about: "The bucket." },
-            Key { name: "region", required: true, about: "The region that the bucket is in." },
+            SourceKey { name: "bucket", required: true, about: "The bucket." },
+            SourceKey { name: "region", required: true, about: "The region that the bucket is in." },
         ],
     },
     holder: "bucket",
@@ -40,7 +40,7 @@ pub(super) static SERVICE: Service = Service {
     credentials: "`AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or a profile in `~/.aws/credentials`",
 };
 
-fn open(environment: &Environment, bucket: &str, region: Option<&str>, connector: Connector) -> Opened {
+fn open(environment: &Variables, bucket: &str, region: Option<&str>, connector: Connector) -> OpenedBucket {
     let mut builder = AmazonS3Builder::new();
     for (name, value) in environment.of_prefix("AWS_") {
         if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
@@ -77,7 +77,7 @@ fn open(environment: &Environment, bucket: &str, region: Option<&str>, connector
 }
 
 /// Whether environment variables give the credentials, name their source, or say that none are needed.
-fn has_own_credentials(environment: &Environment) -> bool {
+fn has_own_credentials(environment: &Variables) -> bool {
     let named = [
         "AWS_ACCESS_KEY_ID",
         "AWS_SECRET_ACCESS_KEY",
@@ -93,7 +93,7 @@ fn has_own_credentials(environment: &Environment) -> bool {
 ///
 /// # Errors
 /// [`SourceError::Credentials`] if the selected profile has no keys.
-fn profile(environment: &Environment) -> Result<Option<BTreeMap<String, String>>, SourceError> {
+fn profile(environment: &Variables) -> Result<Option<BTreeMap<String, String>>, SourceError> {
     let asked = environment.first(&["AWS_PROFILE", "AWS_DEFAULT_PROFILE"]);
     let name = asked.unwrap_or("default");
     let home = environment.first(&["HOME", "USERPROFILE"]).map(PathBuf::from);

@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use object_store::{BackoffConfig, ObjectStore, RetryConfig};
-use source::{Kind, SourceError};
+use source::{SourceError, SourceKind};
 
 use super::connection::Connector;
-use crate::environment::Environment;
+use crate::environment::Variables;
 
 /// An opened bucket.
-pub(super) type Opened = Result<Box<dyn ObjectStore>, SourceError>;
+pub(super) type OpenedBucket = Result<Box<dyn ObjectStore>, SourceError>;
 
 /// A service that stores objects.
 pub(super) struct Service {
     /// How documents name it.
-    pub(super) kind: &'static Kind,
+    pub(super) kind: &'static SourceKind,
     /// The key that names the bucket or container.
     pub(super) holder: &'static str,
     /// The service's word for a bucket.
@@ -22,9 +22,9 @@ pub(super) struct Service {
     /// Whether a text may name a bucket.
     pub(super) is_holder: fn(&str) -> bool,
     /// The region if the document names none.
-    pub(super) usual_region: fn(&Environment) -> Option<String>,
+    pub(super) usual_region: fn(&Variables) -> Option<String>,
     /// Opens the bucket of that name and region. It may block, because it may read files.
-    pub(super) open: fn(&Environment, &str, Option<&str>, Connector) -> Opened,
+    pub(super) open: fn(&Variables, &str, Option<&str>, Connector) -> OpenedBucket,
     /// The credentials that the service looks for, as a phrase for people.
     pub(super) credentials: &'static str,
 }

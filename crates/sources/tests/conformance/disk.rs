@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use source::conformance::Place;
-use source::{BoxFuture, Limits, Location, Request, Source, SourceError, Sources};
+use source::conformance::SourcePlace;
+use source::{BoxFuture, Location, ReadLimits, Request, Source, SourceError, Sources};
 use sources::disk::Disk;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -44,11 +44,11 @@ impl Folder {
     }
 }
 
-fn limits() -> Limits {
-    Limits::document(CancellationToken::new())
+fn limits() -> ReadLimits {
+    ReadLimits::document(CancellationToken::new())
 }
 
-impl Place for Folder {
+impl SourcePlace for Folder {
     fn source(&self) -> Arc<dyn Source> {
         Arc::new(Disk::new("/nowhere"))
     }

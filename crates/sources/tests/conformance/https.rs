@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use source::conformance::Place;
-use source::{BoxFuture, Digest, Document, Limits, Location, Request, Source, SourceError, Sources};
+use source::conformance::SourcePlace;
+use source::{BoxFuture, Digest, FetchedDocument, Location, ReadLimits, Request, Source, SourceError, Sources};
 use sources::Cache;
 use sources::https::Https;
 use tempfile::TempDir;
@@ -27,7 +27,7 @@ impl WebServer {
     }
 }
 
-impl Place for WebServer {
+impl SourcePlace for WebServer {
     fn source(&self) -> Arc<dyn Source> {
         let https = Https::trusting(&self.server.authority);
         match &self.cache {
@@ -63,11 +63,11 @@ async fn web_servers_conform() {
     }
 }
 
-fn limits() -> Limits {
-    Limits::document(CancellationToken::new())
+fn limits() -> ReadLimits {
+    ReadLimits::document(CancellationToken::new())
 }
 
-async fn read_by(https: Https, url: &str) -> Result<Document, SourceError> {
+async fn read_by(https: Https, url: &str) -> Result<FetchedDocument, SourceError> {
     Sources::new([Arc::new(https) as Arc<dyn Source>]).read(&Request::path(None, url), &limits()).await
 }
 
@@ -195,12 +195,12 @@ async fn slow_answers_time_out() {
     let sources = Sources::new([Arc::new(Https::new()) as Arc<dyn Source>]);
     for path in ["/nothing", "/trickle"] {
         let request = Request::path(None, server.url(path));
-        let limits = Limits { time: Duration::from_millis(300), ..limits() };
+        let limits = ReadLimits { time: Duration::from_millis(300), ..limits() };
         let late = sources.read(&request, &limits).await.unwrap_err();
         assert_eq!(late, SourceError::TimedOut { after: limits.time }, "{path}");
         assert_eq!(late.to_string(), "it took longer than 0.3 s");
         let cancel = CancellationToken::new();
-        let limits = Limits::document(cancel.clone());
+        let limits = ReadLimits::document(cancel.clone());
         let (read, ()) = tokio::join!(sources.read(&request, &limits), async {
             tokio::time::sleep(Duration::from_millis(50)).await;
             cancel.cancel();

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use source::{Limits, Location, Request, Source, SourceError, Sources};
-use sources::Environment;
+use source::{Location, ReadLimits, Request, Source, SourceError, Sources};
+use sources::Variables;
 use sources::disk::Disk;
 use sources::https::Https;
 use sources::object::{azure, google, s3};
 use tokio_util::sync::CancellationToken;
 
 fn all() -> Sources {
-    let nothing = Environment::default;
+    let nothing = Variables::default;
     let all: [Arc<dyn Source>; 5] = [
         Arc::new(Disk::new("/")),
         Arc::new(Https::new()),
@@ -22,7 +22,7 @@ fn all() -> Sources {
 }
 
 async fn resolve(from: Option<Location>, path: &str) -> Result<Location, SourceError> {
-    all().resolve(&Request::path(from, path), &Limits::document(CancellationToken::new())).await
+    all().resolve(&Request::path(from, path), &ReadLimits::document(CancellationToken::new())).await
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn remote_documents_cannot_read_the_disk() {
         }
         // The same with the kind that files would have.
         let disk = Request { kind: Some("disk".into()), ..Request::path(Some(from), path) };
-        let refused = all().resolve(&disk, &Limits::document(CancellationToken::new())).await;
+        let refused = all().resolve(&disk, &ReadLimits::document(CancellationToken::new())).await;
         assert!(matches!(refused, Err(SourceError::UnknownKind { .. })));
     }
 }

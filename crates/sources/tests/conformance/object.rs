@@ -7,23 +7,23 @@ use std::time::Duration;
 
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _};
-use source::conformance::Place;
-use source::{BoxFuture, Digest, Limits, Location, Request, Source, SourceError, Sources};
-use sources::object::{Object, azure, google, s3};
-use sources::{Cache, Environment};
+use source::conformance::SourcePlace;
+use source::{BoxFuture, Digest, Location, ReadLimits, Request, Source, SourceError, Sources};
+use sources::object::{ObjectSource, azure, google, s3};
+use sources::{Cache, Variables};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::counterpart;
 use crate::server::{Documents, Got, Say, Server, from_memory, status, text};
 
-fn environment(variables: &[(&str, &str)]) -> Environment {
+fn environment(variables: &[(&str, &str)]) -> Variables {
     variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
 /// A bucket with a writer.
 struct Bucket {
-    make: Box<dyn Fn() -> Object + Send + Sync>,
+    make: Box<dyn Fn() -> ObjectSource + Send + Sync>,
     kind: &'static str,
     keys: Vec<(&'static str, String)>,
     writer: Writer,
@@ -35,7 +35,7 @@ enum Writer {
     Documents(Documents),
 }
 
-impl Place for Bucket {
+impl SourcePlace for Bucket {
     fn source(&self) -> Arc<dyn Source> {
         match &self.cache {
             Some(folder) => Arc::new((self.make)().cached(Cache::new(folder.path()))),
@@ -111,7 +111,7 @@ async fn put_nothing(address: &str, path: &str, headers: &str) -> u16 {
     String::from_utf8_lossy(&answer).split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-fn s3_environment(endpoint: &str) -> Environment {
+fn s3_environment(endpoint: &str) -> Variables {
     environment(&[
         ("AWS_ACCESS_KEY_ID", "testing"),
         ("AWS_SECRET_ACCESS_KEY", "testing"),
@@ -177,7 +177,7 @@ async fn s3_refuses_unknown_keys() {
 const AZURE_ACCOUNT: &str = "devstoreaccount1";
 const AZURE_KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-fn azure_environment(endpoint: &str, key: &str) -> Environment {
+fn azure_environment(endpoint: &str, key: &str) -> Variables {
     let text = format!("AccountName={AZURE_ACCOUNT};AccountKey={key};BlobEndpoint={endpoint}/{AZURE_ACCOUNT};");
     environment(&[("AZURE_STORAGE_CONNECTION_STRING", &text)])
 }
@@ -279,11 +279,11 @@ async fn google_conforms() {
     }
 }
 
-fn limits() -> Limits {
-    Limits::document(CancellationToken::new())
+fn limits() -> ReadLimits {
+    ReadLimits::document(CancellationToken::new())
 }
 
-async fn read_s3(environment: Environment) -> Result<String, SourceError> {
+async fn read_s3(environment: Variables) -> Result<String, SourceError> {
     let request = Request {
         kind: Some("aws/s3".into()),
         keys: vec![("bucket".into(), "docs".into()), ("region".into(), "eu-west-1".into())],
@@ -385,7 +385,7 @@ async fn an_azure_account_must_be_named() {
         keys: vec![("container".into(), "docs".into())],
         ..Request::path(None, "a.yaml")
     };
-    let sources = Sources::new([Arc::new(azure(Environment::default())) as Arc<dyn Source>]);
+    let sources = Sources::new([Arc::new(azure(Variables::default())) as Arc<dyn Source>]);
     let error = sources.read(&request, &limits()).await.unwrap_err();
     let SourceError::Credentials { words } = &error else { panic!("{error}") };
     assert!(words.contains("`AZURE_STORAGE_ACCOUNT`"), "{error}");
@@ -431,7 +431,7 @@ async fn a_pinned_object_is_requested_once() {
     for _ in 0..2 {
         let source = s3(s3_environment(&server.url(""))).cached(Cache::new(folder.path()));
         let sources = Sources::new([Arc::new(source) as Arc<dyn Source>]);
-        let limits = Limits { time: Duration::from_secs(10), ..limits() };
+        let limits = ReadLimits { time: Duration::from_secs(10), ..limits() };
         assert_eq!(&*sources.read(&request, &limits).await.unwrap().bytes, b"x: 1");
     }
     assert_eq!(server.got().len(), 1);

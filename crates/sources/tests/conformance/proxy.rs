@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use source::{Limits, Request, Source, Sources};
+use source::{ReadLimits, Request, Source, Sources};
 use sources::https::Https;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
@@ -91,7 +91,7 @@ async fn a_reader() {
         return;
     };
     let sources = Sources::new([Arc::new(Https::trusting(&authority)) as Arc<dyn Source>]);
-    let read = sources.read(&Request::path(None, url), &Limits::document(CancellationToken::new())).await;
+    let read = sources.read(&Request::path(None, url), &ReadLimits::document(CancellationToken::new())).await;
     let said = match read {
         Ok(document) => String::from_utf8(document.bytes.to_vec()).unwrap(),
         Err(error) => error.to_string(),

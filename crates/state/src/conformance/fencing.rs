@@ -2,14 +2,14 @@
 
 use blueprint::Value;
 
-use super::harness::{Failed, Hand, MINUTE, NOW, Place, instance};
+use super::harness::{Failed, Hand, MINUTE, NOW, StorePlace, instance};
 use super::samples::{began, intent, outcome, record, sealer};
 use crate::seal::Sealer;
 use crate::{Revision, StoreError};
 
 /// A writer whose lease was taken over can write nothing, whichever revision it has seen. It does not affect the new
 /// holder.
-pub(super) async fn nothing_more(place: &Place) -> Result<(), Failed> {
+pub(super) async fn nothing_more(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let mut first = Hand::take(&*ours, "shop").await?;
     first.commit(vec![began("op-1"), intent(1, "a"), intent(2, "b")]).await?;
@@ -60,7 +60,7 @@ pub(super) async fn nothing_more(place: &Place) -> Result<(), Failed> {
 }
 
 /// A lease of before counts for nothing in a place that was opened again, and neither does one under the same name.
-pub(super) async fn epochs(place: &Place) -> Result<(), Failed> {
+pub(super) async fn epochs(place: &StorePlace) -> Result<(), Failed> {
     let shop = instance("shop");
     let mut epochs = Vec::new();
     let mut leases = Vec::new();
@@ -85,7 +85,7 @@ pub(super) async fn epochs(place: &Place) -> Result<(), Failed> {
 }
 
 /// A writer whose lease has expired must not add entries that the former key has sealed.
-pub(super) async fn rekeyed(place: &Place) -> Result<(), Failed> {
+pub(super) async fn rekeyed(place: &StorePlace) -> Result<(), Failed> {
     let secret = || vec![outcome(1, "key", record(Value::from("s3cret").secret()))];
     let other = || Sealer::with_key([9; 32]);
     let store = place.open(sealer());

@@ -1,19 +1,19 @@
 //! The journal is the truth: folding it gives what every other way to ask the store gives.
 
-use super::harness::{Failed, Place};
+use super::harness::{Failed, StorePlace};
 use super::samples::sealer;
 use crate::seal::Sealer;
 use crate::{Fold, InstanceInfo, Since, Snapshot, Store, StoreError};
 
 /// For each instance that a case has left, under each key that a case may have left it with.
-pub(super) async fn journals_lead_to_snapshots(place: &Place) -> Result<(), Failed> {
+pub(super) async fn journals_lead_to_snapshots(place: &StorePlace) -> Result<(), Failed> {
     for sealer in [sealer(), Sealer::with_key([9; 32]), Sealer::none()] {
         let store = place.open(sealer);
         for info in store.instances().await? {
             match agrees(&*store, &info).await {
-                Err(Error::Store(StoreError::WrongKey | StoreError::KeyMissing)) => {}
-                Err(Error::Store(error)) => return Err(error.into()),
-                Err(Error::Differs(what)) => return Err(Failed(format!("`{}`: {what}", info.name))),
+                Err(FoldError::Store(StoreError::WrongKey | StoreError::KeyMissing)) => {}
+                Err(FoldError::Store(error)) => return Err(error.into()),
+                Err(FoldError::Differs(what)) => return Err(Failed(format!("`{}`: {what}", info.name))),
                 Ok(()) => {}
             }
         }
@@ -21,18 +21,18 @@ pub(super) async fn journals_lead_to_snapshots(place: &Place) -> Result<(), Fail
     Ok(())
 }
 
-enum Error {
+enum FoldError {
     Store(StoreError),
     Differs(String),
 }
 
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Error {
-        Error::Store(error)
+impl From<StoreError> for FoldError {
+    fn from(error: StoreError) -> FoldError {
+        FoldError::Store(error)
     }
 }
 
-async fn agrees(store: &dyn Store, info: &InstanceInfo) -> Result<(), Error> {
+async fn agrees(store: &dyn Store, info: &InstanceInfo) -> Result<(), FoldError> {
     let name = &info.name;
     let loaded = store.load(name).await?;
     let whole = store.read(name, Since::Entry(0)).await?.unwrap_or_default();
@@ -83,9 +83,9 @@ fn addresses(snapshot: &Snapshot) -> Vec<String> {
     snapshot.records.keys().map(ToString::to_string).collect()
 }
 
-fn is_same<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, wanted: &T) -> Result<(), Error> {
+fn is_same<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, wanted: &T) -> Result<(), FoldError> {
     if found == wanted {
         return Ok(());
     }
-    Err(Error::Differs(format!("{what}: {found:?} instead of {wanted:?}")))
+    Err(FoldError::Differs(format!("{what}: {found:?} instead of {wanted:?}")))
 }

@@ -12,17 +12,17 @@ use crate::seal::Sealer;
 use crate::store::Store;
 
 /// How a store is opened on a place, as another process would, on a machine of the caller's.
-pub type Open = Box<dyn Fn(Sealer, Arc<TestHost>) -> Box<dyn Store>>;
+pub type StoreOpener = Box<dyn Fn(Sealer, Arc<TestHost>) -> Box<dyn Store>>;
 
 /// A place that is empty at first, and the machine that stores on it run on.
-pub(super) struct Place {
-    open: Open,
+pub(super) struct StorePlace {
+    open: StoreOpener,
     host: Arc<TestHost>,
 }
 
-impl Place {
-    pub(super) fn new(open: Open) -> Place {
-        Place { open, host: Arc::new(TestHost::at(NOW)) }
+impl StorePlace {
+    pub(super) fn new(open: StoreOpener) -> StorePlace {
+        StorePlace { open, host: Arc::new(TestHost::at(NOW)) }
     }
 
     pub(super) fn open(&self, sealer: Sealer) -> Box<dyn Store> {

@@ -3,7 +3,7 @@
 use blueprint::Value;
 
 use super::folded;
-use super::harness::{Failed, Hand, MINUTE, NOW, Place, instance};
+use super::harness::{Failed, Hand, MINUTE, NOW, StorePlace, instance};
 use super::restored::exported;
 use super::samples::{address, began, delete, finished, finished_without_exports, intent, outcome, record, sealer};
 use crate::seal::Sealer;
@@ -35,7 +35,7 @@ async fn five<'s>(store: &'s dyn Store) -> Result<Hand<'s>, Failed> {
 }
 
 /// What is known now stays; what was removed is not there any more; the instance goes on.
-pub(super) async fn what_is_known_stays(place: &Place) -> Result<(), Failed> {
+pub(super) async fn what_is_known_stays(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
     let mut hand = five(&*store).await?;
@@ -87,7 +87,7 @@ pub(super) async fn what_is_known_stays(place: &Place) -> Result<(), Failed> {
 }
 
 /// Only the holder of the lease prunes, and calls that were cut off stay known.
-pub(super) async fn leases_and_open_calls(place: &Place) -> Result<(), Failed> {
+pub(super) async fn leases_and_open_calls(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
     let mut hand = Hand::take(&*store, "shop").await?;
@@ -118,7 +118,7 @@ pub(super) async fn leases_and_open_calls(place: &Place) -> Result<(), Failed> {
 }
 
 /// A journal with a gap is written as a text and put back elsewhere.
-pub(super) async fn elsewhere(place: &Place, other_place: &Place) -> Result<(), Failed> {
+pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
     let hand = five(&*store).await?;

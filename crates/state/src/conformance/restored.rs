@@ -2,7 +2,7 @@
 
 use blueprint::Value;
 
-use super::harness::{Failed, Hand, MINUTE, NOW, Place, instance};
+use super::harness::{Failed, Hand, MINUTE, NOW, StorePlace, instance};
 use super::samples::{began, full_operation, intent, outcome, record, sealer};
 use crate::seal::Sealer;
 use crate::{Entry, Exported, Revision, Since, Snapshot, Store, StoreError};
@@ -17,7 +17,7 @@ pub(super) async fn exported(store: &dyn Store, name: &str) -> Result<(Exported,
 }
 
 /// With secrets, a history, a cut-off call, and the same text afterwards.
-pub(super) async fn elsewhere(place: &Place, other_place: &Place) -> Result<(), Failed> {
+pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let mut hand = Hand::take(&*store, "shop").await?;
     let (entries, _) = full_operation();
@@ -57,7 +57,7 @@ pub(super) async fn elsewhere(place: &Place, other_place: &Place) -> Result<(), 
 }
 
 /// Nothing is there afterwards that could not be put back in whole, and nothing is overwritten.
-pub(super) async fn refused(place: &Place) -> Result<(), Failed> {
+pub(super) async fn refused(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
     let fine = |id: &str| vec![began(id), outcome(1, "a", record(Value::Int(1)))];

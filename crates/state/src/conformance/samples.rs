@@ -283,7 +283,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         metadata: finished.metadata,
         declared: finished.declared,
         stops: finished.stops,
-        open: [(address("left[\"open\"]"), crate::Open { intent: call("left[\"open\"]", false) })]
+        open: [(address("left[\"open\"]"), crate::OpenIntent { intent: call("left[\"open\"]", false) })]
             .into_iter()
             .collect(),
         deleted: IndexMap::default(),

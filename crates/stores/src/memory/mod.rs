@@ -19,7 +19,7 @@ use state::{
 
 /// What a memory store holds. Stores opened on clones of it share it, as processes share a file.
 #[derive(Clone, Default)]
-pub struct MemoryState(Arc<Mutex<World>>);
+pub struct MemoryState(Arc<Mutex<StoredInstances>>);
 
 /// A store on a [`MemoryState`].
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl Default for MemoryStore {
 }
 
 #[derive(Default)]
-struct World {
+struct StoredInstances {
     instances: BTreeMap<InstanceName, Instance>,
     leases: HashMap<InstanceName, LeaseRow>,
     /// Ids of all operations of all instances.
@@ -56,13 +56,13 @@ struct Instance {
 }
 
 impl MemoryState {
-    fn lock(&self) -> MutexGuard<'_, World> {
+    fn lock(&self) -> MutexGuard<'_, StoredInstances> {
         // No change panics half-way, so what a poisoned lock guards is whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl World {
+impl StoredInstances {
     fn check_held(&self, lease: &Lease, host: &dyn Host) -> Result<(), StoreError> {
         match self.leases.get(&lease.instance) {
             Some(row) => row.check(lease, host),
@@ -150,7 +150,7 @@ impl MemoryStore {
 
     /// A store on what another store has, or had, in its memory.
     pub fn open(state: &MemoryState, sealer: Sealer) -> MemoryStore {
-        MemoryStore { state: state.clone(), sealer, host: Arc::new(crate::machine::Machine::clock()) }
+        MemoryStore { state: state.clone(), sealer, host: Arc::new(crate::machine::ThisMachine::clock()) }
     }
 
     /// The same store with the clock of another machine, for tests.

@@ -15,14 +15,14 @@ pub(super) const USUAL: usize = 512;
 pub(super) const LONG: usize = 256;
 
 /// An entry's columns.
-pub(super) struct Body {
+pub(super) struct EntryBody {
     pub(super) kind: &'static str,
     pub(super) sealed: bool,
     pub(super) text: String,
 }
 
 /// Writes an entry's body for the place where it will stand.
-pub(super) fn write(sealer: &Sealer, place: SealPlace<'_>, entry: &EntryKind) -> Result<Body, SealError> {
+pub(super) fn write(sealer: &Sealer, place: SealPlace<'_>, entry: &EntryKind) -> Result<EntryBody, SealError> {
     let sealed = entry.has_secret();
     let text = match entry {
         EntryKind::Began(operation) => sealer.write(place, operation.as_ref(), sealed, USUAL),
@@ -30,7 +30,7 @@ pub(super) fn write(sealer: &Sealer, place: SealPlace<'_>, entry: &EntryKind) ->
         EntryKind::Outcome(outcome) => sealer.write(place, outcome.as_ref(), sealed, USUAL),
         EntryKind::Finished(finished) => sealer.write(place, finished.as_ref(), sealed, USUAL),
     }?;
-    Ok(Body { kind: entry.word(), sealed, text })
+    Ok(EntryBody { kind: entry.word(), sealed, text })
 }
 
 /// Whether a text in a value is long enough to be stored on its own.
@@ -50,9 +50,9 @@ pub(super) fn write_began(
     place: SealPlace<'_>,
     operation: &Operation,
     json: &Json,
-) -> Result<Body, SealError> {
+) -> Result<EntryBody, SealError> {
     let sealed = operation.has_secret();
-    Ok(Body { kind: "began", sealed, text: sealer.write(place, json, sealed, USUAL)? })
+    Ok(EntryBody { kind: "began", sealed, text: sealer.write(place, json, sealed, USUAL)? })
 }
 
 /// Reads one kind of body.

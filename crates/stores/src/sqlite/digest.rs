@@ -9,12 +9,12 @@ use state::tag::Tagger;
 /// A sum over records that does not depend on their order and can be kept up to date: it costs as little as a commit
 /// changes. Its terms are tags, so that without the key no other records with the same sum can be found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Digest(u128);
+pub(super) struct RecordsDigest(u128);
 
 /// A row of the records: its id, the entry that it is of, and its address.
 pub(super) type RecordRow<'a> = (i64, i64, &'a str);
 
-impl Digest {
+impl RecordsDigest {
     /// A record comes, with the entry that it is of.
     pub(super) fn add(&mut self, tagger: &Tagger, uid: &str, record: RecordRow<'_>) {
         self.0 = self.0.wrapping_add(weight(tagger, uid, record));
@@ -31,8 +31,8 @@ impl Digest {
     }
 
     /// As it was stored.
-    pub(super) fn of_bytes(bytes: [u8; 16]) -> Digest {
-        Digest(u128::from_le_bytes(bytes))
+    pub(super) fn of_bytes(bytes: [u8; 16]) -> RecordsDigest {
+        RecordsDigest(u128::from_le_bytes(bytes))
     }
 }
 
@@ -61,10 +61,10 @@ fn mix(number: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Digest, RecordRow, Tagger};
+    use super::{RecordRow, RecordsDigest, Tagger};
 
-    fn of(records: &[RecordRow<'_>]) -> Digest {
-        let mut digest = Digest::default();
+    fn of(records: &[RecordRow<'_>]) -> RecordsDigest {
+        let mut digest = RecordsDigest::default();
         records.iter().for_each(|record| digest.add(&Tagger::plain(), "u", *record));
         digest
     }
@@ -83,6 +83,6 @@ mod tests {
         assert!(others.iter().all(|other| *other != whole), "{others:?}");
         let mut changed = of(&[(1, 10, "a"), (2, 20, "b"), (3, 30, "c")]);
         changed.remove(&Tagger::plain(), "u", (3, 30, "c"));
-        assert_eq!((changed, Digest::of_bytes(changed.bytes())), (whole, whole));
+        assert_eq!((changed, RecordsDigest::of_bytes(changed.bytes())), (whole, whole));
     }
 }

@@ -13,10 +13,10 @@ use state::seal::{SealPlace, Sealer};
 use state::tag::{Tag, Tagger};
 use state::{Operation, StoreError};
 
-use super::body::{self, Body, LONG};
+use super::body::{self, EntryBody, LONG};
 use super::failure::{damaged_row, failed};
-use super::head::{EntryRow, Head, sequence_of};
-use super::reading::Reading;
+use super::head::{EntryRow, InstanceRow, sequence_of};
+use super::reading::StateReader;
 use super::reading::text as column_text;
 
 const DOCUMENT: &str = "$document";
@@ -24,7 +24,7 @@ const SECRET: &str = "$secret";
 const WRAPPED: &str = "$map";
 
 /// A text that was taken out of an operation.
-struct Text {
+struct StoredText {
     text: String,
     is_secret: bool,
 }
@@ -34,10 +34,10 @@ pub(super) fn write_operation(
     connection: &Connection,
     path: &std::path::Path,
     sealer: &Sealer,
-    head: &mut Head,
+    head: &mut InstanceRow,
     place: SealPlace<'_>,
     operation: &Operation,
-) -> Result<Body, StoreError> {
+) -> Result<EntryBody, StoreError> {
     let mut json = serde_json::to_value(operation).map_err(state::seal::SealError::Form)?;
     let mut texts = Vec::new();
     if let Some(desired) = json.get_mut("desired") {
@@ -54,37 +54,42 @@ pub(super) fn write_operation(
 }
 
 /// Why a text could not be stored.
-enum Trouble {
+enum TextStoreError {
     Sqlite(rusqlite::Error),
     Seal(state::seal::SealError),
     NoTagger,
 }
 
-impl Trouble {
+impl TextStoreError {
     fn of(self, path: &std::path::Path) -> StoreError {
         match self {
-            Trouble::Sqlite(error) => failed(path, error),
-            Trouble::Seal(error) => error.into(),
-            Trouble::NoTagger => StoreError::WrongKey,
+            TextStoreError::Sqlite(error) => failed(path, error),
+            TextStoreError::Seal(error) => error.into(),
+            TextStoreError::NoTagger => StoreError::WrongKey,
         }
     }
 }
 
-impl From<rusqlite::Error> for Trouble {
-    fn from(error: rusqlite::Error) -> Trouble {
-        Trouble::Sqlite(error)
+impl From<rusqlite::Error> for TextStoreError {
+    fn from(error: rusqlite::Error) -> TextStoreError {
+        TextStoreError::Sqlite(error)
     }
 }
 
-impl From<state::seal::SealError> for Trouble {
-    fn from(error: state::seal::SealError) -> Trouble {
-        Trouble::Seal(error)
+impl From<state::seal::SealError> for TextStoreError {
+    fn from(error: state::seal::SealError) -> TextStoreError {
+        TextStoreError::Seal(error)
     }
 }
 
 /// The number of a text, which is stored now if it is new.
-fn number_of(connection: &Connection, sealer: &Sealer, head: &mut Head, text: &Text) -> Result<i64, Trouble> {
-    let Some(tagger) = head.tagger.clone() else { return Err(Trouble::NoTagger) };
+fn number_of(
+    connection: &Connection,
+    sealer: &Sealer,
+    head: &mut InstanceRow,
+    text: &StoredText,
+) -> Result<i64, TextStoreError> {
+    let Some(tagger) = head.tagger.clone() else { return Err(TextStoreError::NoTagger) };
     let digest = digest_of(&tagger, &head.at.uid, text);
     let mut find = connection.prepare_cached("SELECT id FROM documents WHERE digest = ?1")?;
     if let Some(id) = find.query_row([digest], |row| row.get::<_, i64>(0)).optional()? {
@@ -103,9 +108,9 @@ fn number_of(connection: &Connection, sealer: &Sealer, head: &mut Head, text: &T
 /// The text as it is stored, if it is secret.
 fn sealed_body(
     sealer: &Sealer,
-    head: &Head,
+    head: &InstanceRow,
     number: i64,
-    text: &Text,
+    text: &StoredText,
 ) -> Result<Option<String>, state::seal::SealError> {
     if !text.is_secret {
         return Ok(None);
@@ -115,11 +120,11 @@ fn sealed_body(
 }
 
 /// Documents are numbered on their own, so their seals name another place than those of entries.
-fn uid_of(head: &Head) -> String {
+fn uid_of(head: &InstanceRow) -> String {
     format!("{} documents", head.at.uid)
 }
 
-fn digest_of(tagger: &Tagger, uid: &str, text: &Text) -> Tag {
+fn digest_of(tagger: &Tagger, uid: &str, text: &StoredText) -> Tag {
     tagger.row("text").text(uid).number(i64::from(text.is_secret)).text(&text.text).finish()
 }
 
@@ -129,10 +134,10 @@ fn tag_of(tagger: &Tagger, uid: &str, number: i64, sealed: bool, digest: Tag) ->
 }
 
 /// Replaces long texts by their index among those that were found.
-fn take_texts(json: &mut Json, is_secret: bool, is_wrapped: bool, found: &mut Vec<Text>) {
+fn take_texts(json: &mut Json, is_secret: bool, is_wrapped: bool, found: &mut Vec<StoredText>) {
     match json {
         Json::String(text) if text.len() >= LONG => {
-            found.push(Text { text: std::mem::take(text), is_secret });
+            found.push(StoredText { text: std::mem::take(text), is_secret });
             *json = json!({DOCUMENT: found.len() - 1});
         }
         Json::Array(items) => items.iter_mut().for_each(|item| take_texts(item, is_secret, false, found)),
@@ -167,20 +172,20 @@ fn put_texts(json: &mut Json, is_wrapped: bool, texts: &[String]) -> bool {
 
 /// The numbers of the documents that a body of `began` names.
 #[derive(Deserialize)]
-struct Named {
+struct DocumentNumbers {
     #[serde(default)]
     documents: Vec<i64>,
 }
 
-impl Reading<'_> {
+impl StateReader<'_> {
     /// The numbers of the documents that an operation names. They are never sealed.
-    pub(super) fn documents_of(&self, head: &Head, entry: &EntryRow<'_>) -> Result<Vec<i64>, StoreError> {
-        let Named { documents } = body::read(self.sealer, head.place(0), false, entry.body)?;
+    pub(super) fn documents_of(&self, head: &InstanceRow, entry: &EntryRow<'_>) -> Result<Vec<i64>, StoreError> {
+        let DocumentNumbers { documents } = body::read(self.sealer, head.place(0), false, entry.body)?;
         Ok(documents)
     }
 
     /// The operation that an entry begins, with its documents.
-    pub(super) fn operation_of(&self, head: &Head, entry: &EntryRow<'_>) -> Result<Operation, StoreError> {
+    pub(super) fn operation_of(&self, head: &InstanceRow, entry: &EntryRow<'_>) -> Result<Operation, StoreError> {
         let mut json: Json = body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?;
         let damaged = || damaged_row(self.path, &format!("entry {} is not an operation", sequence_of(entry.id)));
         let named = json.as_object_mut().and_then(|map: &mut Map<String, Json>| map.remove("documents"));
@@ -197,11 +202,11 @@ impl Reading<'_> {
     }
 
     /// One text, if it is what was written.
-    fn document(&self, head: &Head, number: i64) -> Result<String, StoreError> {
+    fn document(&self, head: &InstanceRow, number: i64) -> Result<String, StoreError> {
         self.stored_text(head, number).map(|text| text.text)
     }
 
-    fn stored_text(&self, head: &Head, number: i64) -> Result<Text, StoreError> {
+    fn stored_text(&self, head: &InstanceRow, number: i64) -> Result<StoredText, StoreError> {
         let at = |error| self.at(error);
         let wrong = |what: &str| damaged_row(self.path, &format!("document {number} {what}"));
         let sql = "SELECT digest, sealed, body, mac FROM documents WHERE id = ?1";
@@ -219,7 +224,7 @@ impl Reading<'_> {
         } else {
             std::str::from_utf8(body).ok().map(str::to_owned)
         };
-        let text = Text { text: text.ok_or_else(|| wrong("is not a text"))?, is_secret: sealed };
+        let text = StoredText { text: text.ok_or_else(|| wrong("is not a text"))?, is_secret: sealed };
         let is_genuine = head.tagger.as_ref().is_none_or(|tagger| {
             let uid = &head.at.uid;
             digest_of(tagger, uid, &text) == digest && tag_of(tagger, uid, number, sealed, digest) == mac
@@ -228,7 +233,7 @@ impl Reading<'_> {
     }
 
     /// The numbers of the documents of an instance that are stored.
-    pub(super) fn stored_documents(&self, head: &Head) -> Result<Vec<i64>, StoreError> {
+    pub(super) fn stored_documents(&self, head: &InstanceRow) -> Result<Vec<i64>, StoreError> {
         if self.format < 4 {
             return Ok(Vec::new());
         }
@@ -241,7 +246,7 @@ impl Reading<'_> {
     }
 
     /// The numbers of the documents that the operations of an instance name.
-    pub(super) fn named_documents(&self, head: &Head) -> Result<HashSet<i64>, StoreError> {
+    pub(super) fn named_documents(&self, head: &InstanceRow) -> Result<HashSet<i64>, StoreError> {
         let mut named = HashSet::new();
         for operation in self.operations(head, i64::MAX)? {
             self.entries(head, (operation.first, operation.first), |entry| {
@@ -253,14 +258,14 @@ impl Reading<'_> {
     }
 
     /// What is wrong with one document, if anything is.
-    pub(super) fn check_document(&self, head: &Head, number: i64) -> Result<(), StoreError> {
+    pub(super) fn check_document(&self, head: &InstanceRow, number: i64) -> Result<(), StoreError> {
         self.stored_text(head, number).map(|_| ())
     }
 
     /// Writes all documents of an instance under another key: its digests and tags, and with `sealer` its seals.
     pub(super) fn write_documents_again(
         &self,
-        head: &Head,
+        head: &InstanceRow,
         to: &Tagger,
         sealer: Option<&Sealer>,
     ) -> Result<(), StoreError> {

@@ -7,7 +7,7 @@ use state::StoreError;
 
 /// Why the file failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum FileFailure {
     /// The folder for it cannot be made.
     #[error("the folder `{}` cannot be made", .folder.display())]
     Folder {
@@ -105,11 +105,11 @@ impl From<rusqlite::Error> for SqliteMessage {
     }
 }
 
-impl Failure {
+impl FileFailure {
     pub(super) fn into_store_error(self) -> StoreError {
         match self {
-            full @ Failure::Full { .. } => StoreError::Full { source: Box::new(full) },
-            locked @ Failure::Locked { .. } => StoreError::Locked { source: Box::new(locked) },
+            full @ FileFailure::Full { .. } => StoreError::Full { source: Box::new(full) },
+            locked @ FileFailure::Locked { .. } => StoreError::Locked { source: Box::new(locked) },
             failure => StoreError::Unreachable { source: Box::new(failure) },
         }
     }
@@ -131,14 +131,14 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
     match source.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => foreign("is not a state file"),
         Some(ErrorCode::DatabaseCorrupt) => damaged(&path),
-        _ if is_full(&source) => Failure::Full { path, source: source.into() }.into_store_error(),
-        Some(ErrorCode::SystemIoFailure) => Failure::Disk { path, source: source.into() }.into_store_error(),
+        _ if is_full(&source) => FileFailure::Full { path, source: source.into() }.into_store_error(),
+        Some(ErrorCode::SystemIoFailure) => FileFailure::Disk { path, source: source.into() }.into_store_error(),
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => {
-            Failure::Closed { path, source: source.into() }.into_store_error()
+            FileFailure::Closed { path, source: source.into() }.into_store_error()
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             let by = super::locks::writer(&path);
-            Failure::Locked { path, by, source: source.into() }.into_store_error()
+            FileFailure::Locked { path, by, source: source.into() }.into_store_error()
         }
         _ => match source {
             // A row of ours that does not read as what it is.
@@ -150,7 +150,7 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
             | rusqlite::Error::QueryReturnedNoRows => damaged(&path),
             // A table or column of ours that is not there.
             _ if source.sqlite_error_code() == Some(ErrorCode::Unknown) => damaged(&path),
-            source => Failure::Other { path, source: source.into() }.into_store_error(),
+            source => FileFailure::Other { path, source: source.into() }.into_store_error(),
         },
     }
 }

@@ -5,18 +5,18 @@ use state::seal::{SealPlace, Sealer};
 use state::tag::{Tag, Tagger};
 use state::{Generation, InstanceName, Revision, StoreError};
 
-use super::digest::{Digest, OldDigest};
+use super::digest::{OldDigest, RecordsDigest};
 use super::failure::damaged_row;
-use super::reading::Reading;
+use super::reading::StateReader;
 use super::reading::{FORMAT, SHIFT};
 
 /// The row of an instance.
 #[derive(Clone, Debug)]
-pub(super) struct Head {
+pub(super) struct InstanceRow {
     pub(super) id: i64,
     pub(super) revision: i64,
     /// Where its journal stands.
-    pub(super) at: state::Head,
+    pub(super) at: state::JournalHead,
     /// The sequence of the last entry that was pruned, apart from those that records are of; 0 where none was.
     pub(super) pruned: i64,
     /// How many operations were pruned.
@@ -24,24 +24,24 @@ pub(super) struct Head {
     /// The last number that a document was given.
     pub(super) documents: i64,
     /// Of the records.
-    pub(super) live: Digest,
+    pub(super) live: RecordsDigest,
     /// Checks the rows of the instance; none for an older format, and where the key is not at hand.
     pub(super) tagger: Option<Tagger>,
     /// Of the records, in format 2, if it is of this revision.
     pub(super) old_live: Option<OldDigest>,
 }
 
-impl Head {
+impl InstanceRow {
     /// Of an instance that has no row yet.
-    pub(super) fn before_the_first(tagger: Tagger) -> Head {
-        Head {
+    pub(super) fn before_the_first(tagger: Tagger) -> InstanceRow {
+        InstanceRow {
             id: 0,
             revision: 0,
-            at: state::Head::default(),
+            at: state::JournalHead::default(),
             pruned: 0,
             pruned_operations: 0,
             documents: 0,
-            live: Digest::default(),
+            live: RecordsDigest::default(),
             tagger: Some(tagger),
             old_live: None,
         }
@@ -174,19 +174,19 @@ fn columns(format: i64) -> String {
 
 /// A head with the rest of its row.
 struct StoredHead {
-    head: Head,
+    head: InstanceRow,
     name: String,
     key: String,
     mac: Tag,
 }
 
-fn read_old(row: &Row<'_>) -> Result<Head, rusqlite::Error> {
+fn read_old(row: &Row<'_>) -> Result<InstanceRow, rusqlite::Error> {
     let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
     let entry = |column| row.get::<_, Option<i64>>(column).map(|entry| entry.map(i64::unsigned_abs));
-    Ok(Head {
+    Ok(InstanceRow {
         id: row.get(0)?,
         revision: row.get(4)?,
-        at: state::Head {
+        at: state::JournalHead {
             uid: row.get(1)?,
             document: row.get(2)?,
             created: row.get(3)?,
@@ -201,27 +201,27 @@ fn read_old(row: &Row<'_>) -> Result<Head, rusqlite::Error> {
         pruned: 0,
         pruned_operations: 0,
         documents: 0,
-        live: Digest::default(),
+        live: RecordsDigest::default(),
         tagger: None,
         old_live: None,
     })
 }
 
 fn read_stored(row: &Row<'_>) -> Result<StoredHead, rusqlite::Error> {
-    let mut head = Head { live: Digest::of_bytes(row.get(13)?), ..read_old(row)? };
+    let mut head = InstanceRow { live: RecordsDigest::of_bytes(row.get(13)?), ..read_old(row)? };
     head.at.operations = row.get::<_, i64>(12)?.unsigned_abs();
     (head.pruned, head.pruned_operations, head.documents) = (row.get(16)?, row.get(17)?, row.get(18)?);
     Ok(StoredHead { head, name: row.get(11)?, key: row.get(14)?, mac: row.get(15)? })
 }
 
-impl Reading<'_> {
+impl StateReader<'_> {
     /// Whether the file has the tables that were made.
     pub(super) fn whole(&self) -> Result<(), StoreError> {
-        if self.format < 3 { Ok(()) } else { Reading { only_looks: true, ..*self }.count().map(|_| ()) }
+        if self.format < 3 { Ok(()) } else { StateReader { only_looks: true, ..*self }.count().map(|_| ()) }
     }
 
     /// The row of an instance; none if there is no such instance, which is checked as well.
-    pub(super) fn head(&self, name: &InstanceName) -> Result<Option<Head>, StoreError> {
+    pub(super) fn head(&self, name: &InstanceName) -> Result<Option<InstanceRow>, StoreError> {
         let found = if self.format < 3 { self.old_head(name) } else { self.stored_head(name.as_str()) };
         match found.map_err(|error| self.at(error))? {
             Some(stored) => self.checked(stored).map(Some),
@@ -246,7 +246,7 @@ impl Reading<'_> {
         let mut statement = self.connection.prepare_cached(&sql)?;
         let found = statement.query_row([name.as_str()], |row| {
             let old_live = row.get::<_, Option<i64>>(11)?.map(OldDigest);
-            let head = Head { old_live, ..read_old(row)? };
+            let head = InstanceRow { old_live, ..read_old(row)? };
             Ok(StoredHead { head, name: name.to_string(), key: String::new(), mac: Tag::default() })
         });
         found.optional()
@@ -257,7 +257,7 @@ impl Reading<'_> {
         self.connection.prepare_cached(&sql)?.query_row([name], read_stored).optional()
     }
 
-    fn checked(&self, stored: StoredHead) -> Result<Head, StoreError> {
+    fn checked(&self, stored: StoredHead) -> Result<InstanceRow, StoreError> {
         let StoredHead { mut head, name, key, mac } = stored;
         if self.format < 3 {
             return Ok(head);
@@ -330,7 +330,7 @@ impl Reading<'_> {
         Ok(Revision(self.head(name)?.map_or(0, |head| head.revision.unsigned_abs())))
     }
 
-    pub(super) fn known(&self, name: &InstanceName) -> Result<Head, StoreError> {
+    pub(super) fn known(&self, name: &InstanceName) -> Result<InstanceRow, StoreError> {
         self.head(name)?.ok_or_else(|| StoreError::Unknown { instance: name.clone() })
     }
 }

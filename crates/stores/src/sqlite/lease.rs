@@ -14,7 +14,7 @@ use state::tag::{Tag, Tagger};
 use state::{Host, InstanceName, LeaseHolder, Liveness, Process};
 
 /// A row.
-pub(super) struct Held {
+pub(super) struct HeldLease {
     pub(super) epoch: i64,
     /// The holder, by the clock and the processes of this machine.
     pub(super) holder: Option<LeaseHolder>,
@@ -22,7 +22,7 @@ pub(super) struct Held {
     pub(super) is_elsewhere: bool,
     /// Whether it is what was written.
     pub(super) authenticity: Authenticity,
-    stored: Option<Stored>,
+    stored: Option<StoredHolder>,
 }
 
 /// The result of checking a tag.
@@ -35,7 +35,7 @@ pub(super) enum Authenticity {
 }
 
 /// The holder of a lease, as it is stored.
-struct Stored {
+struct StoredHolder {
     who: Name,
     since: i64,
     until: i64,
@@ -68,18 +68,24 @@ pub(super) fn read(
     sealer: &Sealer,
     host: &dyn Host,
     name: &InstanceName,
-) -> Result<Option<Held>, rusqlite::Error> {
+) -> Result<Option<HeldLease>, rusqlite::Error> {
     let sql = format!("SELECT {} FROM leases WHERE name = ?1", columns(format));
     let mut statement = connection.prepare_cached(&sql)?;
     statement.query_row([name.as_str()], |row| held(row, format, sealer, host, name.as_str())).optional()
 }
 
 /// Reads a row of these columns.
-fn held(row: &Row<'_>, format: i64, sealer: &Sealer, host: &dyn Host, name: &str) -> Result<Held, rusqlite::Error> {
+fn held(
+    row: &Row<'_>,
+    format: i64,
+    sealer: &Sealer,
+    host: &dyn Host,
+    name: &str,
+) -> Result<HeldLease, rusqlite::Error> {
     let epoch = row.get(0)?;
     let stored = match row.get(1)? {
         None => None,
-        Some(who) => Some(Stored {
+        Some(who) => Some(StoredHolder {
             who,
             since: row.get(2)?,
             until: row.get(3)?,
@@ -106,27 +112,27 @@ fn held(row: &Row<'_>, format: i64, sealer: &Sealer, host: &dyn Host, name: &str
     };
     let holder = stored.as_ref().map(|stored| stored.holder(host));
     let is_elsewhere = stored.as_ref().is_some_and(|stored| stored.is_elsewhere(host));
-    Ok(Held { epoch, holder, is_elsewhere, authenticity, stored })
+    Ok(HeldLease { epoch, holder, is_elsewhere, authenticity, stored })
 }
 
-impl Stored {
+impl StoredHolder {
     /// A lease of this process, which expires `lasts` from now.
-    fn now(who: &str, lasts: Duration, host: &dyn Host) -> Stored {
+    fn now(who: &str, lasts: Duration, host: &dyn Host) -> StoredHolder {
         let process = host.process().map(|process| StoredProcess {
             host: process.host,
             namespace: process.namespace,
             pid: i64::from(process.pid),
             started: process.started.cast_signed(),
         });
-        let taken = Stored { who: who.into(), since: host.wall(), until: 0, boot: None, expires: None, process };
+        let taken = StoredHolder { who: who.into(), since: host.wall(), until: 0, boot: None, expires: None, process };
         taken.lasting(lasts, host)
     }
 
     /// The same, expiring `lasts` from now.
-    fn lasting(self, lasts: Duration, host: &dyn Host) -> Stored {
+    fn lasting(self, lasts: Duration, host: &dyn Host) -> StoredHolder {
         let until = host.wall().saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
         let expires = i64::try_from(host.elapsed().saturating_add(lasts).as_millis()).unwrap_or(i64::MAX);
-        Stored { until, boot: Some(host.boot()), expires: Some(expires), ..self }
+        StoredHolder { until, boot: Some(host.boot()), expires: Some(expires), ..self }
     }
 
     fn is_elsewhere(&self, host: &dyn Host) -> bool {
@@ -162,7 +168,7 @@ pub(super) fn take(
     epoch: i64,
     (who, lasts): (&str, Duration),
 ) -> Result<(), rusqlite::Error> {
-    write(connection, sealer, name.as_str(), epoch, Some(&Stored::now(who, lasts, host)))
+    write(connection, sealer, name.as_str(), epoch, Some(&StoredHolder::now(who, lasts, host)))
 }
 
 /// Lets a lease expire `lasts` from now, in this boot. The recorded process stays.
@@ -171,7 +177,7 @@ pub(super) fn count_from_now(
     sealer: &Sealer,
     host: &dyn Host,
     name: &InstanceName,
-    held: Held,
+    held: HeldLease,
     lasts: Duration,
 ) -> Result<(), rusqlite::Error> {
     let stored = held.stored.map(|stored| stored.lasting(lasts, host));
@@ -188,7 +194,7 @@ pub(super) fn write_again(
     connection: &Connection,
     sealer: &Sealer,
     name: &InstanceName,
-    held: &Held,
+    held: &HeldLease,
 ) -> Result<(), rusqlite::Error> {
     write(connection, sealer, name.as_str(), held.epoch, held.stored.as_ref())
 }
@@ -198,7 +204,7 @@ fn write(
     sealer: &Sealer,
     name: &str,
     epoch: i64,
-    stored: Option<&Stored>,
+    stored: Option<&StoredHolder>,
 ) -> Result<(), rusqlite::Error> {
     let tagger = sealer.tagger();
     let process = stored.and_then(|stored| stored.process.as_ref());
@@ -222,7 +228,7 @@ fn write(
     Ok(())
 }
 
-fn tag(tagger: &Tagger, name: &str, epoch: i64, stored: Option<&Stored>) -> Tag {
+fn tag(tagger: &Tagger, name: &str, epoch: i64, stored: Option<&StoredHolder>) -> Tag {
     let row = tagger.row("lease").text(name).number(epoch).number(i64::from(stored.is_some()));
     let Some(stored) = stored else { return row.finish() };
     let process = stored.process.as_ref();

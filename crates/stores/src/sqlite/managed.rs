@@ -9,18 +9,18 @@ use state::{InstanceName, Managed, Outcome, StoreError};
 
 use super::body;
 use super::failure::damaged;
-use super::head::{EntryRow, Head, sequence_of};
-use super::reading::Reading;
+use super::head::{EntryRow, InstanceRow, sequence_of};
+use super::reading::StateReader;
 
 /// The identity of a resource in the body of an outcome.
 #[derive(Deserialize)]
 struct Identified {
     address: Address,
-    record: Option<Identity>,
+    record: Option<ObjectIdentity>,
 }
 
 #[derive(Deserialize)]
-struct Identity {
+struct ObjectIdentity {
     #[serde(rename = "type")]
     type_name: TypeId,
     /// A text, or a map where it is sealed.
@@ -28,10 +28,10 @@ struct Identity {
     id: Json,
 }
 
-impl Reading<'_> {
+impl StateReader<'_> {
     /// The things that all instances but one manage.
     pub(super) fn managed_by_others(&self, own: &str) -> Result<Vec<Managed>, StoreError> {
-        let looking = Reading { only_looks: true, ..*self };
+        let looking = StateReader { only_looks: true, ..*self };
         let mut found = Vec::new();
         for name in looking.names()?.into_iter().filter(|name| name != own) {
             let instance: InstanceName = name.parse().map_err(|_| damaged(self.path))?;
@@ -41,7 +41,12 @@ impl Reading<'_> {
         Ok(found)
     }
 
-    fn managed_by(&self, instance: &InstanceName, head: &Head, found: &mut Vec<Managed>) -> Result<(), StoreError> {
+    fn managed_by(
+        &self,
+        instance: &InstanceName,
+        head: &InstanceRow,
+        found: &mut Vec<Managed>,
+    ) -> Result<(), StoreError> {
         let at = |error| self.at(error);
         let mut entries: Vec<i64> = self.where_they_lie(head)?.into_iter().map(|(_, entry)| entry).collect();
         if entries.is_empty() {
@@ -71,11 +76,11 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn identity(&self, head: &Head, row: &EntryRow<'_>) -> Result<(Address, TypeId, Name), StoreError> {
+    fn identity(&self, head: &InstanceRow, row: &EntryRow<'_>) -> Result<(Address, TypeId, Name), StoreError> {
         let place = head.place(row.id);
         // Addresses and types are never sealed.
         let Identified { address, record } = body::read(self.sealer, place, false, row.body)?;
-        let Identity { type_name, id } = record.ok_or_else(|| damaged(self.path))?;
+        let ObjectIdentity { type_name, id } = record.ok_or_else(|| damaged(self.path))?;
         let id = match id {
             Json::Null => Name::default(),
             Json::String(id) => id.into(),

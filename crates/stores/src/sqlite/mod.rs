@@ -42,12 +42,12 @@ use state::{
     Managed, Operation, PROOF, Pruned, Revision, Since, Snapshot, Store, StoreError, Tail, Verification,
 };
 
-use crate::machine::Machine;
+use crate::machine::ThisMachine;
 use failure::failed;
-pub use failure::{Failure, SqliteMessage};
-use reading::Reading;
+pub use failure::{FileFailure, SqliteMessage};
+use reading::StateReader;
 use schema::Readable;
-use write::{Answer, Notices, Proved, Reply, Request, Writer};
+use write::{Notices, Proved, ReplySender, StateWriter, WriteAnswer, WriteRequest};
 
 /// What a store may do with its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,12 +67,12 @@ pub struct SqliteStore {
     host: Arc<dyn Host>,
     proved: Proved,
     // In this order: the last connection to close tidies up the file, and that should be the writer.
-    reader: Mutex<Option<Worker<Read>>>,
-    writer: Mutex<Option<Worker<(Request, Reply)>>>,
+    reader: Mutex<Option<Worker<ReadJob>>>,
+    writer: Mutex<Option<Worker<(WriteRequest, ReplySender)>>>,
 }
 
 /// A job for the reading connection; it gets none while there is no file.
-type Read = Box<dyn FnOnce(Result<Option<Reading<'_>>, StoreError>) + Send>;
+type ReadJob = Box<dyn FnOnce(Result<Option<StateReader<'_>>, StoreError>) + Send>;
 
 /// A thread and its channel. Dropping it waits until all requests are done.
 struct Worker<T> {
@@ -105,7 +105,7 @@ impl SqliteStore {
     /// A store in the file of that path. Nothing is opened or made yet.
     pub fn open(path: impl Into<PathBuf>, sealer: Sealer, mode: Mode) -> SqliteStore {
         let (reader, writer) = Default::default();
-        let (notices, host, proved) = (Notices::default(), Arc::new(Machine::here()), Proved::default());
+        let (notices, host, proved) = (Notices::default(), Arc::new(ThisMachine::here()), Proved::default());
         SqliteStore { path: path.into(), sealer, mode, notices, host, proved, reader, writer }
     }
 
@@ -121,7 +121,7 @@ impl SqliteStore {
     }
 
     fn stopped(&self) -> StoreError {
-        Failure::Stopped { path: self.path.clone() }.into_store_error()
+        FileFailure::Stopped { path: self.path.clone() }.into_store_error()
     }
 
     /// Sends a message to a thread, which is started if it does not run yet.
@@ -143,14 +143,14 @@ impl SqliteStore {
     async fn read_with<T: Send + 'static>(
         &self,
         empty: Result<T, StoreError>,
-        read: impl FnOnce(Reading<'_>) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(StateReader<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let is_idle = self.reader.lock().unwrap_or_else(PoisonError::into_inner).is_none();
         if is_idle && schema::is_nothing(&self.path) {
             return empty;
         }
         let (reply, answer) = oneshot::channel();
-        let job: Read = Box::new(move |reading| {
+        let job: ReadJob = Box::new(move |reading| {
             let result = match reading {
                 Ok(Some(reading)) => read(reading),
                 Ok(None) => empty,
@@ -167,13 +167,13 @@ impl SqliteStore {
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
     }
 
-    async fn write(&self, request: Request) -> Result<Answer, StoreError> {
+    async fn write(&self, request: WriteRequest) -> Result<WriteAnswer, StoreError> {
         if self.mode == Mode::ReadOnly {
-            return Err(Failure::ReadOnly { path: self.path.clone() }.into_store_error());
+            return Err(FileFailure::ReadOnly { path: self.path.clone() }.into_store_error());
         }
         let (reply, answer) = oneshot::channel();
         let (notices, host, proved) = (self.notices.clone(), self.host.clone(), self.proved.clone());
-        let writer = Writer::new(self.path.clone(), self.sealer.clone(), notices, host, proved);
+        let writer = StateWriter::new(self.path.clone(), self.sealer.clone(), notices, host, proved);
         let start = |request| Worker::start("state-writer", request, move |requests| writer.run(&requests));
         self.send(&self.writer, start, (request, reply))?;
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
@@ -186,7 +186,7 @@ impl SqliteStore {
     }
 }
 
-fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiver<Read>) {
+fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiver<ReadJob>) {
     let mut connection: Option<Readable> = None;
     while let Ok(job) = jobs.recv() {
         if connection.is_none() {
@@ -207,8 +207,15 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
             Ok((format, _)) if format > reading::FORMAT => job(Err(schema::newer(path, format))),
             Ok((format, transaction)) => {
                 let has_digests = *has_digests;
-                let reading =
-                    Reading { connection: &transaction, format, has_digests, only_looks: false, path, sealer, host };
+                let reading = StateReader {
+                    connection: &transaction,
+                    format,
+                    has_digests,
+                    only_looks: false,
+                    path,
+                    sealer,
+                    host,
+                };
                 job(reading.whole().map(|()| Some(reading)));
             }
             Err(error) => job(Err(failed(path, error))),
@@ -256,10 +263,10 @@ impl Store for SqliteStore {
         expected: Revision,
         entries: Vec<Entry>,
     ) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        let request = Request::Commit { lease: lease.clone(), expected, entries };
+        let request = WriteRequest::Commit { lease: lease.clone(), expected, entries };
         Box::pin(async move {
             match self.write(request).await? {
-                Answer::Committed(revision) => Ok(revision),
+                WriteAnswer::Committed(revision) => Ok(revision),
                 _ => self.mixed_up(),
             }
         })
@@ -271,17 +278,17 @@ impl Store for SqliteStore {
         who: &'a str,
         lasts: Duration,
     ) -> BoxFuture<'a, Result<Lease, StoreError>> {
-        let request = Request::Lease { instance: instance.clone(), who: who.into(), lasts };
+        let request = WriteRequest::Lease { instance: instance.clone(), who: who.into(), lasts };
         Box::pin(async move {
             match self.write(request).await? {
-                Answer::Leased(lease) => Ok(lease),
+                WriteAnswer::Leased(lease) => Ok(lease),
                 _ => self.mixed_up(),
             }
         })
     }
 
     fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request = Request::Renew { lease: lease.clone(), lasts };
+        let request = WriteRequest::Renew { lease: lease.clone(), lasts };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 
@@ -301,7 +308,7 @@ impl Store for SqliteStore {
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request = Request::Release { lease: lease.clone() };
+        let request = WriteRequest::Release { lease: lease.clone() };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 
@@ -311,10 +318,10 @@ impl Store for SqliteStore {
     }
 
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        let request = Request::Unlock { instance: instance.clone() };
+        let request = WriteRequest::Unlock { instance: instance.clone() };
         Box::pin(async move {
             match self.write(request).await? {
-                Answer::Unlocked(holder) => Ok(holder),
+                WriteAnswer::Unlocked(holder) => Ok(holder),
                 _ => self.mixed_up(),
             }
         })
@@ -353,20 +360,20 @@ impl Store for SqliteStore {
     }
 
     fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>> {
-        let request = Request::Prune { lease: lease.clone(), first: first.to_owned() };
+        let request = WriteRequest::Prune { lease: lease.clone(), first: first.to_owned() };
         Box::pin(async move {
             match self.write(request).await? {
-                Answer::Pruned(pruned) => Ok(pruned),
+                WriteAnswer::Pruned(pruned) => Ok(pruned),
                 _ => self.mixed_up(),
             }
         })
     }
 
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
-        let request = Request::Rekey { to: to.clone() };
+        let request = WriteRequest::Rekey { to: to.clone() };
         Box::pin(async move {
             match self.write(request).await? {
-                Answer::Rekeyed(count) => Ok(count),
+                WriteAnswer::Rekeyed(count) => Ok(count),
                 _ => self.mixed_up(),
             }
         })
@@ -379,7 +386,8 @@ impl Store for SqliteStore {
         base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request = Request::Restore { instance: instance.clone(), revision, base: base.map(Box::new), operations };
+        let request =
+            WriteRequest::Restore { instance: instance.clone(), revision, base: base.map(Box::new), operations };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 
@@ -414,7 +422,7 @@ mod tests {
     }
 
     fn pragma(store: &SqliteStore, name: &'static str, value: i64) {
-        block_on(store.write(Request::Pragma(name, value))).unwrap();
+        block_on(store.write(WriteRequest::Pragma(name, value))).unwrap();
     }
 
     #[test]

@@ -6,8 +6,8 @@ use state::StoreError;
 use state::tag::{Tag, Tagger};
 
 use super::failure::damaged_row;
-use super::head::Head;
-use super::reading::Reading;
+use super::head::InstanceRow;
+use super::reading::StateReader;
 
 /// A row.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl OperationRow {
     }
 
     /// Writes the row, in place of the one with the same name.
-    pub(super) fn write(&self, connection: &Connection, head: &Head) -> Result<(), rusqlite::Error> {
+    pub(super) fn write(&self, connection: &Connection, head: &InstanceRow) -> Result<(), rusqlite::Error> {
         let mac = head.tagger.as_ref().map(|tagger| self.tag(tagger, &head.at.uid));
         let sql = "INSERT INTO operations (name, instance, first, epoch, kind, who, began, document, outcome, ended, \
                    generation, created, updated, deleted, replaced, number, mac) \
@@ -90,9 +90,9 @@ impl OperationRow {
     }
 }
 
-impl Reading<'_> {
+impl StateReader<'_> {
     /// The oldest operation that what is known now depends on.
-    pub(super) fn needed(&self, head: &Head) -> Result<Option<Name>, StoreError> {
+    pub(super) fn needed(&self, head: &InstanceRow) -> Result<Option<Name>, StoreError> {
         let at = |error| self.at(error);
         let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
         let sql = format!(
@@ -107,7 +107,7 @@ impl Reading<'_> {
     }
 
     /// The operation of this name; none if the instance never had it.
-    pub(super) fn operation_row(&self, head: &Head, name: &str) -> Result<Option<OperationRow>, StoreError> {
+    pub(super) fn operation_row(&self, head: &InstanceRow, name: &str) -> Result<Option<OperationRow>, StoreError> {
         let at = |error| self.at(error);
         let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
         let sql = format!("SELECT {COLUMNS}, {tags} FROM operations WHERE instance = ?1 AND name = ?2");
@@ -118,7 +118,7 @@ impl Reading<'_> {
     }
 
     /// A row of [`COLUMNS`], number and tag, if it is what was written.
-    fn checked_operation(&self, head: &Head, row: &Row<'_>) -> Result<OperationRow, StoreError> {
+    fn checked_operation(&self, head: &InstanceRow, row: &Row<'_>) -> Result<OperationRow, StoreError> {
         let at = |error| self.at(error);
         let mut operation = read(row).map_err(at)?;
         if self.format >= 3 {
@@ -136,7 +136,7 @@ impl Reading<'_> {
     }
 
     /// The newest operations, newest first, at most `limit`; none of these is missing.
-    pub(super) fn operations(&self, head: &Head, limit: i64) -> Result<Vec<OperationRow>, StoreError> {
+    pub(super) fn operations(&self, head: &InstanceRow, limit: i64) -> Result<Vec<OperationRow>, StoreError> {
         let at = |error| self.at(error);
         let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
         let sql = format!("SELECT {COLUMNS}, {tags} FROM operations WHERE instance = ?1 ORDER BY first DESC LIMIT ?2");

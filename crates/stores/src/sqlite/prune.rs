@@ -6,12 +6,16 @@
 use rusqlite::{Connection, params};
 use state::{Lease, Pruned, StoreError, is_needed};
 
-use super::head::Head;
-use super::reading::Reading;
+use super::head::InstanceRow;
+use super::reading::StateReader;
 
 /// Removes the operations before the one of this name, in the transaction of the caller. Returns the head that the
 /// instance has then, which is not written, and what was removed; none where there was nothing to remove.
-pub(super) fn prune(reading: &Reading<'_>, lease: &Lease, first: &str) -> Result<Option<(Head, Pruned)>, StoreError> {
+pub(super) fn prune(
+    reading: &StateReader<'_>,
+    lease: &Lease,
+    first: &str,
+) -> Result<Option<(InstanceRow, Pruned)>, StoreError> {
     let at = |error| reading.at(error);
     let refused = |what| StoreError::Refused { instance: lease.instance.clone(), what };
     let mut head = reading.known(&lease.instance)?;
@@ -46,7 +50,7 @@ pub(super) fn prune(reading: &Reading<'_>, lease: &Lease, first: &str) -> Result
 }
 
 /// Removes the documents that no operation names any more.
-fn remove_unnamed(connection: &Connection, reading: &Reading<'_>, head: &Head) -> Result<u64, StoreError> {
+fn remove_unnamed(connection: &Connection, reading: &StateReader<'_>, head: &InstanceRow) -> Result<u64, StoreError> {
     let at = |error| reading.at(error);
     let named = reading.named_documents(head)?;
     let mut removed = 0;

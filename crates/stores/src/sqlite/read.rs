@@ -18,12 +18,12 @@ use state::{
     Outcome, Record, Revision, Since, Snapshot, StatusOp, Stop, Stops, StoreError, Tail,
 };
 
-use super::digest::{Digest, OldDigest};
+use super::digest::{OldDigest, RecordsDigest};
 use super::failure::{damaged, damaged_row};
-use super::head::{EntryRow, Head, sequence_of};
-use super::lease::{Authenticity, Held};
+use super::head::{EntryRow, InstanceRow, sequence_of};
+use super::lease::{Authenticity, HeldLease};
 use super::operations::OperationRow;
-use super::reading::{Reading, text};
+use super::reading::{StateReader, text};
 use super::{body, lease};
 
 /// The address in the body of an intent or outcome.
@@ -36,9 +36,9 @@ fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
     serde_json::from_value(serde_json::Value::String(word.to_owned())).ok()
 }
 
-impl Reading<'_> {
+impl StateReader<'_> {
     /// Where the journal stands: the calls left open, and the operation that runs.
-    pub(super) fn journal(&self, head: &Head) -> Result<Journal, StoreError> {
+    pub(super) fn journal(&self, head: &InstanceRow) -> Result<Journal, StoreError> {
         let mut journal = Journal::found(head.at.generation, self.open(head)?);
         let Some(last) = self.operations(head, 1)?.pop() else { return Err(damaged(self.path)) };
         let runs = last.outcome.is_none();
@@ -56,7 +56,7 @@ impl Reading<'_> {
     /// Reads entries one after the other, of which none is missing or changed.
     pub(super) fn entries(
         &self,
-        head: &Head,
+        head: &InstanceRow,
         (first, last): (i64, i64),
         mut take: impl FnMut(&EntryRow<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
@@ -82,7 +82,12 @@ impl Reading<'_> {
     }
 
     /// A row of [`entry_columns`](Self::entry_columns), if it is what was written at that place.
-    pub(super) fn genuine<'r>(&self, head: &Head, sequence: i64, row: &'r Row<'_>) -> Result<EntryRow<'r>, StoreError> {
+    pub(super) fn genuine<'r>(
+        &self,
+        head: &InstanceRow,
+        sequence: i64,
+        row: &'r Row<'_>,
+    ) -> Result<EntryRow<'r>, StoreError> {
         let entry = read_entry_row(row).map_err(|error| self.at(error))?;
         if entry.id != head.entry(sequence) || !head.is_genuine(&entry) {
             return Err(damaged_row(self.path, &format!("entry {sequence} is not what was written")));
@@ -91,7 +96,7 @@ impl Reading<'_> {
     }
 
     /// Reads the body of one entry of that kind.
-    fn body_of<T: DeserializeOwned>(&self, head: &Head, sequence: i64, kind: &str) -> Result<T, StoreError> {
+    fn body_of<T: DeserializeOwned>(&self, head: &InstanceRow, sequence: i64, kind: &str) -> Result<T, StoreError> {
         let mut found = None;
         self.entries(head, (sequence, sequence), |entry| {
             if entry.kind != kind {
@@ -104,7 +109,7 @@ impl Reading<'_> {
     }
 
     /// The operation that begins with an entry, with its documents.
-    fn begun(&self, head: &Head, sequence: i64) -> Result<Operation, StoreError> {
+    fn begun(&self, head: &InstanceRow, sequence: i64) -> Result<Operation, StoreError> {
         let mut found = None;
         self.entries(head, (sequence, sequence), |entry| {
             if entry.kind != "began" {
@@ -117,7 +122,7 @@ impl Reading<'_> {
     }
 
     /// The calls without an outcome, in the order in which they were made, with operation and step.
-    fn open(&self, head: &Head) -> Result<Vec<(Name, u32, Arc<Intent>)>, StoreError> {
+    fn open(&self, head: &InstanceRow) -> Result<Vec<(Name, u32, Arc<Intent>)>, StoreError> {
         let mut open: HashMap<Address, (i64, i64, bool, Vec<u8>)> = HashMap::new();
         self.entries(head, (head.unsettled(), head.entries()), |entry| {
             let is_intent = entry.kind == "intent";
@@ -147,7 +152,7 @@ impl Reading<'_> {
     }
 
     /// Entries are numbered without a gap: `damaged` if any of these is not there.
-    pub(super) fn are_there(&self, head: &Head, first: i64, last: i64) -> Result<(), StoreError> {
+    pub(super) fn are_there(&self, head: &InstanceRow, first: i64, last: i64) -> Result<(), StoreError> {
         let sql = "SELECT count(*) FROM entries WHERE id BETWEEN ?1 AND ?2";
         let count = self.connection.prepare_cached(sql).and_then(|mut statement| {
             statement.query_row([head.entry(first), head.entry(last)], |row| row.get::<_, i64>(0))
@@ -160,7 +165,7 @@ impl Reading<'_> {
     }
 
     /// First sequence and name of all operations, oldest first.
-    fn operation_names(&self, head: &Head) -> Result<Vec<(u64, Name)>, StoreError> {
+    fn operation_names(&self, head: &InstanceRow) -> Result<Vec<(u64, Name)>, StoreError> {
         let operations = self.operations(head, i64::MAX)?;
         Ok(operations.into_iter().rev().map(|row| (row.first.unsigned_abs(), row.name)).collect())
     }
@@ -170,7 +175,7 @@ impl Reading<'_> {
     }
 
     /// Folds the few entries that still matter: records and open calls are found by their own rows.
-    fn snapshot(&self, head: &Head) -> Result<Snapshot, StoreError> {
+    fn snapshot(&self, head: &InstanceRow) -> Result<Snapshot, StoreError> {
         let mut snapshot = Snapshot {
             revision: Revision(head.revision.unsigned_abs()),
             uid: head.at.uid.clone(),
@@ -219,7 +224,7 @@ impl Reading<'_> {
 
     /// What the entries that were pruned leave to be known: the records that were made before the first that is left,
     /// as they are now. The entries that are left change them to what they are, once more.
-    fn base(&self, head: &Head) -> Result<Checkpoint, StoreError> {
+    fn base(&self, head: &InstanceRow) -> Result<Checkpoint, StoreError> {
         let sql = format!("SELECT count(*) FROM {} WHERE id BETWEEN ?1 AND ?2", self.records_table());
         let range = [head.entry(0), head.entry(head.pruned)];
         let before: i64 = self
@@ -242,7 +247,7 @@ impl Reading<'_> {
     }
 
     /// The intents of deletes since the last operation that finished.
-    fn deletes(&self, head: &Head) -> Result<Vec<Intent>, StoreError> {
+    fn deletes(&self, head: &InstanceRow) -> Result<Vec<Intent>, StoreError> {
         #[derive(Deserialize)]
         struct IntentOp {
             op: StatusOp,
@@ -262,7 +267,7 @@ impl Reading<'_> {
     }
 
     /// The last operation, if it has not finished, without its documents.
-    fn cut_off(&self, head: &Head) -> Result<Option<Operation>, StoreError> {
+    fn cut_off(&self, head: &InstanceRow) -> Result<Option<Operation>, StoreError> {
         #[derive(Deserialize)]
         struct BeganFields {
             #[serde(rename = "remembered", default)]
@@ -276,7 +281,7 @@ impl Reading<'_> {
         Ok(Some(Operation { id, kind, who, began, document, memoised, stops, desired: Value::Null }))
     }
 
-    fn records(&self, head: &Head) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
+    fn records(&self, head: &InstanceRow) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
         let mut lie = self.where_they_lie(head)?;
         // Read where they lie in the file one after the other, then put in order.
         lie.sort_by_key(|(_, entry)| *entry);
@@ -317,14 +322,14 @@ impl Reading<'_> {
     }
 
     /// The rank of each record, from 0, and the id of its entry, in this order.
-    pub(super) fn where_they_lie(&self, head: &Head) -> Result<Vec<(usize, i64)>, StoreError> {
+    pub(super) fn where_they_lie(&self, head: &InstanceRow) -> Result<Vec<(usize, i64)>, StoreError> {
         let at = |error| self.at(error);
         let sql =
             format!("SELECT id, entry, address FROM {} WHERE id BETWEEN ?1 AND ?2 ORDER BY id", self.records_table());
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
         let mut rows = statement.query([head.entry(0), head.entry(head.entries())]).map_err(at)?;
         let mut found = Vec::new();
-        let (mut live, mut old_live) = (Digest::default(), OldDigest::default());
+        let (mut live, mut old_live) = (RecordsDigest::default(), OldDigest::default());
         while let Some(row) = rows.next().map_err(at)? {
             let (position, entry) = (row.get(0).map_err(at)?, row.get(1).map_err(at)?);
             if let Some(tagger) = &head.tagger {
@@ -374,7 +379,7 @@ impl Reading<'_> {
     }
 
     /// The row of a lease, checked if the key is at hand.
-    pub(super) fn held(&self, name: &InstanceName) -> Result<Option<Held>, StoreError> {
+    pub(super) fn held(&self, name: &InstanceName) -> Result<Option<HeldLease>, StoreError> {
         let held = lease::read(self.connection, self.format, self.sealer, self.host, name);
         match held.map_err(|error| self.at(error))? {
             Some(held) if held.authenticity == Authenticity::Altered => {
@@ -385,7 +390,7 @@ impl Reading<'_> {
     }
 
     /// The lease, if it is the one that holds; `Busy` otherwise.
-    pub(super) fn check_held(&self, lease: &Lease) -> Result<Held, StoreError> {
+    pub(super) fn check_held(&self, lease: &Lease) -> Result<HeldLease, StoreError> {
         match self.held(&lease.instance)? {
             Some(held) if held.holder.is_some() && held.epoch.unsigned_abs() == lease.epoch => Ok(held),
             held => {
@@ -451,7 +456,7 @@ impl Reading<'_> {
     }
 
     /// Where the last operation that finished waits. Nothing of that is ever secret.
-    fn waiting(&self, head: &Head) -> Result<Vec<(Name, Breakpoint)>, StoreError> {
+    fn waiting(&self, head: &InstanceRow) -> Result<Vec<(Name, Breakpoint)>, StoreError> {
         #[derive(Deserialize)]
         struct Stopped {
             #[serde(default)]
@@ -517,7 +522,7 @@ impl Reading<'_> {
     }
 
     /// The entries from one to another.
-    fn lines(&self, head: &Head, range: (i64, i64)) -> Result<Vec<LogEntry>, StoreError> {
+    fn lines(&self, head: &InstanceRow, range: (i64, i64)) -> Result<Vec<LogEntry>, StoreError> {
         let operations = self.operation_names(head)?;
         let mut found = Vec::new();
         self.entries(head, range, |entry| {
@@ -576,7 +581,7 @@ impl RecordBatch {
 struct Parsing<'a> {
     path: &'a Path,
     sealer: &'a Sealer,
-    head: &'a Head,
+    head: &'a InstanceRow,
     /// Types and fields repeat one text, dependencies one address. They are shared by the thread that took the memory
     /// for them: others free it less cheaply.
     names: Names,
@@ -586,7 +591,7 @@ struct Parsing<'a> {
 }
 
 impl<'a> Parsing<'a> {
-    fn new(path: &'a Path, sealer: &'a Sealer, head: &'a Head) -> Parsing<'a> {
+    fn new(path: &'a Path, sealer: &'a Sealer, head: &'a InstanceRow) -> Parsing<'a> {
         Parsing { path, sealer, head, names: Names::default(), known: IndexMap::default(), found: Vec::new() }
     }
 

@@ -18,7 +18,7 @@ pub(super) const FORMAT: i64 = 4;
 pub(super) const SHIFT: u32 = 40;
 
 /// Reads from one connection, in a transaction of the caller.
-pub(super) struct Reading<'a> {
+pub(super) struct StateReader<'a> {
     pub(super) connection: &'a Connection,
     /// The format of the file.
     pub(super) format: i64,
@@ -38,10 +38,10 @@ pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusq
     }
 }
 
-impl Reading<'_> {
+impl StateReader<'_> {
     /// The same view, for callers that only show what they read.
     pub(super) fn looking(self) -> Self {
-        Reading { only_looks: true, ..self }
+        StateReader { only_looks: true, ..self }
     }
 
     /// The table of records in the form of format 2.

@@ -8,12 +8,12 @@ use state::seal::{SealPlace, Sealer};
 use state::{InstanceName, LeaseHolder, StoreError};
 
 use super::failure::{damaged, failed};
-use super::head::{self, EntryRow, Head, sequence_of};
+use super::head::{self, EntryRow, InstanceRow, sequence_of};
 use super::reading::SHIFT;
-use super::write::Writer;
+use super::write::StateWriter;
 use super::{body, upgrade};
 
-impl Writer {
+impl StateWriter {
     /// Seals every entry that holds a secret with `to`, in one transaction, and leaves nothing of the former sealing in
     /// the file. How many there were.
     pub(super) fn rekey(&mut self, connection: &mut Connection, to: &Sealer) -> Result<u64, StoreError> {
@@ -67,7 +67,7 @@ impl Writer {
     }
 
     /// Checks all rows, and gives them tags under the other key; the instances by their numbers.
-    fn retag(&self, connection: &Connection, to: &Sealer) -> Result<HashMap<i64, Head>, StoreError> {
+    fn retag(&self, connection: &Connection, to: &Sealer) -> Result<HashMap<i64, InstanceRow>, StoreError> {
         let reading = self.reading(connection);
         let names = reading.names()?;
         head::write_count(connection, &to.tagger(), names.len() as i64).map_err(|error| reading.at(error))?;

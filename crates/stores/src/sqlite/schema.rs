@@ -9,8 +9,8 @@
 //!
 //! Every row has a tag (see [`state::tag`]) that is checked when the row is read: entries, operations, leases and
 //! instances one of their own; records are in the digest of their instance's row (see
-//! [`Digest`](super::digest::Digest)), and `store` says how many instances there are. So a changed, exchanged or
-//! missing row shows, at a cost that does not grow with history.
+//! [`RecordsDigest`](super::digest::RecordsDigest)), and `store` says how many instances there are. So a changed,
+//! exchanged or missing row shows, at a cost that does not grow with history.
 //!
 //! `documents` holds the long texts that operations begin with, each once: see [`documents`](super::documents).
 //! Operations that were pruned leave gaps in `entries`, below a sequence that the instance's row names: there only
@@ -32,9 +32,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use state::seal::Sealer;
 use state::{Host, StoreError};
 
-use super::failure::{Failure, damaged, failed, is_full};
+use super::failure::{FileFailure, damaged, failed, is_full};
 use super::locks::sibling_path;
-use super::reading::{FORMAT, Reading};
+use super::reading::{FORMAT, StateReader};
 use super::{head, upgrade};
 
 /// The application id of the file: `cyan` in ASCII.
@@ -224,7 +224,8 @@ pub(super) fn open_to_write(
         transaction.commit().map_err(at)?;
     }
     let format = FORMAT;
-    Reading { connection: &connection, format, has_digests: false, only_looks: true, path, sealer, host }.count()?;
+    StateReader { connection: &connection, format, has_digests: false, only_looks: true, path, sealer, host }
+        .count()?;
     // Earlier versions kept the blocks of a log under this name.
     let _ = fs::remove_file(sibling_path(path, "-spare"));
     Ok((connection, copy))
@@ -240,7 +241,7 @@ fn make_folder(path: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let made = builder.create(folder);
-    made.map_err(|source| Failure::Folder { folder: folder.to_owned(), source }.into_store_error())?;
+    made.map_err(|source| FileFailure::Folder { folder: folder.to_owned(), source }.into_store_error())?;
     folder.ancestors().skip(1).take(2).for_each(|above| sync_folder(Some(above)));
     Ok(())
 }
@@ -293,7 +294,7 @@ fn renew(
     path: &Path,
     sealer: &Sealer,
     host: &dyn Host,
-    older: Found,
+    older: FoundFormat,
 ) -> Result<(), StoreError> {
     let at = |error| failed(path, error);
     if older.format == FORMAT {
@@ -301,7 +302,7 @@ fn renew(
         return Ok(());
     }
     let format = older.format;
-    let reading = Reading {
+    let reading = StateReader {
         connection: transaction,
         format,
         has_digests: older.has_digests,
@@ -344,14 +345,14 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
         match options.open(&copy) {
             Ok(_) => break copy,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            Err(source) => return Err(Failure::Copy { path: copy, source }.into_store_error()),
+            Err(source) => return Err(FileFailure::Copy { path: copy, source }.into_store_error()),
         }
     };
     let name = copy.to_string_lossy();
     let written = connection.execute("VACUUM INTO ?1", [name.as_ref()]).map_err(|error| failed(&copy, error));
     let lasts = written.and_then(|_| {
         let synced = fs::File::open(&copy).and_then(|copy| copy.sync_all());
-        synced.map_err(|source| Failure::Copy { path: copy.clone(), source }.into_store_error())
+        synced.map_err(|source| FileFailure::Copy { path: copy.clone(), source }.into_store_error())
     });
     if let Err(error) = lasts {
         // An incomplete copy is useless.
@@ -387,7 +388,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> 
             return Err(StoreError::Foreign { what: format!("`{}` is a folder, not a state file", path.display()) });
         }
         Ok(_) => {}
-        Err(source) => return Err(Failure::File { path: path.to_owned(), source }.into_store_error()),
+        Err(source) => return Err(FileFailure::File { path: path.to_owned(), source }.into_store_error()),
     }
     let mut alone = false;
     let connection = match readable(path, SiblingFiles::Shared) {
@@ -461,20 +462,20 @@ fn uri(path: &Path) -> String {
 
 /// What a state file is found to be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Found {
+struct FoundFormat {
     format: i64,
     /// Whether instances have the digests of format 2.
     has_digests: bool,
 }
 
 /// What the database is; none if it is empty. `Foreign` if it is neither that nor one of ours that can be read.
-fn recognise(connection: &mut Connection, path: &Path) -> Result<Option<Found>, StoreError> {
+fn recognise(connection: &mut Connection, path: &Path) -> Result<Option<FoundFormat>, StoreError> {
     // One transaction: another process may be making the file just now.
     let transaction = connection.transaction().map_err(|error| failed(path, error))?;
     recognise_in(&transaction, path)
 }
 
-fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<Found>, StoreError> {
+fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<FoundFormat>, StoreError> {
     let at = |error| failed(path, error);
     let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(at);
     let has = |text: &str| format!("count(iif(name = 'instances' AND instr(sql, '{text}'), 1, NULL)) > 0");
@@ -487,7 +488,7 @@ fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<Fou
             format if format > FORMAT => Err(newer(path, format)),
             // Rows that have tags are not read without them because a number is another.
             format if has_tags != (format >= 3) => Err(damaged(path)),
-            format if format >= 1 => Ok(Some(Found { format, has_digests })),
+            format if format >= 1 => Ok(Some(FoundFormat { format, has_digests })),
             _ => Err(foreign(path)),
         },
         _ => Err(foreign(path)),

@@ -9,15 +9,15 @@ use state::tag::{Tag, Tagger};
 use state::{Host, InstanceName, StoreError};
 use std::path::Path;
 
-use super::digest::Digest;
+use super::digest::RecordsDigest;
 use super::failure::{damaged, damaged_row, failed};
-use super::head::{self, EntryRow, Head};
+use super::head::{self, EntryRow, InstanceRow};
 use super::lease;
-use super::reading::{Reading, text};
+use super::reading::{StateReader, text};
 
 /// Reads the rows of the instances of a file of an older format, and checks each instance as far as that format allows:
 /// the digest of its records if there is one, and that no entry is missing.
-pub(super) fn checked(reading: &Reading<'_>) -> Result<Vec<(InstanceName, Head)>, StoreError> {
+pub(super) fn checked(reading: &StateReader<'_>) -> Result<Vec<(InstanceName, InstanceRow)>, StoreError> {
     let mut heads = Vec::new();
     for name in reading.names()? {
         let name: InstanceName = name.parse().map_err(|_| damaged(reading.path))?;
@@ -36,7 +36,7 @@ pub(super) fn tag_all(
     path: &Path,
     sealer: &Sealer,
     host: &dyn Host,
-    heads: Vec<(InstanceName, Head)>,
+    heads: Vec<(InstanceName, InstanceRow)>,
 ) -> Result<(), StoreError> {
     let at = |error| failed(path, error);
     let tagger = sealer.tagger();
@@ -49,7 +49,7 @@ pub(super) fn tag_all(
                    AND o.first <= operations.first) WHERE instance = ?1";
         connection.execute(sql, [head.id]).map_err(at)?;
         // `format: 2` reads the rows without a check, because they have no tags yet.
-        let reading = Reading { connection, format: 2, has_digests: false, only_looks: false, path, sealer, host };
+        let reading = StateReader { connection, format: 2, has_digests: false, only_looks: false, path, sealer, host };
         let operations = reading.operations(&head, i64::MAX)?;
         head.tagger = Some(tagger.clone());
         for (mut operation, number) in operations.into_iter().zip((1..=head.operations()).rev()) {
@@ -60,7 +60,7 @@ pub(super) fn tag_all(
         head.live = live(connection, path, &head, &tagger)?;
         head.write(connection, &name).map_err(at)?;
     }
-    let reading = Reading { connection, format: 2, has_digests: false, only_looks: false, path, sealer, host };
+    let reading = StateReader { connection, format: 2, has_digests: false, only_looks: false, path, sealer, host };
     tag_leases(&reading, sealer)
 }
 
@@ -69,8 +69,8 @@ pub(super) fn tag_all(
 ///
 /// Changes `head`, but does not write its row. Does not change the tag of the lease.
 pub(super) fn retag(
-    reading: &Reading<'_>,
-    head: &mut Head,
+    reading: &StateReader<'_>,
+    head: &mut InstanceRow,
     to: Tagger,
     sealer: Option<&Sealer>,
 ) -> Result<(), StoreError> {
@@ -99,7 +99,7 @@ pub(super) fn write_heads(
     path: &Path,
     sealer: &Sealer,
     key: &str,
-    heads: Vec<(InstanceName, Head)>,
+    heads: Vec<(InstanceName, InstanceRow)>,
 ) -> Result<(), StoreError> {
     let at = |error| failed(path, error);
     let tagger = sealer.tagger_of(key).ok_or_else(|| StoreError::from(sealer.cannot_open()))?;
@@ -108,12 +108,17 @@ pub(super) fn write_heads(
 }
 
 /// Computes the digest of the records of an instance from their rows.
-pub(super) fn live(connection: &Connection, path: &Path, head: &Head, tagger: &Tagger) -> Result<Digest, StoreError> {
+pub(super) fn live(
+    connection: &Connection,
+    path: &Path,
+    head: &InstanceRow,
+    tagger: &Tagger,
+) -> Result<RecordsDigest, StoreError> {
     let at = |error| failed(path, error);
     let sql = "SELECT id, entry, address FROM records WHERE id BETWEEN ?1 AND ?2";
     let mut statement = connection.prepare_cached(sql).map_err(at)?;
     let mut rows = statement.query([head.entry(0), head.entry(head.entries())]).map_err(at)?;
-    let mut digest = Digest::default();
+    let mut digest = RecordsDigest::default();
     while let Some(row) = rows.next().map_err(at)? {
         let address: String = row.get(2).map_err(at)?;
         digest.add(tagger, &head.at.uid, (row.get(0).map_err(at)?, row.get(1).map_err(at)?, &address));
@@ -123,7 +128,12 @@ pub(super) fn live(connection: &Connection, path: &Path, head: &Head, tagger: &T
 
 /// Tags the entries of an instance with the tagger of `head`. With `from`, the former tagger, first checks each entry
 /// against its present tag. Only entries up to `head.pruned` may be missing.
-fn tag_entries(connection: &Connection, path: &Path, head: &Head, from: Option<&Tagger>) -> Result<(), StoreError> {
+fn tag_entries(
+    connection: &Connection,
+    path: &Path,
+    head: &InstanceRow,
+    from: Option<&Tagger>,
+) -> Result<(), StoreError> {
     let at = |error| failed(path, error);
     let Some(to) = &head.tagger else { return Err(StoreError::WrongKey) };
     let mut read =
@@ -159,7 +169,7 @@ pub(super) fn leased(connection: &Connection, path: &Path) -> Result<Vec<Instanc
 }
 
 /// Checks the rows of all leases and tags them with the key of `to`. The leases stay in effect.
-pub(super) fn tag_leases(reading: &Reading<'_>, to: &Sealer) -> Result<(), StoreError> {
+pub(super) fn tag_leases(reading: &StateReader<'_>, to: &Sealer) -> Result<(), StoreError> {
     for name in leased(reading.connection, reading.path)? {
         let Some(held) = reading.held(&name)? else { continue };
         lease::write_again(reading.connection, to, &name, &held).map_err(|error| reading.at(error))?;
@@ -168,7 +178,7 @@ pub(super) fn tag_leases(reading: &Reading<'_>, to: &Sealer) -> Result<(), Store
 }
 
 /// Ends all leases, and tags their rows with the key of `to`. The epochs stay.
-pub(super) fn end_leases(reading: &Reading<'_>, to: &Sealer) -> Result<(), StoreError> {
+pub(super) fn end_leases(reading: &StateReader<'_>, to: &Sealer) -> Result<(), StoreError> {
     for name in leased(reading.connection, reading.path)? {
         let Some(held) = reading.held(&name)? else { continue };
         lease::end(reading.connection, to, name.as_str(), held.epoch).map_err(|error| reading.at(error))?;

@@ -4,14 +4,14 @@ use rusqlite::Row;
 use state::tag::Tagger;
 use state::{Assurance, Damage, InstanceName, StoreError, Verification, VerifiedInstance};
 
-use super::head::{EntryRow, Head};
+use super::head::{EntryRow, InstanceRow};
 use super::lease::{self, Authenticity};
-use super::reading::{Reading, text};
+use super::reading::{StateReader, text};
 use super::upgrade;
 
 /// Checks everything, in one transaction, and reports all that is wrong. `WrongKey` or `KeyMissing` where a key is not
 /// at hand.
-pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
+pub(super) fn all(reading: &StateReader<'_>) -> Result<Verification, StoreError> {
     let mut found = Verification::default();
     let mut tell = |instance: Option<&InstanceName>, what: String| {
         found.damaged.push(Damage { instance: instance.cloned(), what });
@@ -87,14 +87,14 @@ fn assurance(tagger: Option<&Tagger>) -> Assurance {
 }
 
 /// What SQLite finds wrong with its own structures.
-fn integrity(reading: &Reading<'_>) -> Result<Vec<String>, rusqlite::Error> {
+fn integrity(reading: &StateReader<'_>) -> Result<Vec<String>, rusqlite::Error> {
     let mut statement = reading.connection.prepare("PRAGMA integrity_check")?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
     lines.filter(|line| !matches!(line, Ok(line) if line == "ok")).collect()
 }
 
 /// The names that can still be read.
-fn those_there_are(reading: &Reading<'_>) -> Vec<String> {
+fn those_there_are(reading: &StateReader<'_>) -> Vec<String> {
     let Ok(mut statement) = reading.connection.prepare("SELECT name FROM instances NOT INDEXED") else {
         return Vec::new();
     };
@@ -103,7 +103,7 @@ fn those_there_are(reading: &Reading<'_>) -> Vec<String> {
 }
 
 /// Checks every entry of an instance; returns how many there are.
-fn entries(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u64 {
+fn entries(reading: &StateReader<'_>, head: &InstanceRow, broken: &mut Vec<String>) -> u64 {
     let mut count = 0;
     for sequence in 1..=head.entries() {
         match entry(reading, head, sequence) {
@@ -118,7 +118,7 @@ fn entries(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u64 
 }
 
 /// Checks every document of an instance, and that operations name exactly these; returns how many there are.
-fn documents(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u64 {
+fn documents(reading: &StateReader<'_>, head: &InstanceRow, broken: &mut Vec<String>) -> u64 {
     let stored = match reading.stored_documents(head) {
         Ok(stored) => stored,
         Err(error) => {
@@ -142,7 +142,7 @@ fn documents(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u6
 }
 
 /// Whether an entry is what was written; none if it is not there.
-fn entry(reading: &Reading<'_>, head: &Head, sequence: i64) -> Result<Option<bool>, StoreError> {
+fn entry(reading: &StateReader<'_>, head: &InstanceRow, sequence: i64) -> Result<Option<bool>, StoreError> {
     let at = |error| reading.at(error);
     let is_genuine = |row: &Row<'_>| {
         let kind: String = row.get(2)?;

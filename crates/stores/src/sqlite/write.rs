@@ -16,20 +16,20 @@ use state::{
     OperationOutcome, Outcome, Pruned, Revision, Snapshot, StoreError, records_are_left,
 };
 
-use super::body::{self, Body};
-use super::digest::Digest;
+use super::body::{self, EntryBody};
+use super::digest::RecordsDigest;
 use super::failure::{damaged, damaged_row, failed};
-use super::head::{self, EntryRow, Head};
-use super::lease::{self, Held};
+use super::head::{self, EntryRow, InstanceRow};
+use super::lease::{self, HeldLease};
 use super::operations::OperationRow;
-use super::reading::Reading;
+use super::reading::StateReader;
 use super::{documents, prune, reading, schema, upgrade};
 
 /// At most so many requests share one transaction, which bounds how long the first waits.
 const TOGETHER: usize = 256;
 
 /// A request to the writer.
-pub(super) enum Request {
+pub(super) enum WriteRequest {
     Commit {
         lease: Lease,
         expected: Revision,
@@ -71,7 +71,7 @@ pub(super) enum Request {
 }
 
 /// The answer to a request.
-pub(super) enum Answer {
+pub(super) enum WriteAnswer {
     Committed(Revision),
     Leased(Lease),
     Unlocked(Option<LeaseHolder>),
@@ -80,13 +80,13 @@ pub(super) enum Answer {
     Done,
 }
 
-pub(super) type Reply = oneshot::Sender<Result<Answer, StoreError>>;
+pub(super) type ReplySender = oneshot::Sender<Result<WriteAnswer, StoreError>>;
 
 /// What the writer knows of an instance between two commits.
-struct Known {
-    head: Head,
+struct KnownInstance {
+    head: InstanceRow,
     journal: Journal,
-    records: Records,
+    records: KnownRecords,
     /// The epoch of the lease and the version of the file at the last commit: if both are unchanged, no other
     /// connection has written since.
     seen: Option<(u64, i64)>,
@@ -94,16 +94,20 @@ struct Known {
 
 /// The row and the entry of each record, by address; read when first needed.
 #[derive(Default)]
-struct Records(Option<IndexMap<Box<str>, (i64, i64)>>);
+struct KnownRecords(Option<IndexMap<Box<str>, (i64, i64)>>);
 
-impl Records {
+impl KnownRecords {
     /// Of an instance that has none yet.
-    fn none() -> Records {
-        Records(Some(IndexMap::default()))
+    fn none() -> KnownRecords {
+        KnownRecords(Some(IndexMap::default()))
     }
 
     /// All of them, checked when they are first read.
-    fn at(&mut self, connection: &Connection, head: &Head) -> Result<&mut IndexMap<Box<str>, (i64, i64)>, Trouble> {
+    fn at(
+        &mut self,
+        connection: &Connection,
+        head: &InstanceRow,
+    ) -> Result<&mut IndexMap<Box<str>, (i64, i64)>, WriteError> {
         if self.0.is_none() {
             let sql = "SELECT address, id, entry FROM records WHERE id BETWEEN ?1 AND ?2";
             let mut statement = connection.prepare_cached(sql)?;
@@ -111,11 +115,11 @@ impl Records {
                 Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))
             })?;
             let found: IndexMap<Box<str>, (i64, i64)> = rows.collect::<Result<_, _>>()?;
-            let Some(tagger) = &head.tagger else { return Err(Trouble::Failed(StoreError::WrongKey)) };
-            let mut live = Digest::default();
+            let Some(tagger) = &head.tagger else { return Err(WriteError::Failed(StoreError::WrongKey)) };
+            let mut live = RecordsDigest::default();
             found.iter().for_each(|(address, (id, entry))| live.add(tagger, &head.at.uid, (*id, *entry, address)));
             if head.live != live {
-                return Err(Trouble::Torn);
+                return Err(WriteError::Torn);
             }
             self.0 = Some(found);
         }
@@ -123,11 +127,11 @@ impl Records {
     }
 }
 
-pub(super) struct Writer {
+pub(super) struct StateWriter {
     pub(super) path: PathBuf,
     pub(super) sealer: Sealer,
     /// What is known of instances, valid as long as the file has that revision.
-    known: HashMap<InstanceName, Known>,
+    known: HashMap<InstanceName, KnownInstance>,
     /// What SQLite counts of what other connections have committed, as of the last transaction; none before the first.
     version: Option<i64>,
     /// For people: see [`Notices`].
@@ -143,13 +147,19 @@ pub(super) type Proved = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
 /// What a store has done on its own and people should know, until it is asked for.
 pub(super) type Notices = Arc<Mutex<Vec<String>>>;
 
-impl Writer {
-    pub(super) fn new(path: PathBuf, sealer: Sealer, notices: Notices, host: Arc<dyn Host>, proved: Proved) -> Writer {
-        Writer { path, sealer, known: HashMap::new(), version: None, notices, host, proved }
+impl StateWriter {
+    pub(super) fn new(
+        path: PathBuf,
+        sealer: Sealer,
+        notices: Notices,
+        host: Arc<dyn Host>,
+        proved: Proved,
+    ) -> StateWriter {
+        StateWriter { path, sealer, known: HashMap::new(), version: None, notices, host, proved }
     }
 
     /// Answers until the channel is closed. The first request that needs the file opens it, or creates it.
-    pub(super) fn run(mut self, requests: &Receiver<(Request, Reply)>) {
+    pub(super) fn run(mut self, requests: &Receiver<(WriteRequest, ReplySender)>) {
         let mut connection: Option<Connection> = None;
         while let Ok((first, reply)) = requests.recv() {
             let open = match connection.as_mut() {
@@ -188,18 +198,22 @@ impl Writer {
     }
 
     /// Handles requests in one transaction; if it fails, each in one of its own, so that each has its own error.
-    fn answer(&mut self, connection: &mut Connection, requests: &[Request]) -> Vec<Result<Answer, StoreError>> {
-        if let [Request::Rekey { to }] = requests {
+    fn answer(
+        &mut self,
+        connection: &mut Connection,
+        requests: &[WriteRequest],
+    ) -> Vec<Result<WriteAnswer, StoreError>> {
+        if let [WriteRequest::Rekey { to }] = requests {
             self.known.clear();
-            return vec![self.rekey(connection, to).map(Answer::Rekeyed)];
+            return vec![self.rekey(connection, to).map(WriteAnswer::Rekeyed)];
         }
-        if let [Request::Restore { instance, revision, base, operations }] = requests {
+        if let [WriteRequest::Restore { instance, revision, base, operations }] = requests {
             self.known.clear();
             let restored = self.restore(connection, instance, *revision, base.as_deref(), operations);
             self.known.clear();
-            return vec![restored.map(|()| Answer::Done)];
+            return vec![restored.map(|()| WriteAnswer::Done)];
         }
-        if requests.iter().any(|request| matches!(request, Request::Rekey { .. } | Request::Restore { .. })) {
+        if requests.iter().any(|request| matches!(request, WriteRequest::Rekey { .. } | WriteRequest::Restore { .. })) {
             let each = requests.iter().map(std::slice::from_ref);
             return each.flat_map(|request| self.answer(connection, request)).collect();
         }
@@ -222,8 +236,8 @@ impl Writer {
     fn together(
         &mut self,
         connection: &mut Connection,
-        requests: &[Request],
-    ) -> Result<Vec<Result<Answer, StoreError>>, StoreError> {
+        requests: &[WriteRequest],
+    ) -> Result<Vec<Result<WriteAnswer, StoreError>>, StoreError> {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
         let transaction = Writing::begin(connection).map_err(at)?;
@@ -241,18 +255,18 @@ impl Writer {
         for request in requests {
             answers.push(match self.one(connection, request) {
                 Ok(answer) => Ok(answer),
-                Err(Trouble::Refused(error)) => Err(error),
-                Err(Trouble::Failed(error)) => return Err(error),
-                Err(Trouble::Torn) => return Err(damaged(&path)),
-                Err(Trouble::Sqlite(error)) => return Err(at(error)),
+                Err(WriteError::Refused(error)) => Err(error),
+                Err(WriteError::Failed(error)) => return Err(error),
+                Err(WriteError::Torn) => return Err(damaged(&path)),
+                Err(WriteError::Sqlite(error)) => return Err(at(error)),
             });
         }
         transaction.commit().map_err(at)?;
         let mut proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
         for (request, answer) in requests.iter().zip(&answers) {
             let lease = match (request, answer) {
-                (Request::Commit { lease, .. } | Request::Renew { lease, .. }, Ok(_)) => lease,
-                (_, Ok(Answer::Leased(lease))) => lease,
+                (WriteRequest::Commit { lease, .. } | WriteRequest::Renew { lease, .. }, Ok(_)) => lease,
+                (_, Ok(WriteAnswer::Leased(lease))) => lease,
                 _ => continue,
             };
             proved.insert(lease.instance.clone(), (lease.epoch, now));
@@ -261,12 +275,12 @@ impl Writer {
         Ok(answers)
     }
 
-    fn one(&mut self, connection: &Connection, request: &Request) -> Result<Answer, Trouble> {
+    fn one(&mut self, connection: &Connection, request: &WriteRequest) -> Result<WriteAnswer, WriteError> {
         match request {
-            Request::Commit { lease, expected, entries } => self.commit(connection, lease, *expected, entries),
-            Request::Lease { instance, who, lasts } => {
+            WriteRequest::Commit { lease, expected, entries } => self.commit(connection, lease, *expected, entries),
+            WriteRequest::Lease { instance, who, lasts } => {
                 let held = self.held(connection, instance)?;
-                let revision = self.reading(connection).revision(instance).map_err(Trouble::Failed)?;
+                let revision = self.reading(connection).revision(instance).map_err(WriteError::Failed)?;
                 if held.is_none() && revision > Revision(0) {
                     return Err(self.torn(&format!("the lease of `{instance}` is missing")));
                 }
@@ -281,42 +295,42 @@ impl Writer {
                 }
                 lease::take(connection, &self.sealer, &*self.host, instance, epoch, (who, *lasts))?;
                 self.look_again(instance);
-                Ok(Answer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
+                Ok(WriteAnswer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
             }
-            Request::Renew { lease, lasts } => {
+            WriteRequest::Renew { lease, lasts } => {
                 let held = self.check_held(connection, lease)?;
                 lease::count_from_now(connection, &self.sealer, &*self.host, &lease.instance, held, *lasts)?;
-                Ok(Answer::Done)
+                Ok(WriteAnswer::Done)
             }
-            Request::Release { lease } => match self.check_held(connection, lease) {
-                Ok(held) => self.end(connection, &lease.instance, held.epoch).map(|()| Answer::Done),
-                Err(Trouble::Refused(_)) => Ok(Answer::Done),
+            WriteRequest::Release { lease } => match self.check_held(connection, lease) {
+                Ok(held) => self.end(connection, &lease.instance, held.epoch).map(|()| WriteAnswer::Done),
+                Err(WriteError::Refused(_)) => Ok(WriteAnswer::Done),
                 Err(other) => Err(other),
             },
-            Request::Unlock { instance } => {
-                let Some(Held { epoch, holder: Some(holder), .. }) = self.held(connection, instance)? else {
-                    return Ok(Answer::Unlocked(None));
+            WriteRequest::Unlock { instance } => {
+                let Some(HeldLease { epoch, holder: Some(holder), .. }) = self.held(connection, instance)? else {
+                    return Ok(WriteAnswer::Unlocked(None));
                 };
                 self.end(connection, instance, epoch)?;
-                Ok(Answer::Unlocked(Some(holder)))
+                Ok(WriteAnswer::Unlocked(Some(holder)))
             }
-            Request::Prune { lease, first } => {
+            WriteRequest::Prune { lease, first } => {
                 self.check_held(connection, lease)?;
                 let pruned = prune::prune(&self.reading(connection), lease, first).map_err(|error| match error {
-                    refused @ (StoreError::Refused { .. } | StoreError::Unknown { .. }) => Trouble::Refused(refused),
-                    error => Trouble::Failed(error),
+                    refused @ (StoreError::Refused { .. } | StoreError::Unknown { .. }) => WriteError::Refused(refused),
+                    error => WriteError::Failed(error),
                 })?;
-                let Some((head, pruned)) = pruned else { return Ok(Answer::Pruned(Pruned::default())) };
+                let Some((head, pruned)) = pruned else { return Ok(WriteAnswer::Pruned(Pruned::default())) };
                 head.write(connection, &lease.instance)?;
                 self.known.remove(&lease.instance);
-                Ok(Answer::Pruned(pruned))
+                Ok(WriteAnswer::Pruned(pruned))
             }
-            Request::Rekey { .. } => Ok(Answer::Rekeyed(0)),
-            Request::Restore { .. } => Ok(Answer::Done),
+            WriteRequest::Rekey { .. } => Ok(WriteAnswer::Rekeyed(0)),
+            WriteRequest::Restore { .. } => Ok(WriteAnswer::Done),
             #[cfg(test)]
-            Request::Pragma(name, value) => {
+            WriteRequest::Pragma(name, value) => {
                 connection.pragma_update(None, name, value)?;
-                Ok(Answer::Done)
+                Ok(WriteAnswer::Done)
             }
         }
     }
@@ -333,9 +347,9 @@ impl Writer {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
         let words = |trouble| match trouble {
-            Trouble::Refused(error) | Trouble::Failed(error) => error,
-            Trouble::Sqlite(error) => failed(&path, error),
-            Trouble::Torn => damaged(&path),
+            WriteError::Refused(error) | WriteError::Failed(error) => error,
+            WriteError::Sqlite(error) => failed(&path, error),
+            WriteError::Torn => damaged(&path),
         };
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         if let Some(base) = base {
@@ -343,8 +357,8 @@ impl Writer {
         }
         for (done, entries) in (0..).zip(operations) {
             let lasts = Duration::from_secs(1);
-            let request = Request::Lease { instance: instance.clone(), who: "import".into(), lasts };
-            let Answer::Leased(lease) = self.one(&transaction, &request).map_err(words)? else { continue };
+            let request = WriteRequest::Lease { instance: instance.clone(), who: "import".into(), lasts };
+            let WriteAnswer::Leased(lease) = self.one(&transaction, &request).map_err(words)? else { continue };
             self.commit(&transaction, &lease, Revision(done), entries).map_err(words)?;
             self.end(&transaction, instance, lease.epoch.cast_signed()).map_err(words)?;
         }
@@ -356,26 +370,31 @@ impl Writer {
     }
 
     /// Puts back what is left of operations that were pruned elsewhere: outcomes in a gap.
-    fn restore_base(&mut self, connection: &Connection, name: &InstanceName, base: &Checkpoint) -> Result<(), Trouble> {
+    fn restore_base(
+        &mut self,
+        connection: &Connection,
+        name: &InstanceName,
+        base: &Checkpoint,
+    ) -> Result<(), WriteError> {
         let lease = Lease { instance: name.clone(), epoch: 0, revision: Revision(0) };
-        let found = self.reading(connection).revision(name).map_err(Trouble::Failed)?;
+        let found = self.reading(connection).revision(name).map_err(WriteError::Failed)?;
         if found != Revision(0) {
             let expected = Revision(0);
-            return Err(Trouble::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
+            return Err(WriteError::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
         }
         if !self.sealer.can_seal() && base.snapshot.records.values().any(|record| record.has_secret()) {
-            return Err(Trouble::Refused(StoreError::NoKey));
+            return Err(WriteError::Refused(StoreError::NoKey));
         }
         let mut head = self.new_head(connection)?;
         head.id = self.add_instance(connection, head.tagger.as_ref())?;
         let Snapshot { uid, document, generation, exports_old, records, .. } = &base.snapshot;
-        head.at = state::Head {
+        head.at = state::JournalHead {
             uid: uid.clone(),
             document: document.clone(),
             created: base.created,
             generation: *generation,
             exports_old: *exports_old,
-            ..state::Head::default()
+            ..state::JournalHead::default()
         };
         let outcomes = records.iter().map(|(address, record)| {
             let outcome = Outcome { address: address.clone(), record: Some(record.clone()), error: None };
@@ -385,10 +404,10 @@ impl Writer {
         let mut bodies = Vec::with_capacity(outcomes.len());
         for (entry, record) in outcomes.iter().zip(1..) {
             let body = body::write(&self.sealer, SealPlace { uid, record }, &entry.kind);
-            bodies.push(Some(body.map_err(|error| Trouble::Failed(error.into()))?));
+            bodies.push(Some(body.map_err(|error| WriteError::Failed(error.into()))?));
         }
-        let mut known = Records::none();
-        let mut writing = Entries {
+        let mut known = KnownRecords::none();
+        let mut writing = EntryRows {
             connection,
             path: &self.path,
             sealer: &self.sealer,
@@ -403,15 +422,15 @@ impl Writer {
         let journal = Journal::found(head.at.generation, []);
         head.at.settle(&journal);
         head.write(connection, name)?;
-        self.known.insert(name.clone(), Known { head, journal, records: known, seen: None });
+        self.known.insert(name.clone(), KnownInstance { head, journal, records: known, seen: None });
         Ok(())
     }
 
     /// The head of an instance that is not there yet.
-    fn new_head(&self, connection: &Connection) -> Result<Head, Trouble> {
-        let (_, key) = self.reading(connection).count().map_err(Trouble::Failed)?;
-        let tagger = head::tagger_after(&self.sealer, &key).map_err(Trouble::Failed)?;
-        Ok(Head::before_the_first(tagger))
+    fn new_head(&self, connection: &Connection) -> Result<InstanceRow, WriteError> {
+        let (_, key) = self.reading(connection).count().map_err(WriteError::Failed)?;
+        let tagger = head::tagger_after(&self.sealer, &key).map_err(WriteError::Failed)?;
+        Ok(InstanceRow::before_the_first(tagger))
     }
 
     /// Reads the lease again at the next commit: a change of this connection does not change the version.
@@ -422,24 +441,24 @@ impl Writer {
     }
 
     /// Ends a lease. Its row stays, so that epochs grow.
-    fn end(&mut self, connection: &Connection, instance: &InstanceName, epoch: i64) -> Result<(), Trouble> {
+    fn end(&mut self, connection: &Connection, instance: &InstanceName, epoch: i64) -> Result<(), WriteError> {
         lease::end(connection, &self.sealer, instance.as_str(), epoch)?;
         self.look_again(instance);
         Ok(())
     }
 
-    fn held(&self, connection: &Connection, instance: &InstanceName) -> Result<Option<Held>, Trouble> {
-        self.reading(connection).held(instance).map_err(Trouble::Failed)
+    fn held(&self, connection: &Connection, instance: &InstanceName) -> Result<Option<HeldLease>, WriteError> {
+        self.reading(connection).held(instance).map_err(WriteError::Failed)
     }
 
-    fn torn(&self, what: &str) -> Trouble {
-        Trouble::Failed(damaged_row(&self.path, what))
+    fn torn(&self, what: &str) -> WriteError {
+        WriteError::Failed(damaged_row(&self.path, what))
     }
 
-    fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<Held, Trouble> {
+    fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<HeldLease, WriteError> {
         self.reading(connection).check_held(lease).map_err(|error| match error {
-            busy @ StoreError::Busy { .. } => Trouble::Refused(busy),
-            error => Trouble::Failed(error),
+            busy @ StoreError::Busy { .. } => WriteError::Refused(busy),
+            error => WriteError::Failed(error),
         })
     }
 
@@ -449,7 +468,7 @@ impl Writer {
         lease: &Lease,
         expected: Revision,
         entries: &[Entry],
-    ) -> Result<Answer, Trouble> {
+    ) -> Result<WriteAnswer, WriteError> {
         let name = &lease.instance;
         let seen = self.version.map(|version| (lease.epoch, version));
         let known = match self.known.remove(name) {
@@ -459,20 +478,20 @@ impl Writer {
                 self.find(connection, name, known)?
             }
         };
-        let Known { mut head, mut journal, mut records, .. } = match known {
+        let KnownInstance { mut head, mut journal, mut records, .. } = match known {
             Some(known) => known,
             None => {
-                let (journal, records) = (Journal::default(), Records::none());
-                Known { head: self.new_head(connection)?, journal, records, seen: None }
+                let (journal, records) = (Journal::default(), KnownRecords::none());
+                KnownInstance { head: self.new_head(connection)?, journal, records, seen: None }
             }
         };
         let found = Revision(head.revision.unsigned_abs());
         if found != expected {
-            self.known.insert(name.clone(), Known { head, journal, records, seen });
-            return Err(Trouble::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
+            self.known.insert(name.clone(), KnownInstance { head, journal, records, seen });
+            return Err(WriteError::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
         }
         // From here on the cache has no entry for it until everything is written.
-        let refused = |what| Trouble::Refused(StoreError::Refused { instance: name.clone(), what });
+        let refused = |what| WriteError::Refused(StoreError::Refused { instance: name.clone(), what });
         journal.check(lease.epoch, entries).map_err(refused)?;
         let began = match entries.first().map(|entry| &entry.kind) {
             Some(EntryKind::Began(operation)) => Some(operation),
@@ -494,7 +513,7 @@ impl Writer {
             head.at.created = operation.began;
         }
         if !self.sealer.can_seal() && entries.iter().any(|entry| entry.kind.has_secret()) {
-            return Err(Trouble::Refused(StoreError::NoKey));
+            return Err(WriteError::Refused(StoreError::NoKey));
         }
         let mut bodies = Vec::with_capacity(entries.len());
         for (entry, sequence) in entries.iter().zip(head.at.entries + 1..) {
@@ -502,7 +521,9 @@ impl Writer {
             // Documents are stored with the body of their operation.
             bodies.push(match &entry.kind {
                 EntryKind::Began(operation) if body::has_long_text(&operation.desired) => None,
-                kind => Some(body::write(&self.sealer, place, kind).map_err(|error| Trouble::Refused(error.into()))?),
+                kind => {
+                    Some(body::write(&self.sealer, place, kind).map_err(|error| WriteError::Refused(error.into()))?)
+                }
             });
         }
         if head.id == 0 {
@@ -512,11 +533,11 @@ impl Writer {
         } else if head.tagger.as_ref().is_some_and(|tagger| !tagger.has_key()) && self.sealer.can_seal() {
             // There is a key now: from here on rows are authenticated.
             let to = self.sealer.tagger();
-            let (count, _) = self.reading(connection).count().map_err(Trouble::Failed)?;
-            upgrade::retag(&self.reading(connection), &mut head, to.clone(), None).map_err(Trouble::Failed)?;
+            let (count, _) = self.reading(connection).count().map_err(WriteError::Failed)?;
+            upgrade::retag(&self.reading(connection), &mut head, to.clone(), None).map_err(WriteError::Failed)?;
             head::write_count(connection, &to, count)?;
         }
-        let mut writing = Entries {
+        let mut writing = EntryRows {
             connection,
             path: &self.path,
             sealer: &self.sealer,
@@ -530,23 +551,23 @@ impl Writer {
         head.at.settle(&journal);
         head.write(connection, name)?;
         let revision = Revision(head.revision.unsigned_abs());
-        self.known.insert(name.clone(), Known { head, journal, records, seen });
-        Ok(Answer::Committed(revision))
+        self.known.insert(name.clone(), KnownInstance { head, journal, records, seen });
+        Ok(WriteAnswer::Committed(revision))
     }
 
     /// Takes a number for a new instance, and counts it.
-    fn add_instance(&self, connection: &Connection, tagger: Option<&Tagger>) -> Result<i64, Trouble> {
-        let Some(tagger) = tagger else { return Err(Trouble::Failed(StoreError::WrongKey)) };
-        let (count, _) = self.reading(connection).count().map_err(Trouble::Failed)?;
+    fn add_instance(&self, connection: &Connection, tagger: Option<&Tagger>) -> Result<i64, WriteError> {
+        let Some(tagger) = tagger else { return Err(WriteError::Failed(StoreError::WrongKey)) };
+        let (count, _) = self.reading(connection).count().map_err(WriteError::Failed)?;
         head::write_count(connection, tagger, count + 1)?;
         let mut statement = connection.prepare_cached("SELECT coalesce(max(id), 0) + 1 FROM instances")?;
         Ok(statement.query_row([], |row| row.get(0))?)
     }
 
     /// The file as this connection sees it.
-    pub(super) fn reading<'a>(&'a self, connection: &'a Connection) -> Reading<'a> {
+    pub(super) fn reading<'a>(&'a self, connection: &'a Connection) -> StateReader<'a> {
         let (path, sealer) = (self.path.as_path(), &self.sealer);
-        Reading {
+        StateReader {
             connection,
             format: reading::FORMAT,
             has_digests: false,
@@ -562,8 +583,8 @@ impl Writer {
         &self,
         connection: &Connection,
         name: &InstanceName,
-        known: Option<Known>,
-    ) -> Result<Option<Known>, Trouble> {
+        known: Option<KnownInstance>,
+    ) -> Result<Option<KnownInstance>, WriteError> {
         if let Some(known) = known {
             let mut statement = connection.prepare_cached("SELECT revision FROM instances WHERE id = ?1")?;
             let revision: Option<i64> = statement.query_row([known.head.id], |row| row.get(0)).optional()?;
@@ -572,9 +593,9 @@ impl Writer {
             }
         }
         let reading = self.reading(connection);
-        let Some(head) = reading.head(name).map_err(Trouble::Failed)? else { return Ok(None) };
-        let journal = reading.journal(&head).map_err(Trouble::Failed)?;
-        Ok(Some(Known { head, journal, records: Records::default(), seen: None }))
+        let Some(head) = reading.head(name).map_err(WriteError::Failed)? else { return Ok(None) };
+        let journal = reading.journal(&head).map_err(WriteError::Failed)?;
+        Ok(Some(KnownInstance { head, journal, records: KnownRecords::default(), seen: None }))
     }
 }
 
@@ -607,7 +628,7 @@ fn version_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
 }
 
 /// Why a request was not done.
-enum Trouble {
+enum WriteError {
     /// Nothing of the request was written; the transaction continues.
     Refused(StoreError),
     /// The file cannot be read; the transaction is rolled back.
@@ -618,23 +639,23 @@ enum Trouble {
     Torn,
 }
 
-impl From<rusqlite::Error> for Trouble {
-    fn from(error: rusqlite::Error) -> Trouble {
-        Trouble::Sqlite(error)
+impl From<rusqlite::Error> for WriteError {
+    fn from(error: rusqlite::Error) -> WriteError {
+        WriteError::Sqlite(error)
     }
 }
 
-fn busy(instance: &InstanceName, holder: Option<LeaseHolder>) -> Trouble {
-    Trouble::Refused(StoreError::Busy { instance: instance.clone(), holder })
+fn busy(instance: &InstanceName, holder: Option<LeaseHolder>) -> WriteError {
+    WriteError::Refused(StoreError::Busy { instance: instance.clone(), holder })
 }
 
-impl Request {
+impl WriteRequest {
     /// The answer where there is no file, to what makes none.
-    fn without_file(&self) -> Option<Answer> {
+    fn without_file(&self) -> Option<WriteAnswer> {
         match self {
-            Request::Unlock { .. } => Some(Answer::Unlocked(None)),
-            Request::Release { .. } => Some(Answer::Done),
-            Request::Rekey { .. } => Some(Answer::Rekeyed(0)),
+            WriteRequest::Unlock { .. } => Some(WriteAnswer::Unlocked(None)),
+            WriteRequest::Release { .. } => Some(WriteAnswer::Done),
+            WriteRequest::Rekey { .. } => Some(WriteAnswer::Rekeyed(0)),
             _ => None,
         }
     }
@@ -643,10 +664,10 @@ impl Request {
 /// How many records entries would leave that end an operation as `Gone`; none if they do not, or leave none.
 fn left_at_the_end(
     connection: &Connection,
-    head: &Head,
-    records: &mut Records,
+    head: &InstanceRow,
+    records: &mut KnownRecords,
     entries: &[Entry],
-) -> Result<Option<usize>, Trouble> {
+) -> Result<Option<usize>, WriteError> {
     match entries.last().map(|entry| &entry.kind) {
         Some(EntryKind::Finished(finished)) if finished.outcome == OperationOutcome::Gone => {}
         _ => return Ok(None),
@@ -670,18 +691,18 @@ fn left_at_the_end(
 }
 
 /// Writes the rows of entries whose bodies are ready, and moves the head along.
-struct Entries<'a> {
+struct EntryRows<'a> {
     connection: &'a Connection,
     path: &'a Path,
     sealer: &'a Sealer,
     host: &'a dyn Host,
-    head: &'a mut Head,
-    records: &'a mut Records,
+    head: &'a mut InstanceRow,
+    records: &'a mut KnownRecords,
 }
 
-impl Entries<'_> {
-    fn write(&mut self, lease: &Lease, entries: &[Entry], bodies: Vec<Option<Body>>) -> Result<(), Trouble> {
-        let Some(tagger) = self.head.tagger.clone() else { return Err(Trouble::Failed(StoreError::WrongKey)) };
+impl EntryRows<'_> {
+    fn write(&mut self, lease: &Lease, entries: &[Entry], bodies: Vec<Option<EntryBody>>) -> Result<(), WriteError> {
+        let Some(tagger) = self.head.tagger.clone() else { return Err(WriteError::Failed(StoreError::WrongKey)) };
         let sql = "INSERT INTO entries (id, step, kind, sealed, body, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut add = self.connection.prepare_cached(sql)?;
         for (entry, body) in entries.iter().zip(bodies) {
@@ -689,7 +710,7 @@ impl Entries<'_> {
             let (sequence, id) = (self.head.entries(), self.head.entry(self.head.entries()));
             let body = match (body, &entry.kind) {
                 (None, EntryKind::Began(operation)) => self.operation(operation)?,
-                (None, _) => return Err(Trouble::Torn),
+                (None, _) => return Err(WriteError::Torn),
                 (Some(body), _) => body,
             };
             let (step, text) = (i64::from(entry.step), body.text.as_bytes());
@@ -722,17 +743,17 @@ impl Entries<'_> {
     }
 
     /// The body of an operation that begins, whose documents are stored.
-    fn operation(&mut self, operation: &Operation) -> Result<Body, Trouble> {
+    fn operation(&mut self, operation: &Operation) -> Result<EntryBody, WriteError> {
         let uid = self.head.at.uid.clone();
         let place = SealPlace { uid: &uid, record: self.head.at.entries };
-        let Entries { connection, path, sealer, head, .. } = self;
-        documents::write_operation(connection, path, sealer, head, place, operation).map_err(Trouble::Failed)
+        let EntryRows { connection, path, sealer, head, .. } = self;
+        documents::write_operation(connection, path, sealer, head, place, operation).map_err(WriteError::Failed)
     }
 
     /// Adds, changes or removes the row of a record.
-    fn outcome(&mut self, tagger: &Tagger, id: i64, outcome: &Outcome) -> Result<(), Trouble> {
+    fn outcome(&mut self, tagger: &Tagger, id: i64, outcome: &Outcome) -> Result<(), WriteError> {
         let address = outcome.address.to_string();
-        let Entries { connection, head, records, .. } = self;
+        let EntryRows { connection, head, records, .. } = self;
         let known = records.at(connection, head)?;
         let (live, uid) = (&mut head.live, &head.at.uid);
         match (outcome.record.is_some(), known.get_mut(&*address)) {
@@ -760,11 +781,14 @@ impl Entries<'_> {
     }
 
     /// The end of the operation that runs.
-    fn finished(&mut self, finished: &Finished) -> Result<(), Trouble> {
-        let Entries { connection, path, sealer, host, head, .. } = self;
+    fn finished(&mut self, finished: &Finished) -> Result<(), WriteError> {
+        let EntryRows { connection, path, sealer, host, head, .. } = self;
         let format = reading::FORMAT;
-        let reading = Reading { connection, format, has_digests: false, only_looks: false, path, sealer, host: *host };
-        let Some(last) = reading.operations(head, 1).map_err(Trouble::Failed)?.pop() else { return Err(Trouble::Torn) };
+        let reading =
+            StateReader { connection, format, has_digests: false, only_looks: false, path, sealer, host: *host };
+        let Some(last) = reading.operations(head, 1).map_err(WriteError::Failed)?.pop() else {
+            return Err(WriteError::Torn);
+        };
         let ended = OperationRow {
             outcome: Some(finished.outcome.word().to_owned()),
             ended: Some(finished.at),

@@ -6,7 +6,7 @@ use super::lines::STEP;
 use crate::{Scalar, Style, decode};
 
 /// A block scalar as the lines below its key.
-pub(super) struct Block {
+pub(super) struct BlockScalar {
     /// `|` or `>` with its indicators.
     pub(super) header: String,
     /// The lines of content; empty ones have no blanks.
@@ -16,7 +16,7 @@ pub(super) struct Block {
 }
 
 /// The `|` or `>` block whose indicator is at `start` of the source.
-pub(super) fn block(source: &str, start: usize, scalar: &Scalar) -> Option<Block> {
+pub(super) fn block(source: &str, start: usize, scalar: &Scalar) -> Option<BlockScalar> {
     let body = scalar.text.trim_end_matches('\n');
     let breaks = scalar.text.len() - body.len();
     let mut lines: Vec<String> = match scalar.style {
@@ -38,7 +38,7 @@ pub(super) fn block(source: &str, start: usize, scalar: &Scalar) -> Option<Block
     lines.extend(std::iter::repeat_n(String::new(), further));
     let indentation = if deeper { STEP.to_string() } else { String::new() };
     let style = indicators.chars().next()?;
-    Some(Block { header: format!("{style}{indentation}{chomping}"), lines, keeps: chomping == "+" })
+    Some(BlockScalar { header: format!("{style}{indentation}{chomping}"), lines, keeps: chomping == "+" })
 }
 
 /// The lines of a folded block without their common indentation. They come from the source, because the folded text

@@ -1,12 +1,12 @@
 //! JSON in the house style. Brackets on one line stay there if they fit; others are broken into lines. A comma after
 //! the last member stays if comments are allowed, and is removed otherwise.
 
-use super::lines::{Lines, STEP, WIDTH};
-use crate::{Content, Entry, Format, Node, Tree};
+use super::lines::{LayoutText, STEP, WIDTH};
+use crate::{Content, Format, MapEntry, Node, Tree};
 
 pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
     let commas = tree.format == Format::JsonWithComments;
-    let mut writer = Writer { lines: Lines::new(text, &tree.comments), commas };
+    let mut writer = JsonLayout { lines: LayoutText::new(text, &tree.comments), commas };
     if let Some(root) = &tree.root {
         let start = root.span.start as usize;
         writer.lines.lead(start, 0);
@@ -22,31 +22,31 @@ pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
 }
 
 /// A member between two brackets.
-struct Member<'n> {
+struct BracketMember<'n> {
     key: Option<&'n Node>,
     value: &'n Node,
 }
 
-impl Member<'_> {
+impl BracketMember<'_> {
     fn start(&self) -> usize {
         self.key.unwrap_or(self.value).span.start as usize
     }
 }
 
-struct Writer<'t> {
-    lines: Lines<'t>,
+struct JsonLayout<'t> {
+    lines: LayoutText<'t>,
     /// Whether an existing comma after the last member stays.
     commas: bool,
 }
 
-impl Writer<'_> {
+impl JsonLayout<'_> {
     fn value<'n>(&mut self, node: &'n Node, indent: usize) -> Option<()> {
-        let (open, close, members): (_, _, Vec<Member<'n>>) = match &node.content {
+        let (open, close, members): (_, _, Vec<BracketMember<'n>>) = match &node.content {
             Content::Map(entries) => {
-                let member = |entry: &'n Entry| Member { key: Some(&entry.key), value: &entry.value };
+                let member = |entry: &'n MapEntry| BracketMember { key: Some(&entry.key), value: &entry.value };
                 ('{', '}', entries.iter().map(member).collect())
             }
-            Content::List(items) => ('[', ']', items.iter().map(|value| Member { key: None, value }).collect()),
+            Content::List(items) => ('[', ']', items.iter().map(|value| BracketMember { key: None, value }).collect()),
             Content::Scalar(_) => {
                 self.lines.out.push_str(self.lines.text.get(node.span.range())?);
                 return Some(());
@@ -94,7 +94,7 @@ impl Writer<'_> {
             if at + 1 < count || comma {
                 self.lines.out.push(',');
             }
-            let next = members.get(at + 1).map_or(end, Member::start);
+            let next = members.get(at + 1).map_or(end, BracketMember::start);
             self.trail(member.value.span.end as usize, next);
         }
         self.lines.lead(end, indent + STEP);
@@ -104,7 +104,7 @@ impl Writer<'_> {
     }
 
     /// Whether the comments between a key and its value can stay in line: none of them ends a line.
-    fn inline_comments(&self, member: &Member<'_>, value: usize) -> bool {
+    fn inline_comments(&self, member: &BracketMember<'_>, value: usize) -> bool {
         let comments = self.lines.comments_before(value).iter();
         let between = comments.skip_while(|comment| (comment.start as usize) < member.start());
         between

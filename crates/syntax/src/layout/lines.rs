@@ -14,7 +14,7 @@ pub(super) const WIDTH: usize = 100;
 pub(super) const STEP: usize = 2;
 
 /// The text written so far, and the comments that are still to be written.
-pub(super) struct Lines<'t> {
+pub(super) struct LayoutText<'t> {
     /// The source text.
     pub(super) text: &'t str,
     /// The new text.
@@ -25,9 +25,9 @@ pub(super) struct Lines<'t> {
     pub(super) close: bool,
 }
 
-impl<'t> Lines<'t> {
-    pub(super) fn new(text: &'t str, comments: &'t [Span]) -> Lines<'t> {
-        Lines { text, out: String::with_capacity(text.len() + text.len() / 8), comments, close: true }
+impl<'t> LayoutText<'t> {
+    pub(super) fn new(text: &'t str, comments: &'t [Span]) -> LayoutText<'t> {
+        LayoutText { text, out: String::with_capacity(text.len() + text.len() / 8), comments, close: true }
     }
 
     /// The next comment, if it is before this place.

@@ -4,12 +4,12 @@
 //! not too long. Otherwise they become blocks, which can express everything that brackets can.
 
 use super::block_scalar;
-use super::lines::{Lines, STEP, WIDTH};
+use super::lines::{LayoutText, STEP, WIDTH};
 use crate::place::after_dash;
-use crate::{Content, Entry, Node, Scalar, Style, Tree};
+use crate::{Content, MapEntry, Node, Scalar, Style, Tree};
 
 pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
-    let mut writer = Writer { lines: Lines::new(text, &tree.comments) };
+    let mut writer = YamlLayout { lines: LayoutText::new(text, &tree.comments) };
     let from = tree.root.as_ref().map_or(text.len(), |root| root.written().start as usize);
     writer.prologue(from);
     if let Some(root) = &tree.root {
@@ -23,7 +23,7 @@ pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
 
 /// A level in the new text and in the source.
 #[derive(Clone, Copy)]
-struct Level {
+struct LayoutLevel {
     /// The indentation of the elements in columns.
     indent: usize,
     /// The column of the parent elements in the source.
@@ -32,11 +32,11 @@ struct Level {
     limit: usize,
 }
 
-struct Writer<'t> {
-    lines: Lines<'t>,
+struct YamlLayout<'t> {
+    lines: LayoutText<'t>,
 }
 
-impl Writer<'_> {
+impl YamlLayout<'_> {
     /// Writes directives, and the `---` of the document if it has one.
     fn prologue(&mut self, from: usize) {
         let text = self.lines.text;
@@ -72,7 +72,7 @@ impl Writer<'_> {
     }
 
     fn root(&mut self, root: &Node) -> Option<()> {
-        let level = Level { indent: 0, around: None, limit: self.lines.text.len() };
+        let level = LayoutLevel { indent: 0, around: None, limit: self.lines.text.len() };
         if root.alias().is_some() || matches!(root.content, Content::Scalar(_) | Content::Missing) {
             return None;
         }
@@ -94,7 +94,7 @@ impl Writer<'_> {
 
     /// Writes the elements of a map or list, each on lines of its own. With `inline` the first one continues the
     /// current line.
-    fn block(&mut self, node: &Node, level: Level, inline: bool) -> Option<()> {
+    fn block(&mut self, node: &Node, level: LayoutLevel, inline: bool) -> Option<()> {
         let brackets = is_flow(self.lines.text, node);
         let place = match &node.content {
             Content::Map(entries) => entries.first()?.key.written().start,
@@ -107,7 +107,7 @@ impl Writer<'_> {
                     let next = entries.get(at + 1).map(|next| next.key.written().start as usize);
                     let limit = next.unwrap_or(level.limit);
                     self.element(entry.key.written().start as usize, level.indent, inline && at == 0);
-                    self.entry(entry, Level { limit, around: column, ..level })?;
+                    self.entry(entry, LayoutLevel { limit, around: column, ..level })?;
                 }
             }
             Content::List(items) => {
@@ -117,7 +117,7 @@ impl Writer<'_> {
                     let limit = next.unwrap_or(level.limit);
                     self.element(start, level.indent, inline && at == 0);
                     self.lines.out.push('-');
-                    self.value(item, start, true, Level { limit, around: column, ..level })?;
+                    self.value(item, start, true, LayoutLevel { limit, around: column, ..level })?;
                     start = limit;
                 }
             }
@@ -134,7 +134,7 @@ impl Writer<'_> {
     }
 
     /// Writes the comments at the end of a block that belong to it: those inside its brackets, or in its columns.
-    fn below(&mut self, node: &Node, level: Level, column: Option<usize>) {
+    fn below(&mut self, node: &Node, level: LayoutLevel, column: Option<usize>) {
         let Some(column) = column else {
             self.lines.lead(node.span.end as usize, level.indent);
             if let Some(comment) = self.lines.comment_before(level.limit)
@@ -163,7 +163,7 @@ impl Writer<'_> {
         self.lines.start(indent);
     }
 
-    fn entry(&mut self, entry: &Entry, level: Level) -> Option<()> {
+    fn entry(&mut self, entry: &MapEntry, level: LayoutLevel) -> Option<()> {
         let key = self.key(&entry.key)?;
         self.lines.out.push_str(&key);
         self.lines.out.push(':');
@@ -171,8 +171,8 @@ impl Writer<'_> {
     }
 
     /// Writes what follows a key or a dash that ends at `after`, up to the end of its last line.
-    fn value(&mut self, node: &Node, after: usize, item: bool, level: Level) -> Option<()> {
-        let below = Level { indent: level.indent + STEP, ..level };
+    fn value(&mut self, node: &Node, after: usize, item: bool, level: LayoutLevel) -> Option<()> {
+        let below = LayoutLevel { indent: level.indent + STEP, ..level };
         if let (Some(scalar), None) = (node.as_scalar(), node.alias())
             && scalar.style == Style::Plain
             && node.span.is_empty()
@@ -241,7 +241,7 @@ impl Writer<'_> {
     }
 
     /// Writes comments below an empty value that are indented more than its key or dash: they belong to it.
-    fn said_below(&mut self, level: Level) {
+    fn said_below(&mut self, level: LayoutLevel) {
         while let Some(comment) = self.lines.comment_before(level.limit)
             && let Some(own) = self.lines.column_on_own_line(comment.start as usize)
             && level.around.is_some_and(|around| own > around)
@@ -264,7 +264,7 @@ impl Writer<'_> {
         }
     }
 
-    fn scalar(&mut self, node: &Node, scalar: &Scalar, own_line: bool, level: Level) -> Option<()> {
+    fn scalar(&mut self, node: &Node, scalar: &Scalar, own_line: bool, level: LayoutLevel) -> Option<()> {
         let indent = level.indent + STEP;
         if matches!(scalar.style, Style::Literal | Style::Folded) {
             // The block indicator would be alone on a line below the comment.

@@ -2,12 +2,12 @@
 
 use blueprint::Value;
 
-use super::{Findings, Problem, Violation, unmatched};
-use crate::{AttributeKind, Block, BlockType, Nesting, Object, Path, same};
+use super::{AnswerFindings, Problem, Violation, unmatched};
+use crate::{AttributeKind, Block, BlockType, NestedObject, Nesting, Path, same};
 
 /// Where the object after an apply contradicts the planned one. Everything in it must be known.
 pub fn applied(schema: &Block, planned: &Value, actual: &Value) -> Vec<Violation> {
-    let mut check = Check { findings: Findings::new(schema), may_be_unknown: false };
+    let mut check = Check { findings: AnswerFindings::new(schema), may_be_unknown: false };
     // A write-only value is one mistake, not also a contradiction of the plan.
     check.object(schema, planned, &schema.without_write_only(actual), &Path::default());
     check.write_only(schema, actual, &Path::default());
@@ -16,13 +16,13 @@ pub fn applied(schema: &Block, planned: &Value, actual: &Value) -> Vec<Violation
 
 /// Where a second plan, made when more is known, contradicts the first.
 pub fn replanned(schema: &Block, first: &Value, second: &Value) -> Vec<Violation> {
-    let mut check = Check { findings: Findings::new(schema), may_be_unknown: true };
+    let mut check = Check { findings: AnswerFindings::new(schema), may_be_unknown: true };
     check.object(schema, first, second, &Path::default());
     check.findings.violations
 }
 
 struct Check<'a> {
-    findings: Findings<'a>,
+    findings: AnswerFindings<'a>,
     /// Whether the answer may be unknown where the plan was.
     may_be_unknown: bool,
 }
@@ -30,7 +30,7 @@ struct Check<'a> {
 impl<'a> Check<'a> {
     /// The same check without findings.
     fn fork(&self) -> Check<'a> {
-        Check { findings: Findings::new(self.findings.schema), may_be_unknown: self.may_be_unknown }
+        Check { findings: AnswerFindings::new(self.findings.schema), may_be_unknown: self.may_be_unknown }
     }
 
     /// A value without a schema of its own: part of a plain attribute.
@@ -97,7 +97,7 @@ impl<'a> Check<'a> {
         });
     }
 
-    fn nested(&mut self, object: &Object, planned: &Value, actual: &Value, path: &Path) {
+    fn nested(&mut self, object: &NestedObject, planned: &Value, actual: &Value, path: &Path) {
         self.places(object.nesting, planned, actual, path, &|check, planned, actual, path| {
             if check.is_decided(planned, actual, path) {
                 return;

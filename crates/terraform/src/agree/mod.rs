@@ -111,14 +111,14 @@ pub fn replacing(prior: &Value, planned: &Value, paths: &[Path]) -> Vec<Path> {
 }
 
 /// Collects violations of one answer.
-struct Findings<'a> {
+struct AnswerFindings<'a> {
     schema: &'a Block,
     violations: Vec<Violation>,
 }
 
-impl<'a> Findings<'a> {
-    fn new(schema: &'a Block) -> Findings<'a> {
-        Findings { schema, violations: Vec::new() }
+impl<'a> AnswerFindings<'a> {
+    fn new(schema: &'a Block) -> AnswerFindings<'a> {
+        AnswerFindings { schema, violations: Vec::new() }
     }
 
     fn add(&mut self, path: &Path, problem: Problem, expected: &Value, found: &Value) {

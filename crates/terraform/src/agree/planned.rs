@@ -2,21 +2,21 @@
 
 use blueprint::{IndexMap, Name, Value};
 
-use super::{Findings, Problem, Violation, unmatched};
-use crate::{Attribute, Block, BlockType, Nesting, Object, Path, same};
+use super::{AnswerFindings, Problem, Violation, unmatched};
+use crate::{Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, same};
 
 /// Where a planned object contradicts the configuration. `prior` is null for a create, `config` for a destroy.
 ///
 /// A planned value may differ from the configured one if it is the prior value: the provider then takes the two for
 /// equivalent.
 pub fn planned(schema: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
-    let mut check = Check { findings: Findings::new(schema) };
+    let mut check = Check { findings: AnswerFindings::new(schema) };
     check.block(schema, prior, config, planned, &Path::default());
     check.findings.violations
 }
 
 struct Check<'a> {
-    findings: Findings<'a>,
+    findings: AnswerFindings<'a>,
 }
 
 /// The part of an object; null in a null object.
@@ -70,7 +70,7 @@ impl Check<'_> {
                     return;
                 }
                 let fits = |config: &Value, planned: &Value| {
-                    let mut inner = Check { findings: Findings::new(self.findings.schema) };
+                    let mut inner = Check { findings: AnswerFindings::new(self.findings.schema) };
                     inner.block(schema, &Value::Null, config, planned, path);
                     inner.findings.violations.is_empty()
                 };
@@ -96,7 +96,7 @@ impl Check<'_> {
 
     fn attributes(
         &mut self,
-        attributes: &IndexMap<Name, Attribute>,
+        attributes: &IndexMap<Name, SchemaAttribute>,
         prior: &Value,
         config: &Value,
         planned: &Value,
@@ -108,7 +108,7 @@ impl Check<'_> {
         }
     }
 
-    fn attribute(&mut self, attribute: &Attribute, prior: &Value, config: &Value, planned: &Value, path: &Path) {
+    fn attribute(&mut self, attribute: &SchemaAttribute, prior: &Value, config: &Value, planned: &Value, path: &Path) {
         if attribute.write_only {
             if !planned.is_null() {
                 self.findings.add(path, Problem::WriteOnly, &Value::Null, &Value::Null);
@@ -129,7 +129,7 @@ impl Check<'_> {
     }
 
     /// Objects of a nested attribute. `config` is not null.
-    fn objects(&mut self, object: &Object, prior: &Value, config: &Value, planned: &Value, path: &Path) {
+    fn objects(&mut self, object: &NestedObject, prior: &Value, config: &Value, planned: &Value, path: &Path) {
         if planned.is_null() {
             return self.findings.add(path, Problem::Vanished, config, planned);
         }
@@ -152,7 +152,7 @@ impl Check<'_> {
                     return;
                 }
                 let fits = |config: &Value, planned: &Value| {
-                    let mut inner = Check { findings: Findings::new(self.findings.schema) };
+                    let mut inner = Check { findings: AnswerFindings::new(self.findings.schema) };
                     inner.object(object, &Value::Null, config, planned, path);
                     inner.findings.violations.is_empty()
                 };
@@ -169,7 +169,7 @@ impl Check<'_> {
         }
     }
 
-    fn object(&mut self, object: &Object, prior: &Value, config: &Value, planned: &Value, path: &Path) {
+    fn object(&mut self, object: &NestedObject, prior: &Value, config: &Value, planned: &Value, path: &Path) {
         if same(planned, config) || (!prior.is_null() && same(planned, prior)) {
             return;
         }

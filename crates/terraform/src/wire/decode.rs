@@ -7,7 +7,7 @@ use rmp::Marker;
 
 use super::{DEEPEST, REFINED, UNKNOWN, WireError, WireProblem};
 use crate::number::Decimal;
-use crate::path::Trail;
+use crate::path::PathTrail;
 use crate::{Path, ValueType};
 
 /// The value of a type that the bytes hold.
@@ -23,21 +23,21 @@ pub fn decode(bytes: &[u8], ty: &ValueType) -> Result<Value, WireError> {
 /// # Errors
 /// If the bytes are no value of the type, or more than one.
 pub fn decode_with_types(bytes: &[u8], ty: &ValueType) -> Result<(Value, Vec<(Path, ValueType)>), WireError> {
-    let mut reader = Reader { rest: bytes, dynamic: Vec::new() };
-    let value = reader.value(ty, &Trail::Top, 0)?;
+    let mut reader = MsgpackReader { rest: bytes, dynamic: Vec::new() };
+    let value = reader.value(ty, &PathTrail::Top, 0)?;
     match reader.rest.len() {
         0 => Ok((value, reader.dynamic)),
         left => Err(WireError { path: Path::default(), problem: WireProblem::Trailing(left) }),
     }
 }
 
-struct Reader<'a> {
+struct MsgpackReader<'a> {
     rest: &'a [u8],
     dynamic: Vec<(Path, ValueType)>,
 }
 
 /// The start of a value: what it is and, where it has one, its length.
-enum Start {
+enum ValueStart {
     Nil,
     Bool(bool),
     Int(i64),
@@ -50,31 +50,31 @@ enum Start {
     Extension(i8, usize),
 }
 
-impl Start {
+impl ValueStart {
     fn word(&self) -> &'static str {
         match self {
-            Start::Nil => "nil",
-            Start::Bool(_) => "a boolean",
-            Start::Int(_) | Start::Unsigned(_) | Start::Float(_) => "a number",
-            Start::Text(_) => "a string",
-            Start::Binary(_) => "binary data",
-            Start::Array(_) => "a list",
-            Start::Map(_) => "a map",
-            Start::Extension(..) => "an extension",
+            ValueStart::Nil => "nil",
+            ValueStart::Bool(_) => "a boolean",
+            ValueStart::Int(_) | ValueStart::Unsigned(_) | ValueStart::Float(_) => "a number",
+            ValueStart::Text(_) => "a string",
+            ValueStart::Binary(_) => "binary data",
+            ValueStart::Array(_) => "a list",
+            ValueStart::Map(_) => "a map",
+            ValueStart::Extension(..) => "an extension",
         }
     }
 }
 
-impl<'a> Reader<'a> {
-    fn value(&mut self, ty: &ValueType, path: &Trail<'_>, depth: usize) -> Result<Value, WireError> {
+impl<'a> MsgpackReader<'a> {
+    fn value(&mut self, ty: &ValueType, path: &PathTrail<'_>, depth: usize) -> Result<Value, WireError> {
         let fail = |problem| WireError { path: path.to_path(), problem };
         if depth > DEEPEST {
             return Err(fail(WireProblem::TooDeep));
         }
         let start = self.start().map_err(fail)?;
         match start {
-            Start::Nil => return Ok(Value::Null),
-            Start::Extension(kind, length) => {
+            ValueStart::Nil => return Ok(Value::Null),
+            ValueStart::Extension(kind, length) => {
                 self.extension(kind, length).map_err(fail)?;
                 return Ok(ty.unknown());
             }
@@ -82,35 +82,35 @@ impl<'a> Reader<'a> {
         }
         let wrong = |wanted| fail(WireProblem::Kind { wanted, found: start.word() });
         match (ty, &start) {
-            (ValueType::Dynamic, Start::Array(2)) => {
+            (ValueType::Dynamic, ValueStart::Array(2)) => {
                 let ty = self.carried_type().map_err(fail)?;
                 self.dynamic.push((path.to_path(), ty.clone()));
                 self.value(&ty, path, depth + 1)
             }
             (ValueType::Dynamic, _) => Err(wrong("a pair of a type and a value")),
-            (ValueType::Bool, Start::Bool(flag)) => Ok(Value::Bool(*flag)),
+            (ValueType::Bool, ValueStart::Bool(flag)) => Ok(Value::Bool(*flag)),
             (ValueType::Bool, _) => Err(wrong("a boolean")),
-            (ValueType::String, Start::Text(length) | Start::Binary(length)) => {
+            (ValueType::String, ValueStart::Text(length) | ValueStart::Binary(length)) => {
                 self.text(*length).map(Value::text).map_err(fail)
             }
             (ValueType::String, _) => Err(wrong("a string")),
-            (ValueType::Number, Start::Int(number)) => Ok(Value::Int(*number)),
-            (ValueType::Number, Start::Unsigned(number)) => self.number(&number.to_string()).map_err(fail),
-            (ValueType::Number, Start::Float(number)) if number.is_infinite() => Ok(Value::Float(*number)),
-            (ValueType::Number, Start::Float(number)) => self.number(&format!("{number:e}")).map_err(fail),
-            (ValueType::Number, Start::Text(length)) => {
+            (ValueType::Number, ValueStart::Int(number)) => Ok(Value::Int(*number)),
+            (ValueType::Number, ValueStart::Unsigned(number)) => self.number(&number.to_string()).map_err(fail),
+            (ValueType::Number, ValueStart::Float(number)) if number.is_infinite() => Ok(Value::Float(*number)),
+            (ValueType::Number, ValueStart::Float(number)) => self.number(&format!("{number:e}")).map_err(fail),
+            (ValueType::Number, ValueStart::Text(length)) => {
                 let text = self.text(*length).map_err(fail)?;
                 self.number(text).map_err(fail)
             }
             (ValueType::Number, _) => Err(wrong("a number")),
-            (ValueType::List(item), Start::Array(length)) => {
+            (ValueType::List(item), ValueStart::Array(length)) => {
                 Ok(Value::List(Arc::new(self.items(*length, item, path, depth)?)))
             }
-            (ValueType::Set(element), Start::Array(length)) => {
+            (ValueType::Set(element), ValueStart::Array(length)) => {
                 Ok(Value::Set(Arc::new(self.items(*length, element, path, depth)?)))
             }
             (ValueType::List(_) | ValueType::Set(_), _) => Err(wrong("a list")),
-            (ValueType::Tuple(types), Start::Array(length)) => {
+            (ValueType::Tuple(types), ValueStart::Array(length)) => {
                 if *length != types.len() {
                     return Err(fail(WireProblem::Length { wanted: types.len(), found: *length }));
                 }
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
                 Ok(Value::List(Arc::new(items.collect::<Result<_, _>>()?)))
             }
             (ValueType::Tuple(_), _) => Err(wrong("a list")),
-            (ValueType::Map(inner), Start::Map(length)) => {
+            (ValueType::Map(inner), ValueStart::Map(length)) => {
                 let mut map = Map::new();
                 for _ in 0..*length {
                     let key = self.key(&map).map_err(fail)?;
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
                 Ok(Value::Map(Arc::new(map)))
             }
             (ValueType::Map(_), _) => Err(wrong("a map")),
-            (ValueType::Object(attributes), Start::Map(length)) => {
+            (ValueType::Object(attributes), ValueStart::Map(length)) => {
                 let mut map = Map::new();
                 for _ in 0..*length {
                     let key = self.key(&map).map_err(fail)?;
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
         &mut self,
         length: usize,
         ty: &ValueType,
-        path: &Trail<'_>,
+        path: &PathTrail<'_>,
         depth: usize,
     ) -> Result<Vec<Value>, WireError> {
         let mut items = Vec::with_capacity(length.min(self.rest.len()).min(1024));
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
 
     fn key(&mut self, map: &Map) -> Result<Name, WireProblem> {
         let start = self.start()?;
-        let (Start::Text(length) | Start::Binary(length)) = start else {
+        let (ValueStart::Text(length) | ValueStart::Binary(length)) = start else {
             return Err(WireProblem::Kind { wanted: "a string", found: start.word() });
         };
         let key = Name::from(self.text(length)?);
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
 
     fn carried_type(&mut self) -> Result<ValueType, WireProblem> {
         match self.start()? {
-            Start::Text(length) | Start::Binary(length) => {
+            ValueStart::Text(length) | ValueStart::Binary(length) => {
                 ValueType::from_json(self.take(length)?).map_err(|_| WireProblem::Type)
             }
             _ => Err(WireProblem::Type),
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
         let body = self.take(length)?;
         match kind {
             REFINED if length > 1 => {
-                let mut inner = Reader { rest: body, dynamic: Vec::new() };
+                let mut inner = MsgpackReader { rest: body, dynamic: Vec::new() };
                 inner.refinements()?;
                 if inner.rest.is_empty() { Ok(()) } else { Err(WireProblem::Refinement) }
             }
@@ -204,9 +204,11 @@ impl<'a> Reader<'a> {
     }
 
     fn refinements(&mut self) -> Result<(), WireProblem> {
-        let Start::Map(length) = self.start()? else { return Err(WireProblem::Refinement) };
+        let ValueStart::Map(length) = self.start()? else { return Err(WireProblem::Refinement) };
         for _ in 0..length {
-            let (Start::Int(_) | Start::Unsigned(_)) = self.start()? else { return Err(WireProblem::Refinement) };
+            let (ValueStart::Int(_) | ValueStart::Unsigned(_)) = self.start()? else {
+                return Err(WireProblem::Refinement);
+            };
             self.skip(0)?;
         }
         Ok(())
@@ -218,21 +220,25 @@ impl<'a> Reader<'a> {
             return Err(WireProblem::TooDeep);
         }
         match self.start()? {
-            Start::Text(length) | Start::Binary(length) | Start::Extension(_, length) => {
+            ValueStart::Text(length) | ValueStart::Binary(length) | ValueStart::Extension(_, length) => {
                 self.take(length)?;
             }
-            Start::Array(length) => {
+            ValueStart::Array(length) => {
                 for _ in 0..length {
                     self.skip(depth + 1)?;
                 }
             }
-            Start::Map(length) => {
+            ValueStart::Map(length) => {
                 for _ in 0..length {
                     self.skip(depth + 1)?;
                     self.skip(depth + 1)?;
                 }
             }
-            Start::Nil | Start::Bool(_) | Start::Int(_) | Start::Unsigned(_) | Start::Float(_) => {}
+            ValueStart::Nil
+            | ValueStart::Bool(_)
+            | ValueStart::Int(_)
+            | ValueStart::Unsigned(_)
+            | ValueStart::Float(_) => {}
         }
         Ok(())
     }
@@ -265,41 +271,41 @@ impl<'a> Reader<'a> {
         usize::try_from(u32::from_be_bytes(self.big_endian()?)).map_err(|_| WireProblem::CutOff)
     }
 
-    fn extension_start(&mut self, length: usize) -> Result<Start, WireProblem> {
-        Ok(Start::Extension(i8::from_be_bytes(self.big_endian()?), length))
+    fn extension_start(&mut self, length: usize) -> Result<ValueStart, WireProblem> {
+        Ok(ValueStart::Extension(i8::from_be_bytes(self.big_endian()?), length))
     }
 
-    fn start(&mut self) -> Result<Start, WireProblem> {
+    fn start(&mut self) -> Result<ValueStart, WireProblem> {
         let [first] = self.big_endian()?;
         Ok(match Marker::from_u8(first) {
-            Marker::Null => Start::Nil,
-            Marker::True => Start::Bool(true),
-            Marker::False => Start::Bool(false),
-            Marker::FixPos(number) => Start::Int(i64::from(number)),
-            Marker::FixNeg(number) => Start::Int(i64::from(number)),
-            Marker::U8 => Start::Int(i64::from(u8::from_be_bytes(self.big_endian()?))),
-            Marker::U16 => Start::Int(i64::from(u16::from_be_bytes(self.big_endian()?))),
-            Marker::U32 => Start::Int(i64::from(u32::from_be_bytes(self.big_endian()?))),
-            Marker::U64 => Start::Unsigned(u64::from_be_bytes(self.big_endian()?)),
-            Marker::I8 => Start::Int(i64::from(i8::from_be_bytes(self.big_endian()?))),
-            Marker::I16 => Start::Int(i64::from(i16::from_be_bytes(self.big_endian()?))),
-            Marker::I32 => Start::Int(i64::from(i32::from_be_bytes(self.big_endian()?))),
-            Marker::I64 => Start::Int(i64::from_be_bytes(self.big_endian()?)),
-            Marker::F32 => Start::Float(f64::from(f32::from_be_bytes(self.big_endian()?))),
-            Marker::F64 => Start::Float(f64::from_be_bytes(self.big_endian()?)),
-            Marker::FixStr(length) => Start::Text(usize::from(length)),
-            Marker::Str8 => Start::Text(self.length8()?),
-            Marker::Str16 => Start::Text(self.length16()?),
-            Marker::Str32 => Start::Text(self.length32()?),
-            Marker::Bin8 => Start::Binary(self.length8()?),
-            Marker::Bin16 => Start::Binary(self.length16()?),
-            Marker::Bin32 => Start::Binary(self.length32()?),
-            Marker::FixArray(length) => Start::Array(usize::from(length)),
-            Marker::Array16 => Start::Array(self.length16()?),
-            Marker::Array32 => Start::Array(self.length32()?),
-            Marker::FixMap(length) => Start::Map(usize::from(length)),
-            Marker::Map16 => Start::Map(self.length16()?),
-            Marker::Map32 => Start::Map(self.length32()?),
+            Marker::Null => ValueStart::Nil,
+            Marker::True => ValueStart::Bool(true),
+            Marker::False => ValueStart::Bool(false),
+            Marker::FixPos(number) => ValueStart::Int(i64::from(number)),
+            Marker::FixNeg(number) => ValueStart::Int(i64::from(number)),
+            Marker::U8 => ValueStart::Int(i64::from(u8::from_be_bytes(self.big_endian()?))),
+            Marker::U16 => ValueStart::Int(i64::from(u16::from_be_bytes(self.big_endian()?))),
+            Marker::U32 => ValueStart::Int(i64::from(u32::from_be_bytes(self.big_endian()?))),
+            Marker::U64 => ValueStart::Unsigned(u64::from_be_bytes(self.big_endian()?)),
+            Marker::I8 => ValueStart::Int(i64::from(i8::from_be_bytes(self.big_endian()?))),
+            Marker::I16 => ValueStart::Int(i64::from(i16::from_be_bytes(self.big_endian()?))),
+            Marker::I32 => ValueStart::Int(i64::from(i32::from_be_bytes(self.big_endian()?))),
+            Marker::I64 => ValueStart::Int(i64::from_be_bytes(self.big_endian()?)),
+            Marker::F32 => ValueStart::Float(f64::from(f32::from_be_bytes(self.big_endian()?))),
+            Marker::F64 => ValueStart::Float(f64::from_be_bytes(self.big_endian()?)),
+            Marker::FixStr(length) => ValueStart::Text(usize::from(length)),
+            Marker::Str8 => ValueStart::Text(self.length8()?),
+            Marker::Str16 => ValueStart::Text(self.length16()?),
+            Marker::Str32 => ValueStart::Text(self.length32()?),
+            Marker::Bin8 => ValueStart::Binary(self.length8()?),
+            Marker::Bin16 => ValueStart::Binary(self.length16()?),
+            Marker::Bin32 => ValueStart::Binary(self.length32()?),
+            Marker::FixArray(length) => ValueStart::Array(usize::from(length)),
+            Marker::Array16 => ValueStart::Array(self.length16()?),
+            Marker::Array32 => ValueStart::Array(self.length32()?),
+            Marker::FixMap(length) => ValueStart::Map(usize::from(length)),
+            Marker::Map16 => ValueStart::Map(self.length16()?),
+            Marker::Map32 => ValueStart::Map(self.length32()?),
             Marker::FixExt1 => self.extension_start(1)?,
             Marker::FixExt2 => self.extension_start(2)?,
             Marker::FixExt4 => self.extension_start(4)?,

@@ -3,8 +3,8 @@
 use blueprint::Value;
 
 use super::{DEEPEST, UNKNOWN, WireError, WireProblem};
-use crate::number::{Decimal, Written};
-use crate::path::Trail;
+use crate::number::{Decimal, WireNumber};
+use crate::path::PathTrail;
 use crate::{Path, ValueType, conform_to};
 
 /// The bytes of a value of a type. Attributes that are missing are written as null. Secret marks are left out, so the
@@ -22,12 +22,12 @@ pub fn encode(value: &Value, ty: &ValueType) -> Result<Vec<u8>, WireError> {
 /// # Errors
 /// If the value is not of the type.
 pub fn encode_with_types(value: &Value, ty: &ValueType, dynamic: &[(Path, ValueType)]) -> Result<Vec<u8>, WireError> {
-    let mut writer = Writer { out: Vec::new(), dynamic, depth: 0 };
-    writer.value(value, ty, &Trail::Top)?;
+    let mut writer = MsgpackWriter { out: Vec::new(), dynamic, depth: 0 };
+    writer.value(value, ty, &PathTrail::Top)?;
     Ok(writer.out)
 }
 
-struct Writer<'a> {
+struct MsgpackWriter<'a> {
     out: Vec<u8>,
     dynamic: &'a [(Path, ValueType)],
     depth: usize,
@@ -40,8 +40,8 @@ macro_rules! write_to {
     };
 }
 
-impl Writer<'_> {
-    fn value(&mut self, value: &Value, ty: &ValueType, path: &Trail<'_>) -> Result<(), WireError> {
+impl MsgpackWriter<'_> {
+    fn value(&mut self, value: &Value, ty: &ValueType, path: &PathTrail<'_>) -> Result<(), WireError> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(WireError { path: path.to_path(), problem: WireProblem::TooDeep });
@@ -51,7 +51,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn part(&mut self, value: &Value, ty: &ValueType, path: &Trail<'_>) -> Result<(), WireError> {
+    fn part(&mut self, value: &Value, ty: &ValueType, path: &PathTrail<'_>) -> Result<(), WireError> {
         let mismatch = |wanted| {
             let problem = WireProblem::Kind { wanted, found: value.kind_word() };
             Err(WireError { path: path.to_path(), problem })
@@ -77,13 +77,13 @@ impl Writer<'_> {
                 write_to!(write_f64, self.out, *number);
             }
             (ValueType::Number, number) => match Decimal::of(number).map(|number| number.written()) {
-                Some(Written::Int(number)) => {
+                Some(WireNumber::Int(number)) => {
                     write_to!(write_sint, self.out, number);
                 }
-                Some(Written::Float(number)) => {
+                Some(WireNumber::Float(number)) => {
                     write_to!(write_f64, self.out, number);
                 }
-                Some(Written::Text(text)) => {
+                Some(WireNumber::Text(text)) => {
                     write_to!(write_str, self.out, &text);
                 }
                 None => return mismatch("a number"),
@@ -130,7 +130,7 @@ impl Writer<'_> {
     }
 
     /// A pair of a type and a value.
-    fn dynamic(&mut self, value: &Value, path: &Trail<'_>) -> Result<(), WireError> {
+    fn dynamic(&mut self, value: &Value, path: &PathTrail<'_>) -> Result<(), WireError> {
         let own = path.to_path();
         let known = self.dynamic.iter().find(|(place, ty)| *place == own && is_of(value, ty));
         let known = known.map(|(_, ty)| ty.clone());
@@ -154,18 +154,18 @@ impl Writer<'_> {
         self.value(&conform_to(&ty, value), &ty, path)
     }
 
-    fn array(&mut self, length: usize, path: &Trail<'_>) -> Result<(), WireError> {
+    fn array(&mut self, length: usize, path: &PathTrail<'_>) -> Result<(), WireError> {
         write_to!(write_array_len, self.out, count(length, path)?);
         Ok(())
     }
 
-    fn map(&mut self, length: usize, path: &Trail<'_>) -> Result<(), WireError> {
+    fn map(&mut self, length: usize, path: &PathTrail<'_>) -> Result<(), WireError> {
         write_to!(write_map_len, self.out, count(length, path)?);
         Ok(())
     }
 }
 
-fn count(length: usize, path: &Trail<'_>) -> Result<u32, WireError> {
+fn count(length: usize, path: &PathTrail<'_>) -> Result<u32, WireError> {
     let wanted = u32::MAX as usize;
     let problem = WireProblem::Length { wanted, found: length };
     u32::try_from(length).map_err(|_| WireError { path: path.to_path(), problem })

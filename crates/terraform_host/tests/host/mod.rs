@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blueprint::Value;
-use plugins::{Inherit, Launch, Limits, Logs, Plugin};
+use plugins::{Inherit, Launch, Logs, Plugin, ProcessLimits};
 use terraform_host::{
-    Answer, Applied, ApplyRequest, Client, Digest, Handshake, Object, Opening, PlanRequest, Planned, Replacing,
-    SchemaCache,
+    AnswerWithWarnings, AppliedChange, ApplyRequest, Client, Handshake, Object, Opening, PlanRequest, PlannedChange,
+    ProgramDigest, Replacing, SchemaCache,
 };
 
 /// The variable with the folder of published providers.
@@ -46,7 +46,7 @@ pub(crate) fn launch(program: &Path, folder: &Path) -> Launch {
         folder: folder.into(),
         environment: Vec::new(),
         inherit: Inherit::Only(Vec::new()),
-        limits: Limits::default(),
+        limits: ProcessLimits::default(),
     }
 }
 
@@ -68,7 +68,7 @@ impl Host {
     }
 
     /// The provider of this repository. `schema` says how it deals with its schema.
-    pub(crate) async fn peer(schema: &str, cache: Option<(&SchemaCache, &Digest)>) -> Option<Host> {
+    pub(crate) async fn peer(schema: &str, cache: Option<(&SchemaCache, &ProgramDigest)>) -> Option<Host> {
         let mut launch = launch(&program(PEER_NAME)?, Path::new("/"));
         launch.environment = vec![("PEER_SCHEMA".into(), schema.into())];
         Host::configured(launch, cache, |folder| map([("folder", Value::text(folder.to_string_lossy()))])).await
@@ -76,7 +76,7 @@ impl Host {
 
     async fn configured(
         mut launch: Launch,
-        cache: Option<(&SchemaCache, &Digest)>,
+        cache: Option<(&SchemaCache, &ProgramDigest)>,
         config: impl FnOnce(&Path) -> Value,
     ) -> Option<Host> {
         let folder = tempfile::tempdir().unwrap();
@@ -89,9 +89,9 @@ impl Host {
         Some(Host { plugin, client, folder })
     }
 
-    pub(crate) async fn plan(&self, type_name: &str, prior: Option<&Object>, config: &Value) -> Planned {
+    pub(crate) async fn plan(&self, type_name: &str, prior: Option<&Object>, config: &Value) -> PlannedChange {
         let request = PlanRequest { type_name, prior, config, replacing: Replacing::IfAsked };
-        let Answer { value, warnings } = self.client.plan(request).await.unwrap();
+        let AnswerWithWarnings { value, warnings } = self.client.plan(request).await.unwrap();
         assert_eq!(warnings, []);
         value
     }
@@ -102,7 +102,7 @@ impl Host {
         prior: Option<&Object>,
         planned: &Object,
         config: &Value,
-    ) -> Applied {
+    ) -> AppliedChange {
         self.client.apply(ApplyRequest { type_name, prior, planned, config }).await.unwrap()
     }
 

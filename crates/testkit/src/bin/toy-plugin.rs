@@ -9,17 +9,17 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use providers::fake::{FakeOptions, World};
+use providers::fake::{FakeCloud, FakeOptions};
 use testkit::toy::hosted::ToyOptions;
-use testkit::toy::planner::Planner;
+use testkit::toy::planner::PlannerProvider;
 use testkit::toy::wire::{Asked, Verb, answer};
 
 #[expect(clippy::print_stdout, reason = "the handshake is a line of standard output")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = std::env::var_os("TOY_WORLD").ok_or("TOY_WORLD is not set")?;
-    let world = World::open(Path::new(&file))?.shared();
+    let world = FakeCloud::open(Path::new(&file))?.shared();
     let fake = FakeOptions { world: Some(world), ..FakeOptions::default() };
-    let planner = Arc::new(Planner::new(ToyOptions { fake, ..ToyOptions::default() }));
+    let planner = Arc::new(PlannerProvider::new(ToyOptions { fake, ..ToyOptions::default() }));
     let dies: Option<PathBuf> = std::env::var_os("TOY_DIES").map(PathBuf::from);
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("toy {}", listener.local_addr()?.port());
@@ -32,7 +32,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn serve(planner: &Planner, mut stream: TcpStream, dies: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
+fn serve(
+    planner: &PlannerProvider,
+    mut stream: TcpStream,
+    dies: Option<&Path>,
+) -> Result<(), Box<dyn std::error::Error>> {
     let reader = BufReader::new(stream.try_clone()?);
     for line in reader.lines() {
         let asked: Asked = serde_json::from_str(&line?)?;

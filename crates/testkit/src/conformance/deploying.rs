@@ -7,13 +7,13 @@ use engine::apply::OnFailure;
 use engine::plan_file::hidden;
 use engine::shell::Operated;
 use engine::{Options, Staged};
-use providers::fake::Fault;
+use providers::fake::ScriptedFault;
 use serde_json::Value as Json;
 use state::{InstanceInfo, Lease, OperationOutcome};
 
 use super::case::{Case, differences, folder, read};
 use super::staging::{change_world, codes_of, options};
-use crate::harness::{Harness, Run, settings};
+use crate::harness::{Harness, RunResult, settings};
 use crate::json_values::{equal, given, to_json};
 use crate::runtime::in_runtime;
 
@@ -123,7 +123,7 @@ fn compare_codes(got: &[&str], wanted: &[Json], wrong: &mut Vec<String>) {
 async fn operate(harness: &mut Harness, pack: &Path, step: &Json, wrong: &mut Vec<String>) -> Result<(), String> {
     let options: Options = options(&step["options"])?;
     harness.key = step["options"]["key"] != false;
-    let mut faults: Vec<Fault> = match step.get("faults") {
+    let mut faults: Vec<ScriptedFault> = match step.get("faults") {
         Some(faults) => serde_json::from_value(faults.clone()).map_err(|error| format!("faults: {error}"))?,
         None => Vec::new(),
     };
@@ -175,7 +175,7 @@ pub(super) async fn finish(
     harness: &Harness,
     step: &Json,
     mut codes: Vec<&'static str>,
-    run: Run,
+    run: RunResult,
     wrong: &mut Vec<String>,
 ) -> Result<(), String> {
     let outcome = match &run.operated {
@@ -209,7 +209,7 @@ async fn judge(
     harness: &Harness,
     step: &Json,
     codes: Vec<&'static str>,
-    run: Option<&Run>,
+    run: Option<&RunResult>,
     outcome: &str,
     wrong: &mut Vec<String>,
 ) -> Result<(), String> {
@@ -301,7 +301,7 @@ fn compare_cloud(harness: &Harness, cloud: &serde_json::Map<String, Json>, wrong
     wrong.extend(left.keys().map(|id| format!("`{id}` should not be in the cloud")));
 }
 
-fn compare_journal(run: &Run, expect: &Json, wrong: &mut Vec<String>) {
+fn compare_journal(run: &RunResult, expect: &Json, wrong: &mut Vec<String>) {
     if let Some(calls) = expect["calls"].as_object() {
         let got = run.journal.calls();
         let wanted: BTreeMap<String, u32> =

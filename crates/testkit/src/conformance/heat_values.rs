@@ -152,13 +152,17 @@ impl Placeholders {
                 return false;
             };
             let fits = match kind {
-                Kind::Uuid => found.len() == 36 && found.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-'),
-                Kind::Letters => found.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()),
+                PlaceholderKind::Uuid => {
+                    found.len() == 36 && found.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+                }
+                PlaceholderKind::Letters => {
+                    found.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+                }
             };
             if !fits {
                 return false;
             }
-            if !matches!(kind, Kind::Letters) || placeholder != LETTERS {
+            if !matches!(kind, PlaceholderKind::Letters) || placeholder != LETTERS {
                 let known = self.known.entry(placeholder.to_owned()).or_insert_with(|| found.to_owned());
                 if known != found {
                     return false;
@@ -175,18 +179,18 @@ fn is_member(key: &str) -> bool {
     key.strip_prefix("gen").is_some_and(|digits| digits.len() == 9 && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-enum Kind {
+enum PlaceholderKind {
     Uuid,
     Letters,
 }
 
 /// The first placeholder in a text: offset, length and kind.
-fn next_placeholder(text: &str) -> Option<(usize, usize, Kind)> {
-    let uuid = text.find(UUID_PREFIX).map(|at| (at, 36, Kind::Uuid));
-    let letters = text.find(LETTERS).map(|at| (at, 12, Kind::Letters));
+fn next_placeholder(text: &str) -> Option<(usize, usize, PlaceholderKind)> {
+    let uuid = text.find(UUID_PREFIX).map(|at| (at, 36, PlaceholderKind::Uuid));
+    let letters = text.find(LETTERS).map(|at| (at, 12, PlaceholderKind::Letters));
     let member = text
         .find("gen")
         .filter(|at| text.get(at + 3..at + 12).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())));
-    let member = member.map(|at| (at, 12, Kind::Letters));
+    let member = member.map(|at| (at, 12, PlaceholderKind::Letters));
     [uuid, letters, member].into_iter().flatten().min_by_key(|(at, ..)| *at)
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use case::Case;
 
-pub use templates::Messages;
+pub use templates::MessageTally;
 
 /// The kinds of cases of the blueprint pack, in the order of the report.
 pub const KINDS: [&str; 6] = ["functions", "syntax", "validation", "stage", "deploy", "modules"];
@@ -31,7 +31,7 @@ pub struct Tally {
     /// One line per failing case.
     pub failures: Vec<String>,
     /// For templates of Heat: how many error messages are Heat's own.
-    pub messages: Messages,
+    pub messages: MessageTally,
 }
 
 /// Runs every case of a kind. A case that panics or hangs fails, and the run goes on. `Err` if the pack cannot be read.

@@ -7,7 +7,7 @@ use blueprint::Address;
 use engine::plan_file::{hidden, hidden_export, hidden_step};
 use engine::shell::{Clock, Operated};
 use engine::{Action, Options, Staged, Step};
-use providers::fake::World;
+use providers::fake::FakeCloud;
 use serde_json::{Value as Json, json};
 use state::OperationOutcome;
 
@@ -56,7 +56,7 @@ pub(super) fn change_world(harness: &Harness, changes: &Json, folder: &Path) -> 
             continue;
         }
         let mut world = harness.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let world: &mut World = &mut world;
+        let world: &mut FakeCloud = &mut world;
         let at = change["at"].as_str().unwrap_or_default();
         if change["vanish"] == true {
             world.vanish("case", at).map_err(|refusal| format!("{refusal:?}"))?;

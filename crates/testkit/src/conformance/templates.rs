@@ -17,11 +17,11 @@ use state::{Snapshot, StatusOp, StatusWord};
 use super::case::{Case, read, read_json};
 use super::heat_validated;
 use super::heat_values::{Placeholders, plain_keys, same, to_json};
-use crate::harness::{CheckedDocument, Harness, Stage, settings};
+use crate::harness::{CheckedDocument, Harness, StageResult, settings};
 use crate::runtime::in_runtime;
 
 /// The cases of a pack. Counts messages in `messages`.
-pub(super) fn cases(pack: &Path, messages: &Messages) -> Result<Vec<Case>, String> {
+pub(super) fn cases(pack: &Path, messages: &MessageTally) -> Result<Vec<Case>, String> {
     let folder = pack.join("cases");
     let rules = read_json(&folder.join("MATCH.json"))?;
     let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -32,7 +32,7 @@ pub(super) fn cases(pack: &Path, messages: &Messages) -> Result<Vec<Case>, Strin
     names.sort();
     let mut cases = Vec::new();
     for name in names {
-        let case = Template {
+        let case = TemplateCase {
             expected: plain_keys(read_json(&folder.join(format!("{name}.expected.json")))?),
             rule: rules.get(&name).cloned().unwrap_or(Json::Null),
             params: match folder.join(format!("{name}.params.json")) {
@@ -48,24 +48,24 @@ pub(super) fn cases(pack: &Path, messages: &Messages) -> Result<Vec<Case>, Strin
     Ok(cases)
 }
 
-struct Template {
+struct TemplateCase {
     name: String,
     folder: PathBuf,
     params: Json,
     expected: Json,
     rule: Json,
-    messages: Messages,
+    messages: MessageTally,
 }
 
 /// How many failing cases and outputs have exactly Heat's message, and how many there are.
 #[derive(Clone, Debug, Default)]
-pub struct Messages {
+pub struct MessageTally {
     said: Arc<AtomicUsize>,
     all: Arc<AtomicUsize>,
     missed: Arc<Mutex<Vec<String>>>,
 }
 
-impl Messages {
+impl MessageTally {
     /// The number of equal messages, and of all messages.
     pub fn counts(&self) -> (usize, usize) {
         (self.said.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
@@ -92,7 +92,7 @@ impl Messages {
 
 /// The comparison of an answer with the recorded one.
 #[derive(PartialEq, Eq)]
-enum Verdict {
+enum Comparison {
     /// They are equal.
     Same,
     /// They differ in a permitted way. The rest of the case is not compared.
@@ -101,7 +101,7 @@ enum Verdict {
 
 /// The result of one step.
 #[derive(Default)]
-struct Answer {
+struct StepResult {
     ok: bool,
     /// The phase in which it failed.
     phase: &'static str,
@@ -124,7 +124,7 @@ struct Answer {
     status: &'static str,
 }
 
-impl Template {
+impl TemplateCase {
     fn run(self) -> Result<(), String> {
         in_runtime(async move { self.compare().await })?
     }
@@ -142,7 +142,7 @@ impl Template {
         }
         let name = self.params["stack_name"].as_str().unwrap_or("oracle");
         if let Some(refused) = dialects::Dialects::BUILT_IN.rules("hot").naming.instance(name, None) {
-            let refused = Answer { phase: "validate", diagnostics: vec![refused], ..Answer::default() };
+            let refused = StepResult { phase: "validate", diagnostics: vec![refused], ..StepResult::default() };
             return self.judge("", &refused, &self.expected, &mut Placeholders::default()).map(|_| ());
         }
         harness.name = state::InstanceName::from_free_text(name);
@@ -164,7 +164,7 @@ impl Template {
             "validate" => validated(&harness, &template, &text, &given).await,
             _ => looked(&harness, &template, &text, given.clone()).await,
         };
-        if self.judge("", &created, expected, &mut placeholders)? == Verdict::Otherwise {
+        if self.judge("", &created, expected, &mut placeholders)? == Comparison::Otherwise {
             return Ok(());
         }
         if let (Some(expected), Some(update)) = (self.expected.get("update"), self.params.get("update")) {
@@ -180,8 +180,8 @@ impl Template {
                 }
                 Err(refused) => *refused,
             };
-            let updated = Answer { previous: created.resolved.clone(), ..updated };
-            if self.judge("update.", &updated, expected, &mut placeholders)? == Verdict::Otherwise {
+            let updated = StepResult { previous: created.resolved.clone(), ..updated };
+            if self.judge("update.", &updated, expected, &mut placeholders)? == Comparison::Otherwise {
                 return Ok(());
             }
             if let Some(changes) = expected.get("changes") {
@@ -272,7 +272,7 @@ impl Template {
         text: &str,
         update: Option<&Json>,
         place: &Path,
-    ) -> Result<Given, Box<Answer>> {
+    ) -> Result<Given, Box<StepResult>> {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
         let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
@@ -302,7 +302,7 @@ impl Template {
             let unread = ["unknown-section", "empty-section", "invalid-syntax", "wrong-shape"];
             let is_unread = broken.iter().any(|one| unread.contains(&one.code.name));
             let phase = if is_unread { "environment" } else { "validate" };
-            return Err(Box::new(Answer { phase, diagnostics: broken, ..Answer::default() }));
+            return Err(Box::new(StepResult { phase, diagnostics: broken, ..StepResult::default() }));
         }
         harness.context = surrounded.context;
         let mut typed = surrounded.given;
@@ -319,10 +319,10 @@ impl Template {
     fn judge(
         &self,
         step: &str,
-        answer: &Answer,
+        answer: &StepResult,
         expected: &Json,
         placeholders: &mut Placeholders,
-    ) -> Result<Verdict, String> {
+    ) -> Result<Comparison, String> {
         let ok = expected["ok"] != json!(false);
         // In a case with steps, a different answer belongs to the step that fails.
         if !(ok && self.expected.get("create").is_some()) {
@@ -330,7 +330,7 @@ impl Template {
                 let fits = other.get("ok").is_none_or(|ok| *ok == json!(answer.ok))
                     && other.get("phase").is_none_or(|phase| *phase == json!(answer.phase));
                 if fits {
-                    return Ok(Verdict::Otherwise);
+                    return Ok(Comparison::Otherwise);
                 }
             }
         }
@@ -365,12 +365,12 @@ impl Template {
             if expected["deleted"] == json!(true) && !answer.snapshot.records.is_empty() {
                 return Err(format!("{step}deleted: something is left"));
             }
-            return Ok(Verdict::Same);
+            return Ok(Comparison::Same);
         }
         if let Some(wanted) = expected.get("validate") {
             let ours = answer.validated.as_ref().unwrap_or(&Json::Null);
             same(ours, wanted, "validate", placeholders)?;
-            return Ok(Verdict::Same);
+            return Ok(Comparison::Same);
         }
         let ours = self.answer_of(answer);
         for key in ["outputs", "parameters", "conditions", "disabled_resources", "resources", "action", "status"] {
@@ -419,18 +419,18 @@ impl Template {
                 return Err(format!("{step}output_errors: `{name}` failed: {}", failed.message));
             }
         }
-        Ok(Verdict::Same)
+        Ok(Comparison::Same)
     }
 
     /// Whether a child has other inputs than before.
-    fn said(&self, answer: &Answer) -> String {
+    fn said(&self, answer: &StepResult) -> String {
         let errors = answer.diagnostics.iter().filter(|one| one.is_error());
         let said: Vec<String> = errors.map(|one| format!("{}: {}", one.code.name, one.message)).collect();
         let _ = &answer.files;
         format!("[{}]", said.join("; "))
     }
 
-    fn answer_of(&self, answer: &Answer) -> Map<String, Json> {
+    fn answer_of(&self, answer: &StepResult) -> Map<String, Json> {
         let mut out = Map::new();
         out.insert("action".into(), json!(answer.action));
         out.insert("status".into(), json!(answer.status));
@@ -526,7 +526,7 @@ impl Template {
 }
 
 /// The element in the step before, if it is the same resource.
-fn stayed<'a>(answer: &'a Answer, element: &ResolvedElement) -> Option<&'a ResolvedElement> {
+fn stayed<'a>(answer: &'a StepResult, element: &ResolvedElement) -> Option<&'a ResolvedElement> {
     let before = answer.previous.iter().flat_map(|previous| &previous.elements).find(|one| one.name == element.name)?;
     let address = Address::root(element.name.clone());
     let id = |snapshot: &Snapshot| snapshot.records.get(&address).map(|record| record.id.clone());
@@ -535,13 +535,13 @@ fn stayed<'a>(answer: &'a Answer, element: &ResolvedElement) -> Option<&'a Resol
 }
 
 /// Whether the child existed before.
-fn stays(answer: &Answer, element: &ResolvedElement) -> bool {
+fn stays(answer: &StepResult, element: &ResolvedElement) -> bool {
     stayed(answer, element).is_some()
 }
 
 /// Whether an update changes only the record of a resource: its dependencies, the spelling of its type, its policy, or
 /// a property that is or was written with its default value.
-fn is_updated(answer: &Answer, element: &ResolvedElement) -> bool {
+fn is_updated(answer: &StepResult, element: &ResolvedElement) -> bool {
     let written = |element: &ResolvedElement| -> Vec<Name> {
         let fields = element.written.as_ref().map(blueprint::Value::revealed).unwrap_or_default();
         fields.as_map().into_iter().flatten().map(|(name, _)| name.clone()).collect()
@@ -576,7 +576,7 @@ fn state_of(record: &state::Record) -> String {
 
 /// The states of resources after a failure. A child failed if any of its resources failed. A child without members has
 /// no records: it is created as soon as everything that it needs is created.
-fn states_of(answer: &Answer) -> Json {
+fn states_of(answer: &StepResult) -> Json {
     let mut states: BTreeMap<String, String> = BTreeMap::new();
     for (address, record) in &answer.snapshot.records {
         let name = address.path.first().map_or_else(|| address.name.to_string(), |child| child.to_string());
@@ -631,8 +631,8 @@ fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
 }
 
 /// Checks a document and evaluates what is known, without creating anything.
-async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> Answer {
-    let Stage { files, diagnostics, staged } = harness.stage(name, text, given, Options::default()).await;
+async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> StepResult {
+    let StageResult { files, diagnostics, staged } = harness.stage(name, text, given, Options::default()).await;
     let changes = staged.iter().flat_map(|staged| &staged.plan.exports);
     let exports = changes.map(|one| (one.name.clone(), one.after.clone().unwrap_or_default())).collect();
     let resolved = staged.map(|mut staged| staged.resolved().unwrap_or_default());
@@ -641,17 +641,17 @@ async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> Answ
     let diagnostics = diagnostics.iter().cloned().collect();
     let snapshot = harness.snapshot().await;
     let (action, status) = ("CREATE", "IN_PROGRESS");
-    Answer { ok, phase, diagnostics, files, resolved, snapshot, exports, action, status, ..Answer::default() }
+    StepResult { ok, phase, diagnostics, files, resolved, snapshot, exports, action, status, ..StepResult::default() }
 }
 
 /// Checks a template without a plan; parameters need no value.
-async fn validated(harness: &Harness, name: &str, text: &str, given: &Given) -> Answer {
+async fn validated(harness: &Harness, name: &str, text: &str, given: &Given) -> StepResult {
     let CheckedDocument { files, diagnostics, checked, .. } = harness.validate(name, text, given).await;
     let ok = !diagnostics.has_errors();
     let phase = if ok { "" } else { phase_of(&diagnostics) };
     let validated = checked.map(|checked| heat_validated::answer(&checked.blueprint, text, given));
     let diagnostics = diagnostics.iter().cloned().collect();
-    Answer { ok, phase, diagnostics, files, validated, ..Answer::default() }
+    StepResult { ok, phase, diagnostics, files, validated, ..StepResult::default() }
 }
 
 /// The phase in which Heat reports the errors: parsing or validation.
@@ -684,16 +684,22 @@ async fn step(
     before: Option<(&str, &str, Given)>,
     rollback: bool,
     word: &'static str,
-) -> Answer {
+) -> StepResult {
     let state_before = harness.snapshot().await;
     let stage = harness.stage(name, text, given.clone(), Options::default()).await;
-    let Stage { files, diagnostics, mut staged } = stage;
+    let StageResult { files, diagnostics, mut staged } = stage;
     let declared = staged.as_mut().and_then(|staged| staged.resolved()).unwrap_or_default();
     let declared: Vec<ResolvedElement> = declared.elements.into_iter().filter(|one| one.there).collect();
     let mut all: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
     let Some(staged) = staged else {
         let phase = phase_of(&diagnostics);
-        return Answer { phase, diagnostics: all, files, snapshot: harness.snapshot().await, ..Answer::default() };
+        return StepResult {
+            phase,
+            diagnostics: all,
+            files,
+            snapshot: harness.snapshot().await,
+            ..StepResult::default()
+        };
     };
     let mut settings = settings(None, false);
     if rollback {
@@ -706,12 +712,20 @@ async fn step(
             all.extend(outcome.diagnostics.iter().cloned());
             (outcome.outcome == Some(state::OperationOutcome::Ready), outcome.rolled_back.is_some())
         }
-        _ => return Answer { phase: word, diagnostics: all, files, ..Answer::default() },
+        _ => return StepResult { phase: word, diagnostics: all, files, ..StepResult::default() },
     };
     let snapshot = harness.snapshot().await;
     if !(done || rolled_back && word == "update") {
         let before = state_before;
-        return Answer { phase: word, diagnostics: all, files, snapshot, before, declared, ..Answer::default() };
+        return StepResult {
+            phase: word,
+            diagnostics: all,
+            files,
+            snapshot,
+            before,
+            declared,
+            ..StepResult::default()
+        };
     }
     // Stages once more to see the result; after a rollback with the former inputs.
     let (name, text, given) = if done { (name, text, given) } else { before.unwrap_or((name, text, given)) };
@@ -724,7 +738,7 @@ async fn step(
         _ => "CREATE",
     };
     let exports = snapshot.exports.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    Answer {
+    StepResult {
         ok: true,
         phase: "",
         diagnostics: all,
@@ -736,6 +750,6 @@ async fn step(
         exports,
         action,
         status: "COMPLETE",
-        ..Answer::default()
+        ..StepResult::default()
     }
 }

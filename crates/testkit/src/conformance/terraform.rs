@@ -6,7 +6,7 @@ use std::path::Path;
 use blueprint::{Name, Value};
 use serde_json::{Map, Value as Json};
 use terraform::{
-    Attribute, AttributeKind, Block, BlockType, Nesting, Object, ValueType, conform, proposed, same, wire,
+    AttributeKind, Block, BlockType, NestedObject, Nesting, SchemaAttribute, ValueType, conform, proposed, same, wire,
 };
 
 use super::case::{Case, read_json};
@@ -63,21 +63,21 @@ fn block(json: &Json) -> Result<Block, String> {
     })
 }
 
-fn attribute((name, json): (Name, &Json)) -> Result<(Name, Attribute), String> {
+fn attribute((name, json): (Name, &Json)) -> Result<(Name, SchemaAttribute), String> {
     let kind = match json.get("type") {
         Some(ty) => AttributeKind::Plain(ValueType::of_json(ty).map_err(|error| format!("{name}: {error}"))?),
-        None => AttributeKind::Nested(Object {
+        None => AttributeKind::Nested(NestedObject {
             nesting: nesting(json)?,
             attributes: entries(json, "attributes").map(attribute).collect::<Result<_, _>>()?,
         }),
     };
     let is = json["is"].as_str().unwrap_or_default();
-    let attribute = Attribute {
+    let attribute = SchemaAttribute {
         kind,
         required: is == "required",
         optional: is.starts_with("optional"),
         computed: is.ends_with("computed"),
-        ..Attribute::default()
+        ..SchemaAttribute::default()
     };
     Ok((name, attribute))
 }

@@ -225,10 +225,10 @@ pub(super) fn validation(pack: &Path) -> Result<Vec<Case>, String> {
 }
 
 /// Code, severity letter, line and column; the last two if it has a place.
-type Placed = (String, String, Option<(u64, u64)>);
+type PlacedCode = (String, String, Option<(u64, u64)>);
 
 /// Code, severity, line and column of each diagnostic in the form of the pack; with the file first on request.
-fn placed(diagnostics: &diag::Diagnostics, files: &Files) -> Vec<Placed> {
+fn placed(diagnostics: &diag::Diagnostics, files: &Files) -> Vec<PlacedCode> {
     let place = |it: &Diagnostic| {
         let span = it.span();
         let position = files.get(span.file).map(|file| file.position(span.start))?;
@@ -266,12 +266,12 @@ fn validate(document: &Path, expect: &Json) -> Result<(), String> {
     })?
 }
 
-fn compare(mut got: Vec<Placed>, expect: &Json) -> Result<(), String> {
+fn compare(mut got: Vec<PlacedCode>, expect: &Json) -> Result<(), String> {
     let mut wrong = Vec::new();
     for wanted in expect["diagnostics"].as_array().into_iter().flatten() {
         let at = wanted[2].as_u64().zip(wanted[3].as_u64());
         let fits =
-            |it: &Placed| wanted[0] == it.0.as_str() && wanted[1] == it.1.as_str() && (at.is_none() || it.2 == at);
+            |it: &PlacedCode| wanted[0] == it.0.as_str() && wanted[1] == it.1.as_str() && (at.is_none() || it.2 == at);
         match got.iter().position(fits) {
             Some(found) => {
                 got.remove(found);

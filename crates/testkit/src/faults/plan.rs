@@ -1,12 +1,12 @@
 //! The faults of the environment that one process meets.
 
-use providers::fake::Fault;
+use providers::fake::ScriptedFault;
 
 /// The faults of the environment that one process meets; none by default.
 #[derive(Clone, Debug, Default)]
 pub struct FaultPlan {
     /// Faults of single calls.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ScriptedFault>,
     /// The seed from which the durations of calls, reads and commits are drawn; `None`: they take no time. Where three
     /// divides the seed, commits take longer than calls.
     pub latency: Option<u64>,
@@ -33,7 +33,7 @@ pub struct CommitFault {
 
 impl FaultPlan {
     /// Only these faults of single calls.
-    pub fn of(faults: Vec<Fault>) -> FaultPlan {
+    pub fn of(faults: Vec<ScriptedFault>) -> FaultPlan {
         FaultPlan { faults, ..FaultPlan::default() }
     }
 }

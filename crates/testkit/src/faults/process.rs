@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use blueprint::{Address, Name};
 use provider::Operation;
-use providers::fake::Fault;
+use providers::fake::ScriptedFault;
 use tokio::sync::Notify;
 
 use super::plan::FaultPlan;
@@ -63,7 +63,7 @@ impl SimulatedProcess {
     }
 
     /// The faults of single calls.
-    pub(crate) fn call_faults(&self) -> Vec<Fault> {
+    pub(crate) fn call_faults(&self) -> Vec<ScriptedFault> {
         self.plan.faults.clone()
     }
 

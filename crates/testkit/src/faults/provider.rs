@@ -12,7 +12,7 @@ use provider::{
     PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session, Transform,
     UpgradeRequest, Upgraded,
 };
-use providers::fake::SharedWorld;
+use providers::fake::SharedCloud;
 use state::{InstanceName, Store};
 
 use super::planted_bug::PlantedBug;
@@ -24,10 +24,10 @@ pub(crate) type DelayedReads = Arc<Mutex<HashMap<Name, (tokio::time::Instant, Op
 
 /// What providers were asked to plan, by all processes.
 #[derive(Clone, Default)]
-pub(crate) struct PlanMemory(Arc<Mutex<Planning>>);
+pub(crate) struct PlanMemory(Arc<Mutex<PlanningState>>);
 
 #[derive(Default)]
-struct Planning {
+struct PlanningState {
     /// The seeds of previews, by place and whether a replacement was planned.
     seeds: HashSet<(String, bool, String)>,
     /// The private data of the last planned update, by place.
@@ -38,7 +38,7 @@ struct Planning {
 pub(crate) struct FaultyProvider {
     pub(crate) inner: Arc<dyn Provider>,
     pub(crate) process: Arc<SimulatedProcess>,
-    pub(crate) world: SharedWorld,
+    pub(crate) world: SharedCloud,
     pub(crate) delayed_reads: DelayedReads,
     pub(crate) plan_memory: PlanMemory,
     /// The store, opened with its key, against which calls are checked; `None`: calls are not checked.

@@ -9,10 +9,10 @@ use engine::shell::Operated;
 use engine::{Given, Options};
 use expr::FunctionTable;
 use provider::{Catalogs, Operation};
-use providers::fake::{self, Fault, FaultKind, When};
+use providers::fake::{self, FaultKind, ScriptedFault, When};
 use state::OperationOutcome;
 
-use super::target::{TEXT, Target, number, roughly};
+use super::target::{FuzzTarget, TEXT, number, roughly};
 use crate::harness::{Harness, settings};
 
 const WORDS: &[&str] = &[
@@ -65,7 +65,7 @@ const WORDS: &[&str] = &[
     "*a",
 ];
 
-pub(super) const DOCUMENT: Target = Target {
+pub(super) const DOCUMENT: FuzzTarget = FuzzTarget {
     name: "document",
     invariant: "any document is read, checked and drawn; what is wrong has a place in it, and a broken one says so",
     run: check,
@@ -75,7 +75,7 @@ pub(super) const DOCUMENT: Target = Target {
     longest: TEXT,
 };
 
-pub(super) const DEPLOY: Target = Target {
+pub(super) const DEPLOY: FuzzTarget = FuzzTarget {
     name: "deploy",
     invariant: "what can be deployed leaves nothing to do, also after a fault, and a destroy leaves nothing at all",
     run: deploy,
@@ -185,7 +185,7 @@ fn things(harness: &Harness) -> Vec<String> {
 async fn apply(
     harness: &Harness,
     text: Option<&str>,
-    faults: Vec<Fault>,
+    faults: Vec<ScriptedFault>,
 ) -> Option<(Option<OperationOutcome>, Vec<String>)> {
     let stage = match text {
         Some(text) => harness.stage("fuzz.yaml", text, Given::default(), Options::default()).await,
@@ -248,7 +248,7 @@ async fn nothing_left(harness: &Harness, text: &str, after: &str) {
 }
 
 /// A fault for one of the steps, chosen by the input.
-fn fault(input: &[u8], steps: &[String]) -> Option<Fault> {
+fn fault(input: &[u8], steps: &[String]) -> Option<ScriptedFault> {
     let drawn = number(input);
     let at = steps.get(usize::try_from(drawn % 64).unwrap_or(0) % steps.len().max(1))?;
     let kind = match (drawn >> 8) % 7 {
@@ -260,5 +260,5 @@ fn fault(input: &[u8], steps: &[String]) -> Option<Fault> {
         5 => FaultKind::Crash { when: When::After, untraceable: false },
         _ => FaultKind::Throttled,
     };
-    Some(Fault { on: Some(Operation::Create), at: at.as_str().into(), skip: 0, times: 1, kind })
+    Some(ScriptedFault { on: Some(Operation::Create), at: at.as_str().into(), skip: 0, times: 1, kind })
 }

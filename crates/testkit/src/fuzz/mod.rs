@@ -28,10 +28,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 pub use random::Random;
-pub use target::{Failure, Target, run_input};
+pub use target::{FuzzFailure, FuzzTarget, run_input};
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [FuzzTarget; 12] = [
     texts::YAML,
     texts::JSON,
     texts::EXPRESSION,
@@ -47,13 +47,13 @@ pub const TARGETS: [Target; 12] = [
 ];
 
 /// The target with a name.
-pub fn target(name: &str) -> Option<&'static Target> {
+pub fn target(name: &str) -> Option<&'static FuzzTarget> {
     TARGETS.iter().find(|target| target.name == name)
 }
 
 /// The progress of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Report {
+pub struct FuzzReport {
     /// The number of inputs of the corpus and seeds.
     pub replayed: usize,
     /// The number of mutated inputs.
@@ -66,12 +66,12 @@ pub struct Report {
 const POOL: usize = 4096;
 
 /// The folder of the corpus of a target.
-pub fn corpus_folder(target: &Target) -> PathBuf {
+pub fn corpus_folder(target: &FuzzTarget) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target.name)
 }
 
 /// The corpus of a target: names of files and inputs, in order.
-pub fn corpus(target: &Target) -> Vec<(String, Vec<u8>)> {
+pub fn corpus(target: &FuzzTarget) -> Vec<(String, Vec<u8>)> {
     let Ok(entries) = std::fs::read_dir(corpus_folder(target)) else { return Vec::new() };
     let mut found: Vec<(String, Vec<u8>)> = entries
         .flatten()
@@ -85,8 +85,13 @@ pub fn corpus(target: &Target) -> Vec<(String, Vec<u8>)> {
 ///
 /// # Errors
 /// The first input that violates the invariant, shrunk.
-pub fn run(target: &Target, cases: u64, seed: u64, progress: &mut dyn FnMut(&Report)) -> Result<Report, Failure> {
-    let mut report = Report::default();
+pub fn run(
+    target: &FuzzTarget,
+    cases: u64,
+    seed: u64,
+    progress: &mut dyn FnMut(&FuzzReport),
+) -> Result<FuzzReport, FuzzFailure> {
+    let mut report = FuzzReport::default();
     let mut seen: HashSet<u64> = HashSet::new();
     let mut pool: Vec<Vec<u8>> = Vec::new();
     let kept = corpus(target).into_iter().map(|(_, input)| input);

@@ -1,13 +1,13 @@
 //! Shrinking: removes parts of an input as long as it still violates the invariant.
 
-use super::target::{Failure, Target, run_input};
+use super::target::{FuzzFailure, FuzzTarget, run_input};
 
 /// The largest number of tries.
 const TRIES: usize = 3_000;
 
 /// Removes parts of the input of a failure, in halves, quarters and so on.
-pub(super) fn shrunk(target: &Target, input: Vec<u8>, message: String, case: u64) -> Failure {
-    let mut best = Failure { input, message, case };
+pub(super) fn shrunk(target: &FuzzTarget, input: Vec<u8>, message: String, case: u64) -> FuzzFailure {
+    let mut best = FuzzFailure { input, message, case };
     let mut tries = 0;
     let mut length = best.input.len().div_ceil(2).max(1);
     loop {
@@ -19,7 +19,7 @@ pub(super) fn shrunk(target: &Target, input: Vec<u8>, message: String, case: u64
             let rest = [&best.input[..at], &best.input[end..]].concat();
             match run_input(target, &rest) {
                 Err(message) => {
-                    best = Failure { input: rest, message, case };
+                    best = FuzzFailure { input: rest, message, case };
                     smaller = true;
                 }
                 Ok(_) => at += length,
@@ -35,7 +35,7 @@ pub(super) fn shrunk(target: &Target, input: Vec<u8>, message: String, case: u64
 }
 
 /// Replaces bytes that do not matter by the letter `a`.
-fn plain(target: &Target, best: &mut Failure, tries: &mut usize) {
+fn plain(target: &FuzzTarget, best: &mut FuzzFailure, tries: &mut usize) {
     for at in 0..best.input.len() {
         if best.input[at] == b'a' || best.input[at].is_ascii_whitespace() || *tries >= TRIES {
             continue;
@@ -44,7 +44,7 @@ fn plain(target: &Target, best: &mut Failure, tries: &mut usize) {
         let mut input = best.input.clone();
         input[at] = b'a';
         if let Err(message) = run_input(target, &input) {
-            *best = Failure { input, message, case: best.case };
+            *best = FuzzFailure { input, message, case: best.case };
         }
     }
 }

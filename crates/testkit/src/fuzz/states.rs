@@ -14,9 +14,9 @@ use state::{
     StoreError,
 };
 use stores::memory::{MemoryState, MemoryStore};
-use stores::sqlite::{Failure, Mode, SqliteStore};
+use stores::sqlite::{FileFailure, Mode, SqliteStore};
 
-use super::target::{FILE, TEXT, Target, number, roughly};
+use super::target::{FILE, FuzzTarget, TEXT, number, roughly};
 use crate::harness::Harness;
 
 const WORDS: &[&str] = &[
@@ -59,7 +59,7 @@ const WORDS: &[&str] = &[
     "\"began\":{",
 ];
 
-pub(super) const PLAN_FILE: Target = Target {
+pub(super) const PLAN_FILE: FuzzTarget = FuzzTarget {
     name: "plan-file",
     invariant: "a damaged plan file is refused with a typed error, or says what it said, and what was sealed is what was sealed",
     run: plan_file,
@@ -69,7 +69,7 @@ pub(super) const PLAN_FILE: Target = Target {
     longest: TEXT,
 };
 
-pub(super) const EXPORTED: Target = Target {
+pub(super) const EXPORTED: FuzzTarget = FuzzTarget {
     name: "exported",
     invariant: "a damaged exported state is refused with a typed error, or is a state that can be written and read again",
     run: exported,
@@ -79,7 +79,7 @@ pub(super) const EXPORTED: Target = Target {
     longest: TEXT,
 };
 
-pub(super) const JOURNAL: Target = Target {
+pub(super) const JOURNAL: FuzzTarget = FuzzTarget {
     name: "journal",
     invariant: "any entries are refused or lead to a state that can be loaded, with the same answer from the rules and the store",
     run: journal,
@@ -89,7 +89,7 @@ pub(super) const JOURNAL: Target = Target {
     longest: TEXT,
 };
 
-pub(super) const DATABASE: Target = Target {
+pub(super) const DATABASE: FuzzTarget = FuzzTarget {
     name: "database",
     invariant: "a damaged database is read or refused with a typed error",
     run: database,
@@ -110,7 +110,7 @@ pub(super) const DATABASE: Target = Target {
     longest: FILE,
 };
 
-pub(super) const LOG: Target = Target {
+pub(super) const LOG: FuzzTarget = FuzzTarget {
     name: "log",
     invariant: "a database with a damaged log opens at an earlier whole revision, or is refused with a typed error",
     run: log,
@@ -328,8 +328,8 @@ fn made() -> Result<Databases, Box<dyn std::error::Error>> {
 /// Whether an error says what is wrong. A thread that ended early does not.
 fn typed(error: &StoreError) -> &'static str {
     match error {
-        StoreError::Unreachable { source } => match source.downcast_ref::<Failure>() {
-            Some(Failure::Stopped { .. }) => panic!("a thread of the store has panicked"),
+        StoreError::Unreachable { source } => match source.downcast_ref::<FileFailure>() {
+            Some(FileFailure::Stopped { .. }) => panic!("a thread of the store has panicked"),
             _ => "unreachable",
         },
         StoreError::Foreign { .. } => "foreign",

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// An invariant over inputs.
 #[derive(Clone, Copy)]
-pub struct Target {
+pub struct FuzzTarget {
     /// The name of the target and of its folder in the corpus.
     pub name: &'static str,
     /// The invariant in a sentence.
@@ -24,7 +24,7 @@ pub struct Target {
 
 /// An input that violates an invariant.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct FuzzFailure {
     /// The shrunk input.
     pub input: Vec<u8>,
     /// The message of the panic.
@@ -40,7 +40,7 @@ pub(super) const TEXT: usize = 64 << 10;
 pub(super) const FILE: usize = 1 << 20;
 
 /// Runs a target on an input. Returns the number that stands for the behaviour, or the message of the panic.
-pub fn run_input(target: &Target, input: &[u8]) -> Result<u64, String> {
+pub fn run_input(target: &FuzzTarget, input: &[u8]) -> Result<u64, String> {
     catch_unwind(AssertUnwindSafe(|| (target.run)(input))).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         text.or_else(|| payload.downcast_ref::<String>().cloned())

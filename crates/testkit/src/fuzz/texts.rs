@@ -2,13 +2,13 @@
 
 use blueprint::{Ref, TextPart, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
-use expr::{Ask, AskFailure, Read, Scope, Stop};
+use expr::{Ask, AskFailure, EvaluationStop, ResolvedHead, Scope};
 use syntax::{Content, Format, Node, Tree, layout, parse};
 
 use super::documents;
-use super::target::{TEXT, Target, number, roughly};
+use super::target::{FuzzTarget, TEXT, number, roughly};
 
-pub(super) const YAML: Target = Target {
+pub(super) const YAML: FuzzTarget = FuzzTarget {
     name: "yaml",
     invariant: "any text gives a tree whose places nest and cover, and says at least once what is broken",
     run: |input| read(input, Format::Yaml),
@@ -56,7 +56,7 @@ pub(super) const YAML: Target = Target {
     longest: TEXT,
 };
 
-pub(super) const JSON: Target = Target {
+pub(super) const JSON: FuzzTarget = FuzzTarget {
     name: "json",
     invariant: "any text gives a tree whose places nest and cover, strict and with comments",
     run: |input| read(input, Format::Json) ^ read(input, Format::JsonWithComments).rotate_left(1),
@@ -76,7 +76,7 @@ pub(super) const JSON: Target = Target {
     longest: TEXT,
 };
 
-pub(super) const EXPRESSION: Target = Target {
+pub(super) const EXPRESSION: FuzzTarget = FuzzTarget {
     name: "expression",
     invariant: "any text with `${..}` is read without a byte lost, and evaluated to an end within its limits",
     run: expression,
@@ -144,7 +144,7 @@ pub(super) const EXPRESSION: Target = Target {
     longest: TEXT,
 };
 
-pub(super) const LAYOUT: Target = Target {
+pub(super) const LAYOUT: FuzzTarget = FuzzTarget {
     name: "layout",
     invariant: "house style keeps the tree, is its own house style, and grows no more than its nesting asks for",
     run: |input| house_style(input, Format::Yaml) ^ house_style(input, Format::JsonWithComments).rotate_left(1),
@@ -192,7 +192,7 @@ fn read(input: &[u8], format: Format) -> u64 {
     }
     assert!(found.iter().count() <= 4 * text.len() + 4, "more is said than was written");
     assert!(tree.comments.iter().all(|span| fits(*span)), "a comment outside of the text");
-    let mut shape = Shape { text: &text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
+    let mut shape = TreeCounts { text: &text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
     if let Some(root) = &tree.root {
         shape.look(root, 0, false, !found.is_empty());
     }
@@ -216,7 +216,7 @@ fn read_stream(text: &str) {
     let file = FileId::new(0);
     let (documents, found) = syntax::parse_stream(file, text, Format::Yaml);
     assert!(!documents.is_empty(), "a text without a document");
-    let mut shape = Shape { text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
+    let mut shape = TreeCounts { text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
     let mut end = 0;
     for root in documents.iter().filter_map(|tree| tree.root.as_ref()) {
         shape.look(root, 0, false, !found.is_empty());
@@ -232,7 +232,7 @@ fn read_stream(text: &str) {
 }
 
 /// Counts over a tree.
-struct Shape<'t> {
+struct TreeCounts<'t> {
     text: &'t str,
     nodes: usize,
     /// Nodes that are no copies by an alias.
@@ -241,7 +241,7 @@ struct Shape<'t> {
     deepest: usize,
 }
 
-impl Shape<'_> {
+impl TreeCounts<'_> {
     fn look(&mut self, node: &Node, deep: usize, copied: bool, said: bool) {
         let file = FileId::new(0);
         let fits = |span: Span| self.text.get(span.range()).is_some() && span.file == file;
@@ -352,7 +352,7 @@ struct Anything {
 }
 
 impl Scope for Anything {
-    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+    fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let value = match reference.path.len() % 5 {
             0 => Value::from("text"),
             1 => Value::unknown(None, None),
@@ -360,7 +360,7 @@ impl Scope for Anything {
             3 => Value::list([Value::Float(0.5), Value::Null, Value::from("{\"a\":[1]}")]).secret(),
             _ => Value::Null,
         };
-        Ok(Read { value, used: 0 })
+        Ok(ResolvedHead { value, used: 0 })
     }
 
     fn answer(&mut self, _: &Ask) -> Option<Result<Value, AskFailure>> {
@@ -368,7 +368,7 @@ impl Scope for Anything {
         Some(Ok("answer".into()))
     }
 
-    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, EvaluationStop> {
         Ok(Value::Null)
     }
 }
@@ -408,10 +408,10 @@ fn expression(input: &[u8]) -> u64 {
             assert!(size(value) <= (11 << 20), "a value of {} bytes", size(value));
             value.kind_word()
         }
-        Err(Stop::Failed(one)) => one.code.name,
-        Err(Stop::Absent(_)) => "absent",
-        Err(Stop::Ask(_)) => panic!("everything was answered"),
-        Err(Stop::Reported) => "reported",
+        Err(EvaluationStop::Failed(one)) => one.code.name,
+        Err(EvaluationStop::Absent(_)) => "absent",
+        Err(EvaluationStop::Ask(_)) => panic!("everything was answered"),
+        Err(EvaluationStop::Reported) => "reported",
     };
     // Parsing again gives the same, also as a reference.
     let again = expr::evaluate(&expr, table, &mut Anything { asked: 0 }, &mut Diagnostics::new());

@@ -4,9 +4,9 @@ use blueprint::Value;
 use terraform::wire::{WireProblem, decode_with_types, encode, encode_with_types};
 use terraform::{ValueType, same};
 
-use super::target::{TEXT, Target, number, roughly};
+use super::target::{FuzzTarget, TEXT, number, roughly};
 
-pub(super) const TERRAFORM_VALUE: Target = Target {
+pub(super) const TERRAFORM_VALUE: FuzzTarget = FuzzTarget {
     name: "terraform-value",
     invariant: "any bytes are refused with a typed error, or are a value that is the same after it is written and read",
     run,

@@ -23,7 +23,7 @@ use engine::Library;
 use engine::shell::{Clock, HttpGet, Rng};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Provider, Providers};
-use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
+use providers::fake::{self, FakeOptions, FakeProvider, SharedCloud};
 use source::{Source, Sources};
 use sources::disk::Disk;
 use state::seal::Sealer;
@@ -37,8 +37,8 @@ use crate::toy::hosted::{ProviderDefect, ToyOptions};
 use crate::toy::{checker, planner};
 
 pub use clock::START_TIME;
-pub use running::{Run, settings};
-pub use staging::{CheckedDocument, Stage, heat_environment};
+pub use running::{RunResult, settings};
+pub use staging::{CheckedDocument, StageResult, heat_environment};
 
 /// The key that the harness seals secrets with.
 const KEY: [u8; 32] = [7; 32];
@@ -64,7 +64,7 @@ pub struct Harness {
     /// Contradictions between the catalogues, each in a sentence.
     pub contradictions: Vec<String>,
     /// The resources in the cloud.
-    pub world: SharedWorld,
+    pub world: SharedCloud,
     /// Opens the store, as each new process does. All stores that it opens share the state of all instances.
     pub open_store: OpenStore,
     /// The folder of the documents.
@@ -83,7 +83,7 @@ pub struct Harness {
     pub key: bool,
     /// The clock.
     pub clock: Clock,
-    /// Whether each call and the result of each run are checked (see [`Run::violations`]).
+    /// Whether each call and the result of each run are checked (see [`RunResult::violations`]).
     pub checks_invariants: bool,
     /// Breakpoints, by the names of resources and includes of the root document.
     pub breakpoints: IndexMap<Name, Breakpoints>,
@@ -134,7 +134,7 @@ impl Harness {
             catalogs: Arc::new(catalogs),
             functions: Arc::new(functions),
             contradictions,
-            world: SharedWorld::default(),
+            world: SharedCloud::default(),
             open_store: in_memory(),
             folder,
             memory_source: None,
@@ -251,7 +251,7 @@ impl Harness {
             }
         };
         let [planner, checker]: [Arc<dyn Provider>; 2] =
-            [Arc::new(planner::Planner::new(options())), Arc::new(checker::Checker::new(options()))];
+            [Arc::new(planner::PlannerProvider::new(options())), Arc::new(checker::CheckerProvider::new(options()))];
         [self.faulty(planner, process), self.faulty(checker, process)]
     }
 
@@ -306,7 +306,7 @@ impl Harness {
 /// The catalogues as one, their functions with those of the dialects, and the contradictions between them.
 fn combined(every: impl Iterator<Item = Arc<Catalog>>) -> (Catalogs, FunctionTable, Vec<String>) {
     let (catalogs, mut functions, contradictions) = provider::combine(every);
-    Dialects::BUILT_IN.insert_functions(&mut functions, &dialects::Settings::default());
+    Dialects::BUILT_IN.insert_functions(&mut functions, &dialects::DocumentSettings::default());
     (catalogs, functions, contradictions)
 }
 

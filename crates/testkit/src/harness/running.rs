@@ -3,7 +3,7 @@
 use engine::apply::{OnFailure, Outcome, Settings};
 use engine::shell::{Interrupt, Operated};
 use engine::{Event, OperateRequest, Planned, StageRequest, Staged};
-use providers::fake::{self, FakeProvider, Fault};
+use providers::fake::{self, FakeProvider, ScriptedFault};
 use state::{Lease, OperationOutcome};
 use tokio::sync::mpsc;
 
@@ -15,18 +15,18 @@ use crate::faults::{FaultPlan, SimulatedProcess};
 const WHO: &str = "tester@test";
 
 /// The result of carrying out a plan.
-pub struct Run {
+pub struct RunResult {
     /// The result; `None` if the process ended early.
     pub operated: Option<Operated>,
     /// The events in their order.
     pub events: Vec<Event>,
     /// The calls of the provider `test`.
-    pub journal: fake::Journal,
+    pub journal: fake::EventLog,
     /// Violated invariants, each in a sentence; empty unless [`Harness::checks_invariants`] is set.
     pub violations: Vec<String>,
 }
 
-impl Run {
+impl RunResult {
     /// The outcome; `None` if the run did not reach its end.
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.operated {
@@ -38,12 +38,12 @@ impl Run {
 
 impl Harness {
     /// Carries out a plan in a new process under call faults. `saved`: the plan was read from a file.
-    pub async fn run(&self, staged: Staged, saved: bool, faults: Vec<Fault>, settings: Settings) -> Run {
+    pub async fn run(&self, staged: Staged, saved: bool, faults: Vec<ScriptedFault>, settings: Settings) -> RunResult {
         self.run_under(staged, saved, FaultPlan::of(faults), settings).await
     }
 
     /// Carries out a plan in a new process under a fault plan.
-    pub async fn run_under(&self, staged: Staged, saved: bool, fault_plan: FaultPlan, settings: Settings) -> Run {
+    pub async fn run_under(&self, staged: Staged, saved: bool, fault_plan: FaultPlan, settings: Settings) -> RunResult {
         let process = SimulatedProcess::new(fault_plan, self.planted_bug);
         let (session, provider) = self.session_of(&process);
         let shell = session.shell(&self.name, &self.whole_folder()).unwrap_or_else(|error| panic!("{error}"));
@@ -73,7 +73,7 @@ impl Harness {
         text: &str,
         fault_plan: FaultPlan,
         settings: Settings,
-    ) -> Result<Run, String> {
+    ) -> Result<RunResult, String> {
         let process = SimulatedProcess::new(fault_plan, self.planted_bug);
         let (session, provider) = self.session_of(&process);
         let mut reports = Reports::default();
@@ -130,7 +130,7 @@ impl Harness {
         provider: &FakeProvider,
         operated: Option<Operated>,
         events: Vec<Event>,
-    ) -> Run {
+    ) -> RunResult {
         if matches!(operated, None | Some(Operated::Aborted(_))) {
             // The next run is a new process. It starts after the lease has expired and when reads are no longer
             // delayed.
@@ -145,7 +145,7 @@ impl Harness {
         if self.checks_invariants && !process.loses_commits() {
             violations.extend(self.orphaned_resources().await);
         }
-        Run { operated, events, journal: provider.journal(), violations }
+        RunResult { operated, events, journal: provider.journal(), violations }
     }
 
     /// Takes the lease of the instance for another operation; `None` if it is taken.

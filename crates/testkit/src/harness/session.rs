@@ -17,9 +17,9 @@ use super::Harness;
 use super::clock::VirtualHost;
 use crate::faults::{FaultPlan, FaultyStore, SimulatedProcess};
 use crate::installed::simulation;
-use crate::toy::checker::Checker;
+use crate::toy::checker::CheckerProvider;
 use crate::toy::hosted::ToyOptions;
-use crate::toy::planner::Planner;
+use crate::toy::planner::PlannerProvider;
 
 impl Harness {
     /// The session of a process, and its provider `test`.
@@ -121,8 +121,8 @@ impl Harness {
 /// The toy providers as installed ones.
 fn installed_toys() -> Vec<InstalledProvider> {
     vec![
-        InstalledProvider::new("planner", || Arc::new(Planner::new(ToyOptions::default()))),
-        InstalledProvider::new("checker", || Arc::new(Checker::new(ToyOptions::default()))),
+        InstalledProvider::new("planner", || Arc::new(PlannerProvider::new(ToyOptions::default()))),
+        InstalledProvider::new("checker", || Arc::new(CheckerProvider::new(ToyOptions::default()))),
     ]
 }
 

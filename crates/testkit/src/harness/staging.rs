@@ -29,7 +29,7 @@ pub struct CheckedDocument {
 }
 
 /// The result of staging a document.
-pub struct Stage {
+pub struct StageResult {
     /// The texts of the document and of its children.
     pub files: Files,
     /// Errors, warnings and notes.
@@ -76,13 +76,13 @@ impl Harness {
     }
 
     /// Reads, checks and stages a document. A document with errors gets no plan.
-    pub async fn stage(&self, name: &str, text: &str, given: Given, options: Options) -> Stage {
+    pub async fn stage(&self, name: &str, text: &str, given: Given, options: Options) -> StageResult {
         let (session, mut reports) = (self.session(), self.reports());
         let mut request = StageRequest::new(self.source(name, text));
         (request.instance, request.inputs, request.options) = (Some(self.name.clone()), inputs(&given), options);
         // Boxed, because the runner of scenarios nests it in further futures.
         match Box::pin(session.stage(request, &mut reports)).await {
-            Ok(staged) => Stage {
+            Ok(staged) => StageResult {
                 files: staged.document.files,
                 diagnostics: reports.diagnostics,
                 staged: Some(staged.planned.staged).filter(|_| self.contradictions.is_empty()),
@@ -100,7 +100,7 @@ impl Harness {
     }
 
     /// Plans without a document: a destroy, unless the options say otherwise.
-    pub async fn stage_destroy(&self, options: Options) -> Stage {
+    pub async fn stage_destroy(&self, options: Options) -> StageResult {
         let (session, mut reports) = (self.session(), self.reports());
         let planned = Box::pin(session.stage_state(self.name.clone(), options, &mut reports)).await;
         match planned {
@@ -113,10 +113,10 @@ impl Harness {
     ///
     /// # Errors
     /// The error of the store, for example that there is no such instance.
-    pub async fn stage_rollback(&self, generation: Option<Generation>) -> Result<Stage, StoreError> {
+    pub async fn stage_rollback(&self, generation: Option<Generation>) -> Result<StageResult, StoreError> {
         let (session, mut reports) = (self.session(), self.reports());
         match Box::pin(session.rollback(self.name.clone(), generation, true, &mut reports)).await {
-            Ok((planned, files)) => Ok(Stage { files, ..staged(planned, reports) }),
+            Ok((planned, files)) => Ok(StageResult { files, ..staged(planned, reports) }),
             Err(Error::State(error)) => Err(error),
             Err(error) => Ok(failed(error, reports)),
         }
@@ -168,18 +168,18 @@ impl Harness {
 }
 
 /// A plan with what was reported.
-fn staged(planned: Planned, reports: Reports) -> Stage {
-    Stage { files: reports.files, diagnostics: reports.diagnostics, staged: Some(planned.staged) }
+fn staged(planned: Planned, reports: Reports) -> StageResult {
+    StageResult { files: reports.files, diagnostics: reports.diagnostics, staged: Some(planned.staged) }
 }
 
 /// A request without a plan. The diagnostics say why.
-fn failed(error: Error, mut reports: Reports) -> Stage {
+fn failed(error: Error, mut reports: Reports) -> StageResult {
     match error {
         Error::Reported | Error::Held => {}
         Error::Diagnosed(diagnostic) => reports.diagnostics.push(*diagnostic),
         error => panic!("{error}: {:?}", error.causes()),
     }
-    Stage { files: reports.files, diagnostics: reports.diagnostics, staged: None }
+    StageResult { files: reports.files, diagnostics: reports.diagnostics, staged: None }
 }
 
 /// The load context that an environment of Heat gives to a root document. Drops the environment's diagnostics.

@@ -6,14 +6,14 @@ use std::str::SplitWhitespace;
 use blueprint::Address;
 use engine::{Adoption, DriftPolicy, Options};
 use provider::Operation;
-use providers::fake::{Fault, FaultKind, When};
+use providers::fake::{FaultKind, ScriptedFault, When};
 use state::InstanceName;
 
 use crate::faults::{CommitFault, FaultPlan};
 
 /// The options at the end of a command.
 #[derive(Default)]
-pub(super) struct Arguments {
+pub(super) struct CommandOptions {
     pub(super) plan: Options,
     /// The name under which the plan is saved.
     pub(super) keep: Option<String>,
@@ -26,11 +26,11 @@ pub(super) struct Arguments {
 }
 
 /// The words of a command.
-pub(super) struct Tokens<'a>(pub(super) Peekable<SplitWhitespace<'a>>);
+pub(super) struct CommandWords<'a>(pub(super) Peekable<SplitWhitespace<'a>>);
 
-impl<'a> Tokens<'a> {
-    pub(super) fn new(command: &'a str) -> Tokens<'a> {
-        Tokens(command.split_whitespace().peekable())
+impl<'a> CommandWords<'a> {
+    pub(super) fn new(command: &'a str) -> CommandWords<'a> {
+        CommandWords(command.split_whitespace().peekable())
     }
 
     /// The next word; `what` names it in the error.
@@ -74,8 +74,8 @@ impl<'a> Tokens<'a> {
     }
 
     /// The rest of the command as options.
-    pub(super) fn arguments(&mut self) -> Result<Arguments, String> {
-        let mut arguments = Arguments::default();
+    pub(super) fn arguments(&mut self) -> Result<CommandOptions, String> {
+        let mut arguments = CommandOptions::default();
         while let Some(word) = self.0.next() {
             let understood = self.plan_option(word, &mut arguments)?
                 || self.call_fault(word, &mut arguments)?
@@ -88,7 +88,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// An option of planning and carrying out; `false` if the word is none.
-    fn plan_option(&mut self, word: &str, arguments: &mut Arguments) -> Result<bool, String> {
+    fn plan_option(&mut self, word: &str, arguments: &mut CommandOptions) -> Result<bool, String> {
         let plan = &mut arguments.plan;
         match word {
             "no-refresh" => plan.refresh = false,
@@ -127,8 +127,8 @@ impl<'a> Tokens<'a> {
     }
 
     /// A fault of single calls; `false` if the word is none.
-    fn call_fault(&mut self, word: &str, arguments: &mut Arguments) -> Result<bool, String> {
-        let fault = |on, at: &str, times, kind| Fault { on, at: at.into(), skip: 0, times, kind };
+    fn call_fault(&mut self, word: &str, arguments: &mut CommandOptions) -> Result<bool, String> {
+        let fault = |on, at: &str, times, kind| ScriptedFault { on, at: at.into(), skip: 0, times, kind };
         let faults = &mut arguments.faults.faults;
         let new = match word {
             "crash-after" => {

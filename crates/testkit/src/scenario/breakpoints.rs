@@ -11,7 +11,7 @@ use engine::{Action, Event, PlannedStop, Reason, Staged, Step};
 use provider::Operation;
 use state::{OperationKind, StatusOp, Stop, Stops};
 
-use crate::harness::Run;
+use crate::harness::RunResult;
 
 /// The breakpoints that operations have reported so far.
 #[derive(Default)]
@@ -195,7 +195,7 @@ impl Monitor {
 
     /// Compares a run with the expectations of its plan; returns violations, each in a sentence. `stops`: where the
     /// state says that operations wait. `lost`: commits were lost, so reports may be missing.
-    pub(super) fn check(&mut self, expected: Expectations, run: &Run, stops: &Stops, lost: bool) -> Vec<String> {
+    pub(super) fn check(&mut self, expected: Expectations, run: &RunResult, stops: &Stops, lost: bool) -> Vec<String> {
         let mut violations = expected.violations;
         let mut closed = expected.closed;
         self.owed.retain(|(name, _)| !expected.deleted.contains(name));
@@ -267,7 +267,7 @@ impl Monitor {
         if lost { Vec::new() } else { violations }
     }
     /// Takes over the actions that a run began, and drops those that it ended.
-    fn keep_under_way(&mut self, began: HashMap<String, UnderWay>, done: &HashSet<String>, run: &Run) {
+    fn keep_under_way(&mut self, began: HashMap<String, UnderWay>, done: &HashSet<String>, run: &RunResult) {
         match &run.operated {
             Some(Operated::Done(_)) => {
                 let owed: HashSet<&String> = self.owed.iter().map(|(name, _)| name).collect();

@@ -7,10 +7,10 @@ use blueprint::Breakpoints;
 use engine::apply::OnFailure;
 use engine::{Action, Staged, StateEdit};
 use provider::{Operation, TypeRef};
-use providers::fake::{Fault, FaultKind, Refusal};
+use providers::fake::{FaultKind, OperationRefusal, ScriptedFault};
 use state::{Exported, Generation};
 
-use super::arguments::{Arguments, Tokens};
+use super::arguments::{CommandOptions, CommandWords};
 use super::runner::Runner;
 use crate::faults::PlantedBug;
 use crate::harness::{Toys, settings};
@@ -23,7 +23,7 @@ impl Runner {
     /// are wrong.
     pub(super) async fn command(&mut self, command: &str, block: String) -> Result<(), String> {
         let _ = writeln!(self.output, "> {command}");
-        let mut words = Tokens::new(command);
+        let mut words = CommandWords::new(command);
         let name = words.next("the command")?;
         match name {
             "document" => {
@@ -87,7 +87,7 @@ impl Runner {
     }
 
     /// Changes how later commands run.
-    fn configure(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
+    fn configure(&mut self, command: &str, words: &mut CommandWords<'_>) -> Result<(), String> {
         match command {
             "check-invariants" => self.harness.checks_invariants = true,
             "hook" => {
@@ -122,7 +122,7 @@ impl Runner {
     }
 
     /// Plans, and unless the command is `stage` carries the plan out.
-    async fn operation(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
+    async fn operation(&mut self, command: &str, words: &mut CommandWords<'_>) -> Result<(), String> {
         match command {
             "stage" | "deploy" => {
                 let document = words.next("the document")?;
@@ -176,7 +176,7 @@ impl Runner {
     }
 
     /// Rolls back to a generation, or to the last one that ended well.
-    async fn rollback(&mut self, generation: Option<Generation>, arguments: Arguments) {
+    async fn rollback(&mut self, generation: Option<Generation>, arguments: CommandOptions) {
         let stage = match self.harness.stage_rollback(generation).await {
             Ok(stage) => stage,
             Err(error) => return self.line(error.to_string()),
@@ -188,7 +188,7 @@ impl Runner {
     }
 
     /// Edits the state without a call, or writes it as text.
-    async fn edit_state(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
+    async fn edit_state(&mut self, command: &str, words: &mut CommandWords<'_>) -> Result<(), String> {
         let edit = match command {
             "import" => {
                 let (type_name, id) = (words.next("the type")?.into(), words.next("the id")?.into());
@@ -225,7 +225,7 @@ impl Runner {
     }
 
     /// Changes the cloud, as another person would.
-    fn change_world(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
+    fn change_world(&mut self, command: &str, words: &mut CommandWords<'_>) -> Result<(), String> {
         if command == "make" {
             let (type_name, id) = (words.next("the type")?, words.next("the id")?);
             let spec: Vec<&str> = words.0.by_ref().collect();
@@ -270,16 +270,16 @@ impl Runner {
         Ok(())
     }
 
-    fn show_refusal(&mut self, done: Result<(), Refusal>) {
+    fn show_refusal(&mut self, done: Result<(), OperationRefusal>) {
         match done {
             Ok(()) => {}
-            Err(Refusal::NotThere) => self.line("it does not exist"),
+            Err(OperationRefusal::NotThere) => self.line("it does not exist"),
             Err(refusal) => self.line(format!("refused: {refusal:?}")),
         }
     }
 
     /// Takes the lease for another operation, or gives all such leases back.
-    async fn lease(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
+    async fn lease(&mut self, command: &str, words: &mut CommandWords<'_>) -> Result<(), String> {
         if command == "hold" {
             self.harness.name = words.instance()?;
             match self.harness.take_lease().await {
@@ -295,7 +295,7 @@ impl Runner {
     }
 
     /// Carries out a plan and shows the result.
-    async fn operate(&mut self, staged: Staged, saved: bool, mut arguments: Arguments) {
+    async fn operate(&mut self, staged: Staged, saved: bool, mut arguments: CommandOptions) {
         if let Some((number, when)) = arguments.crash_at {
             let mut calls =
                 staged.plan.steps.iter().filter(|step| !matches!(step.action, Action::None | Action::Detach));
@@ -307,7 +307,7 @@ impl Runner {
                 };
                 let kind = FaultKind::Crash { when, untraceable: false };
                 let at = step.address.to_string().into();
-                arguments.faults.faults.push(Fault { on: Some(on), at, skip: 0, times: 1, kind });
+                arguments.faults.faults.push(ScriptedFault { on: Some(on), at, skip: 0, times: 1, kind });
                 arguments.parallel = Some(1);
             }
         }

@@ -11,7 +11,7 @@ use engine::shell::Operated;
 use engine::{Action, Change, Drift, Event, ExportAction, ExportChange, PlannedStop, Staged, Step};
 
 use super::runner::Runner;
-use crate::harness::{Run, Stage};
+use crate::harness::{RunResult, StageResult};
 use crate::json_values;
 
 /// The variable whose value must not show in any event.
@@ -19,7 +19,7 @@ const SECRET: &str = "password";
 
 impl Runner {
     /// Shows the diagnostics of a stage; returns the plan, if there is one.
-    pub(super) fn show_stage(&mut self, stage: Stage) -> Option<Staged> {
+    pub(super) fn show_stage(&mut self, stage: StageResult) -> Option<Staged> {
         self.show_diagnostics(&stage.diagnostics, &stage.files);
         if stage.staged.is_none() {
             self.line("no plan");
@@ -123,7 +123,7 @@ impl Runner {
     }
 
     /// Shows the violations, events and outcome of a run.
-    pub(super) fn show_run(&mut self, run: &Run) {
+    pub(super) fn show_run(&mut self, run: &RunResult) {
         for violation in &run.violations {
             self.line(format!("violation: {violation}"));
         }

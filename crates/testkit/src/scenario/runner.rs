@@ -8,13 +8,13 @@ use std::sync::{MutexGuard, PoisonError};
 use blueprint::{IndexMap, Name};
 use engine::apply::Settings;
 use engine::{Given, Options, Staged};
-use providers::fake::World;
+use providers::fake::FakeCloud;
 use state::{InstanceName, Lease};
 
 use super::breakpoints::Monitor;
 use crate::document_sources::InMemorySource;
 use crate::faults::FaultPlan;
-use crate::harness::{Harness, Run, Stage, Toys};
+use crate::harness::{Harness, RunResult, StageResult, Toys};
 
 /// The state of a running scenario.
 pub(super) struct Runner {
@@ -55,12 +55,12 @@ impl Runner {
     }
 
     /// The cloud.
-    pub(super) fn world(&self) -> MutexGuard<'_, World> {
+    pub(super) fn world(&self) -> MutexGuard<'_, FakeCloud> {
         self.harness.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stages a document of the script. `Err` if there is none of that name.
-    pub(super) async fn stage(&mut self, document: &str, options: Options) -> Result<Stage, String> {
+    pub(super) async fn stage(&mut self, document: &str, options: Options) -> Result<StageResult, String> {
         let substituted = |text: &String| {
             self.substitutions
                 .iter()
@@ -76,7 +76,13 @@ impl Runner {
     }
 
     /// Carries out a plan and checks its breakpoints.
-    pub(super) async fn run(&mut self, staged: Staged, saved: bool, faults: FaultPlan, settings: Settings) -> Run {
+    pub(super) async fn run(
+        &mut self,
+        staged: Staged,
+        saved: bool,
+        faults: FaultPlan,
+        settings: Settings,
+    ) -> RunResult {
         let loses_commits = faults.loses_from.is_some();
         let expected = self.monitor.expectations(&staged, &self.harness.breakpoints);
         let mut run = self.harness.run_under(staged, saved, faults, settings).await;

@@ -40,7 +40,7 @@ const TRIES: usize = 400;
 
 /// A trace that violates an invariant.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct CaseFailure {
     /// The seed of the trace.
     pub seed: u64,
     /// The shrunk trace as a script for `testkit::scenario`.
@@ -51,7 +51,7 @@ pub struct Failure {
     pub violations: Vec<String>,
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for CaseFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "# seed {}", self.seed)?;
         for violation in &self.violations {
@@ -66,7 +66,7 @@ impl std::fmt::Display for Failure {
 ///
 /// # Errors
 /// The violated invariants, with the shrunk trace.
-pub fn check_seed(seed: u64, bug: Option<PlantedBug>) -> Result<(), Box<Failure>> {
+pub fn check_seed(seed: u64, bug: Option<PlantedBug>) -> Result<(), Box<CaseFailure>> {
     check_one(seed, trace().boxed(), bug)
 }
 
@@ -74,11 +74,11 @@ pub fn check_seed(seed: u64, bug: Option<PlantedBug>) -> Result<(), Box<Failure>
 ///
 /// # Errors
 /// The violated invariants, with the shrunk trace.
-pub fn check_seed_with_toys(seed: u64, bug: Option<PlantedBug>) -> Result<(), Box<Failure>> {
+pub fn check_seed_with_toys(seed: u64, bug: Option<PlantedBug>) -> Result<(), Box<CaseFailure>> {
     check_one(seed, trace_with_toys().boxed(), bug)
 }
 
-fn check_one(seed: u64, traces: BoxedStrategy<Trace>, bug: Option<PlantedBug>) -> Result<(), Box<Failure>> {
+fn check_one(seed: u64, traces: BoxedStrategy<Trace>, bug: Option<PlantedBug>) -> Result<(), Box<CaseFailure>> {
     let mut bytes = [0; 32];
     for (at, chunk) in bytes.chunks_mut(8).enumerate() {
         chunk.copy_from_slice(&mix(seed.wrapping_add(at as u64)).to_le_bytes());
@@ -89,7 +89,7 @@ fn check_one(seed: u64, traces: BoxedStrategy<Trace>, bug: Option<PlantedBug>) -
     let check = |trace: &Trace| {
         let script = trace.script(bug);
         let (output, violations) = run_script(&script);
-        if violations.is_empty() { None } else { Some(Failure { seed, script, output, violations }) }
+        if violations.is_empty() { None } else { Some(CaseFailure { seed, script, output, violations }) }
     };
     let Some(mut smallest) = check(&tree.current()) else { return Ok(()) };
     for _ in 0..TRIES {

@@ -16,7 +16,7 @@ const MARKER: &str = "Plant-7f3a9c";
 
 /// A document.
 #[derive(Clone, Debug)]
-enum Document {
+enum TraceDocument {
     RandomDocument(RandomDocument),
     LinkedDocument(LinkedDocument),
 }
@@ -63,7 +63,7 @@ enum TraceStep {
 /// What is done with an instance, and the faults that occur.
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
-    documents: Vec<Document>,
+    documents: Vec<TraceDocument>,
     /// Breakpoints: the number of an address, modulo the number of addresses, and the number of the breakpoint.
     hooks: Vec<(usize, usize)>,
     steps: Vec<TraceStep>,
@@ -136,8 +136,8 @@ fn hooks() -> impl Strategy<Value = Vec<(usize, usize)>> {
 /// Any trace of resources of the program's own providers.
 pub(super) fn trace() -> impl Strategy<Value = Trace> {
     let random = documents();
-    let random = random.prop_map(|all| all.into_iter().map(Document::RandomDocument).collect::<Vec<_>>());
-    let with_links = prop::collection::vec(linked_document().prop_map(Document::LinkedDocument), 3);
+    let random = random.prop_map(|all| all.into_iter().map(TraceDocument::RandomDocument).collect::<Vec<_>>());
+    let with_links = prop::collection::vec(linked_document().prop_map(TraceDocument::LinkedDocument), 3);
     let documents = prop_oneof![3 => random, 1 => with_links];
     (documents, hooks(), prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
         .prop_map(|(documents, hooks, steps, end)| Trace { documents, hooks, steps, end })
@@ -145,19 +145,19 @@ pub(super) fn trace() -> impl Strategy<Value = Trace> {
 
 /// Any trace with resources of the toy providers. It has no links.
 pub(super) fn trace_with_toys() -> impl Strategy<Value = Trace> {
-    let toys = |all: Vec<RandomDocument>| all.into_iter().map(with_toys).map(Document::RandomDocument).collect();
+    let toys = |all: Vec<RandomDocument>| all.into_iter().map(with_toys).map(TraceDocument::RandomDocument).collect();
     (documents().prop_map(toys), hooks(), prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
         .prop_map(|(documents, hooks, steps, end)| Trace { documents, hooks, steps, end })
 }
 
-impl Document {
+impl TraceDocument {
     fn text(&self) -> String {
         match self {
-            Document::RandomDocument(document) => {
+            TraceDocument::RandomDocument(document) => {
                 let text = document.text().replace("{ title:", "{ password: '${variables.password}', title:");
                 text.replacen("resources:", "variables: { password: { type: string, secret: true } }\nresources:", 1)
             }
-            Document::LinkedDocument(linked) => {
+            TraceDocument::LinkedDocument(linked) => {
                 let declared = "variables: { password: { type: string, secret: true } }\nresources:";
                 // The result must not depend on earlier deploys, and the revision does.
                 let text = linked.text().replace("${lt(gate.spec.revision, 3)}", "${not(eq(gate.spec.id, \"x\"))}");
@@ -168,10 +168,10 @@ impl Document {
 
     fn addresses(&self) -> Vec<String> {
         match self {
-            Document::RandomDocument(document) => {
+            TraceDocument::RandomDocument(document) => {
                 (0..document.resources.len()).flat_map(|at| document.addresses(at)).collect()
             }
-            Document::LinkedDocument(_) => {
+            TraceDocument::LinkedDocument(_) => {
                 ["role", "f0", "f1", "f2", "b0", "b1", "q0", "q1", "gate"].into_iter().map(str::to_owned).collect()
             }
         }
@@ -179,7 +179,9 @@ impl Document {
 
     /// A field that another person could change in the resource at an address.
     fn field(&self, address: &str) -> &'static str {
-        let Document::RandomDocument(document) = self else { return if address == "gate" { "title" } else { "name" } };
+        let TraceDocument::RandomDocument(document) = self else {
+            return if address == "gate" { "title" } else { "name" };
+        };
         let number = address.trim_start_matches('r').split('[').next().and_then(|it| it.parse::<usize>().ok());
         let kind = number.and_then(|at| document.resources.get(at)?.as_ref()).map(|element| element.kind);
         match kind {
@@ -192,7 +194,7 @@ impl Document {
 }
 
 impl RunFaults {
-    fn words(&self, document: &Document, may_roll_back: bool) -> String {
+    fn words(&self, document: &TraceDocument, may_roll_back: bool) -> String {
         let mut text = format!(" parallel {}", self.parallel);
         if may_roll_back || self.policy != " roll-back" {
             text.push_str(self.policy);

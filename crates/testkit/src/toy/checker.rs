@@ -29,14 +29,14 @@ pub fn catalog() -> Arc<Catalog> {
 }
 
 /// The provider of `checker/bucket` and `checker/letter`.
-pub struct Checker {
+pub struct CheckerProvider {
     beneath: Beneath,
 }
 
-impl Checker {
+impl CheckerProvider {
     /// A provider with options.
-    pub fn new(options: ToyOptions) -> Checker {
-        Checker { beneath: Beneath::new(catalog(), options) }
+    pub fn new(options: ToyOptions) -> CheckerProvider {
+        CheckerProvider { beneath: Beneath::new(catalog(), options) }
     }
 
     /// The inputs with defaults and generated values.
@@ -68,8 +68,8 @@ impl Checker {
     }
 
     fn planned(&self, request: &PlanRequest<'_>) -> Planned {
-        let inputs = Checker::inputs(request);
-        let differs = |name: &&str| Checker::differs(request, &inputs, name);
+        let inputs = CheckerProvider::inputs(request);
+        let differs = |name: &&str| CheckerProvider::differs(request, &inputs, name);
         let updates = request.mode == PlanMode::Update;
         let (verdict, replaces) = if updates && differs(&"zone") {
             (Verdict::Replace { delete_first: Some(true) }, vec!["zone".into()])
@@ -132,9 +132,9 @@ impl Checker {
                 || self.beneath.has(ProviderDefect::BrokenCreate));
         let finish = |applied: Applied| match (request.operation, broken) {
             (Operation::Delete, _) => applied,
-            (_, false) => Applied { fields: Checker::answered(&applied.fields), ..applied },
+            (_, false) => Applied { fields: CheckerProvider::answered(&applied.fields), ..applied },
             (_, true) => Applied {
-                fields: Checker::answered(&applied.fields),
+                fields: CheckerProvider::answered(&applied.fields),
                 ready: Ready::Broken(vec!["it is cracked".into()]),
                 ..applied
             },
@@ -153,7 +153,7 @@ fn unknown() -> Value {
     Value::Unknown(Arc::new(Unknown { ty: None, waits_for: Vec::new() }))
 }
 
-impl Provider for Checker {
+impl Provider for CheckerProvider {
     fn catalog(&self) -> &Arc<Catalog> {
         &CATALOG
     }
@@ -163,7 +163,7 @@ impl Provider for Checker {
     }
 }
 
-impl Session for Checker {
+impl Session for CheckerProvider {
     fn check<'a>(&'a self, _: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         let mut checked = Checked::default();
         if field(request.spec, "title").as_text() == Some("forbidden") {
@@ -187,7 +187,7 @@ impl Session for Checker {
             }
             Ok(match Session::read(&*self.beneath.fake, call, request).await? {
                 ReadOutcome::Present(observed) => {
-                    ReadOutcome::Present(Observed { fields: Checker::answered(&observed.fields), ..observed })
+                    ReadOutcome::Present(Observed { fields: CheckerProvider::answered(&observed.fields), ..observed })
                 }
                 other => other,
             })

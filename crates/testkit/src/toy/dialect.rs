@@ -16,13 +16,16 @@
 //! text field to its own name. The file and the schema are wanted before the document is lowered.
 
 use blueprint::{
-    Accessor, AccessorKind, Blueprint, Export, Expr, ExprKind, Head, Input, Kind, Name, Packages, Ref, Resource,
-    Schema, Type, Value,
+    Accessor, AccessorKind, Blueprint, Export, Expr, ExprKind, Input, Kind, Name, Packages, Ref, ReferenceHead,
+    Resource, Schema, Type, Value,
 };
 use diag::{Diagnostics, Span, Spanned};
-use dialects::{Answer, Dialect, DialectRules, Document, Form, Key, Lowered, Offer, Section, Setting, Shape, Wanted};
+use dialects::{
+    Answer, Dialect, DialectRules, DialectSetting, Document, KeyForm, Lowered, Offer, Section, SectionKey, Shape,
+    Wanted,
+};
 use expr::FunctionTable;
-use syntax::{Entry, Node};
+use syntax::{MapEntry, Node};
 
 /// The dialect, with rules of a test's choice.
 pub struct ToyDialect {
@@ -38,18 +41,18 @@ static SHAPE: Shape = Shape { sections: &[&DOCUMENT, &THING] };
 static DOCUMENT: Section = Section {
     name: "document",
     keys: &[
-        Key::new("toy", Form::Scalar, "The version of the language.").required(),
-        Key::new("given", Form::Map, "Inputs with their defaults."),
-        Key::new("things", Form::Map, "Things to manage.").definitions("thing"),
-        Key::new("shows", Form::Map, "Values that others may read."),
+        SectionKey::new("toy", KeyForm::Scalar, "The version of the language.").required(),
+        SectionKey::new("given", KeyForm::Map, "Inputs with their defaults."),
+        SectionKey::new("things", KeyForm::Map, "Things to manage.").definitions("thing"),
+        SectionKey::new("shows", KeyForm::Map, "Values that others may read."),
     ],
 };
 
 static THING: Section = Section {
     name: "thing",
     keys: &[
-        Key::new("is", Form::Text, "The type.").required().offer(Offer::ResourceType),
-        Key::new("fill", Form::Scalar, "Gives required text fields their own names."),
+        SectionKey::new("is", KeyForm::Text, "The type.").required().offer(Offer::ResourceType),
+        SectionKey::new("fill", KeyForm::Scalar, "Gives required text fields their own names."),
     ],
 };
 
@@ -66,7 +69,7 @@ impl Dialect for ToyDialect {
         &SHAPE
     }
 
-    fn settings(&self) -> &'static [Setting] {
+    fn settings(&self) -> &'static [DialectSetting] {
         &[("shout", None)]
     }
 
@@ -90,7 +93,7 @@ impl Dialect for ToyDialect {
     }
 
     fn lower(&self, document: &Document<'_>, _: &FunctionTable, _: &Packages) -> Lowered {
-        let mut lowering = Lowering { document, found: Diagnostics::new() };
+        let mut lowering = ToyLowering { document, found: Diagnostics::new() };
         let mut blueprint = Blueprint { dialect: "toy", version: "1".into(), ..Blueprint::default() };
         blueprint.span = document.tree.root.as_ref().map(|root| root.span.head());
         for (name, node) in entries(document, "given") {
@@ -128,7 +131,7 @@ fn entries<'t>(document: &Document<'t>, section: &str) -> impl Iterator<Item = (
 }
 
 fn named(node: &Node) -> impl Iterator<Item = (Spanned<Name>, &Node)> {
-    let name = |entry: &Entry| Some(Spanned::new(Name::from(entry.key.text()?), entry.key.span));
+    let name = |entry: &MapEntry| Some(Spanned::new(Name::from(entry.key.text()?), entry.key.span));
     node.as_map().unwrap_or_default().iter().filter_map(move |entry| Some((name(entry)?, &entry.value)))
 }
 
@@ -138,12 +141,12 @@ fn literal(node: &Node) -> Value {
     text.parse().ok().filter(|_| is_plain).map_or_else(|| Value::text(text), Value::Int)
 }
 
-struct Lowering<'d> {
+struct ToyLowering<'d> {
     document: &'d Document<'d>,
     found: Diagnostics,
 }
 
-impl Lowering<'_> {
+impl ToyLowering<'_> {
     fn thing(&mut self, span: Span, node: &Node) -> Option<Resource> {
         let ty = node.get("is")?;
         let type_name = Spanned::new(Name::from(ty.text()?), ty.span);
@@ -175,9 +178,9 @@ impl Lowering<'_> {
         }
         match text.strip_prefix('$').map(|path| path.split_once('.')) {
             None => Expr::literal(literal(node), node.span),
-            Some(None) => reference(Head::Input(text[1..].into()), &[], node.span),
+            Some(None) => reference(ReferenceHead::Input(text[1..].into()), &[], node.span),
             Some(Some((thing, field))) => {
-                reference(Head::Resource { name: thing.into(), bare: true }, &["spec", field], node.span)
+                reference(ReferenceHead::Resource { name: thing.into(), bare: true }, &["spec", field], node.span)
             }
         }
     }
@@ -204,7 +207,7 @@ fn required_texts(schema: &Schema) -> impl Iterator<Item = &Name> {
     schema.fields.iter().filter(|(_, field)| field.required && matches!(field.kind, Kind::String)).map(|(name, _)| name)
 }
 
-fn reference(head: Head, path: &[&str], span: Span) -> Expr {
+fn reference(head: ReferenceHead, path: &[&str], span: Span) -> Expr {
     let path = path.iter().map(|name| Accessor { kind: AccessorKind::Name((*name).into()), span }).collect();
     Expr::new(ExprKind::Ref(Box::new(Ref { head, head_span: span, path })), span)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use blueprint::Value;
 use provider::{ErrorKind, ProviderError};
-use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
+use providers::fake::{self, FakeOptions, FakeProvider, SharedCloud};
 
 /// Receives violations of the contract by the engine, each in a sentence.
 pub type Witness = Arc<dyn Fn(String) + Send + Sync>;
@@ -86,7 +86,7 @@ impl ProviderDefect {
 /// A toy's simulated provider with its defect and its witness.
 pub(super) struct Beneath {
     pub(super) fake: Arc<FakeProvider>,
-    pub(super) world: SharedWorld,
+    pub(super) world: SharedCloud,
     defect: Option<ProviderDefect>,
     witness: Option<Witness>,
 }

@@ -31,16 +31,16 @@ pub fn catalog(old_schema: bool) -> Arc<Catalog> {
 }
 
 /// The provider of `planner/server`.
-pub struct Planner {
+pub struct PlannerProvider {
     beneath: Beneath,
     catalog: Arc<Catalog>,
 }
 
-impl Planner {
+impl PlannerProvider {
     /// A provider with options.
-    pub fn new(options: ToyOptions) -> Planner {
+    pub fn new(options: ToyOptions) -> PlannerProvider {
         let catalog = catalog(options.old_schema);
-        Planner { beneath: Beneath::new(catalog.clone(), options), catalog }
+        PlannerProvider { beneath: Beneath::new(catalog.clone(), options), catalog }
     }
 
     /// Whether the schemas have version 1.
@@ -70,7 +70,7 @@ impl Planner {
         }
         let optimist = self.beneath.has(ProviderDefect::LateReplacement) && unknown("zone");
         let forcing: Vec<&str> =
-            ["zone", "mode"].into_iter().filter(|name| Planner::differs(request, name) && !optimist).collect();
+            ["zone", "mode"].into_iter().filter(|name| PlannerProvider::differs(request, name) && !optimist).collect();
         if !forcing.is_empty() {
             return (Verdict::Replace { delete_first: Some(false) }, forcing);
         }
@@ -79,7 +79,7 @@ impl Planner {
             call.now >= since + valid
         };
         let due = field(request.desired, "validFor").as_int().is_some_and(is_due);
-        let changed = self.settable().any(|name| Planner::differs(request, name));
+        let changed = self.settable().any(|name| PlannerProvider::differs(request, name));
         let updates = changed || due || !request.unhealthy.is_empty() || self.beneath.has(ProviderDefect::NeverSame);
         (if updates { Verdict::Update } else { Verdict::Same }, Vec::new())
     }
@@ -245,7 +245,7 @@ fn unknown() -> Value {
     Value::Unknown(Arc::new(Unknown { ty: None, waits_for: Vec::new() }))
 }
 
-impl Provider for Planner {
+impl Provider for PlannerProvider {
     fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
@@ -255,7 +255,7 @@ impl Provider for Planner {
     }
 }
 
-impl Session for Planner {
+impl Session for PlannerProvider {
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move { self.planned(call, &request) })
     }

@@ -17,20 +17,20 @@ use state::{
     LogEntry, Pruned, Revision, Since, Store, StoreError, Tail,
 };
 
-type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// An object storage with one object. Clones share it, as processes share a bucket.
 #[derive(Clone, Default)]
-pub struct Bucket(Arc<Mutex<(u64, Arc<Object>)>>);
+pub struct Bucket(Arc<Mutex<(u64, Arc<ToyState>)>>);
 
 impl Bucket {
     /// The version of the object, and the object.
-    fn get(&self) -> (u64, Arc<Object>) {
+    fn get(&self) -> (u64, Arc<ToyState>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Replaces the object if it has this version. Returns whether it did.
-    fn put(&self, version: u64, object: Object) -> bool {
+    fn put(&self, version: u64, object: ToyState) -> bool {
         let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let matches = stored.0 == version;
         *stored = if matches { (version + 1, Arc::new(object)) } else { stored.clone() };
@@ -40,16 +40,16 @@ impl Bucket {
 
 /// The state of all instances.
 #[derive(Clone, Default)]
-struct Object {
+struct ToyState {
     leases: HashMap<InstanceName, LeaseRow>,
-    journals: BTreeMap<InstanceName, Journal>,
+    journals: BTreeMap<InstanceName, InstanceJournal>,
     /// The ids of all operations of all instances.
     operations: HashSet<Name>,
 }
 
 /// The journal of one instance.
 #[derive(Clone, Default)]
-struct Journal {
+struct InstanceJournal {
     revision: Revision,
     /// What is known before the first entry.
     base: Checkpoint,
@@ -59,7 +59,7 @@ struct Journal {
     key: Option<KeyId>,
 }
 
-impl Journal {
+impl InstanceJournal {
     fn fold(&self) -> Fold {
         let mut fold = Fold::of(self.base.clone());
         self.entries.iter().for_each(|(epoch, entry)| fold.follow_commit(*epoch, from_ref(entry)));
@@ -99,7 +99,7 @@ impl Journal {
     }
 }
 
-impl Object {
+impl ToyState {
     fn revision(&self, name: &InstanceName) -> Revision {
         self.journals.get(name).map(|journal| journal.revision).unwrap_or_default()
     }
@@ -173,10 +173,10 @@ impl BucketStore {
     }
 
     /// Changes the object: until no other writer has changed it in between.
-    fn update<T>(&self, change: impl Fn(&mut Object) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn update<T>(&self, change: impl Fn(&mut ToyState) -> Result<T, StoreError>) -> Result<T, StoreError> {
         loop {
             let (version, object) = self.bucket.get();
-            let mut object = Object::clone(&object);
+            let mut object = ToyState::clone(&object);
             let answer = change(&mut object)?;
             if self.bucket.put(version, object) {
                 return Ok(answer);
@@ -186,7 +186,7 @@ impl BucketStore {
 }
 
 impl Store for BucketStore {
-    fn instances<'a>(&'a self) -> Answer<'a, Vec<InstanceInfo>> {
+    fn instances<'a>(&'a self) -> StoreFuture<'a, Vec<InstanceInfo>> {
         Box::pin(async {
             let (_, object) = self.bucket.get();
             let holder = |name| object.holder(name, &*self.host);
@@ -195,7 +195,7 @@ impl Store for BucketStore {
         })
     }
 
-    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> Answer<'a, Option<Tail>> {
+    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> StoreFuture<'a, Option<Tail>> {
         Box::pin(async move {
             let (_, object) = self.bucket.get();
             let journal = object.journals.get(instance);
@@ -203,8 +203,8 @@ impl Store for BucketStore {
         })
     }
 
-    fn commit<'a>(&'a self, lease: &'a Lease, expected: Revision, entries: Vec<Entry>) -> Answer<'a, Revision> {
-        let commit = move |object: &mut Object| {
+    fn commit<'a>(&'a self, lease: &'a Lease, expected: Revision, entries: Vec<Entry>) -> StoreFuture<'a, Revision> {
+        let commit = move |object: &mut ToyState| {
             object.check_lease(lease, &*self.host)?;
             object.check_revision(&lease.instance, expected)?;
             object.append(&lease.instance, lease.epoch, &entries, &self.sealer)
@@ -212,16 +212,16 @@ impl Store for BucketStore {
         Box::pin(async move { self.update(commit) })
     }
 
-    fn lease<'a>(&'a self, instance: &'a InstanceName, who: &'a str, lasts: Duration) -> Answer<'a, Lease> {
-        let take = move |object: &mut Object| {
+    fn lease<'a>(&'a self, instance: &'a InstanceName, who: &'a str, lasts: Duration) -> StoreFuture<'a, Lease> {
+        let take = move |object: &mut ToyState| {
             let revision = object.revision(instance);
             object.leases.entry(instance.clone()).or_default().take(instance, revision, who, lasts, &*self.host)
         };
         Box::pin(async move { self.update(take) })
     }
 
-    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> Answer<'a, ()> {
-        let renew = move |object: &mut Object| {
+    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> StoreFuture<'a, ()> {
+        let renew = move |object: &mut ToyState| {
             object.check_lease(lease, &*self.host)?;
             object.leases.entry(lease.instance.clone()).or_default().extend(lasts, &*self.host);
             Ok(())
@@ -229,12 +229,12 @@ impl Store for BucketStore {
         Box::pin(async move { self.update(renew) })
     }
 
-    fn check_lease<'a>(&'a self, lease: &'a Lease) -> Answer<'a, ()> {
+    fn check_lease<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         Box::pin(async move { self.bucket.get().1.check_lease(lease, &*self.host) })
     }
 
-    fn release<'a>(&'a self, lease: &'a Lease) -> Answer<'a, ()> {
-        let release = |object: &mut Object| {
+    fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
+        let release = |object: &mut ToyState| {
             let held = object.check_lease(lease, &*self.host).is_ok();
             object.leases.get_mut(&lease.instance).filter(|_| held).map(|row| row.end(&*self.host));
             Ok(())
@@ -242,25 +242,25 @@ impl Store for BucketStore {
         Box::pin(async move { self.update(release) })
     }
 
-    fn holder<'a>(&'a self, instance: &'a InstanceName) -> Answer<'a, Option<LeaseHolder>> {
+    fn holder<'a>(&'a self, instance: &'a InstanceName) -> StoreFuture<'a, Option<LeaseHolder>> {
         Box::pin(async { Ok(self.bucket.get().1.holder(instance, &*self.host)) })
     }
 
-    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> Answer<'a, Option<LeaseHolder>> {
-        let end = |object: &mut Object| object.leases.get_mut(instance).and_then(|row| row.end(&*self.host));
+    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> StoreFuture<'a, Option<LeaseHolder>> {
+        let end = |object: &mut ToyState| object.leases.get_mut(instance).and_then(|row| row.end(&*self.host));
         Box::pin(async move { self.update(|object| Ok(end(object))) })
     }
 
-    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> Answer<'a, Pruned> {
-        let prune = move |object: &mut Object| {
+    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> StoreFuture<'a, Pruned> {
+        let prune = move |object: &mut ToyState| {
             object.check_lease(lease, &*self.host)?;
             object.prune(&lease.instance, first)
         };
         Box::pin(async move { self.update(prune) })
     }
 
-    fn rekey<'a>(&'a self, to: &'a Sealer) -> Answer<'a, u64> {
-        let rekey = |object: &mut Object| {
+    fn rekey<'a>(&'a self, to: &'a Sealer) -> StoreFuture<'a, u64> {
+        let rekey = |object: &mut ToyState| {
             let key = to.key_id().ok_or(StoreError::NoKey)?;
             object.leases.keys().try_for_each(|name| object.check_free(name, &*self.host))?;
             object.journals.values().try_for_each(|journal| journal.check_key(&self.sealer))?;
@@ -277,8 +277,8 @@ impl Store for BucketStore {
         revision: Revision,
         base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
-    ) -> Answer<'a, ()> {
-        let restore = move |object: &mut Object| {
+    ) -> StoreFuture<'a, ()> {
+        let restore = move |object: &mut ToyState| {
             object.check_free(instance, &*self.host)?;
             object.check_revision(instance, Revision(0))?;
             let journal = object.journals.entry(instance.clone()).or_default();

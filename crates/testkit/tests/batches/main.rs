@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use blueprint::Name;
 use engine::{Action, Given, Options, Staged};
-use testkit::harness::{Harness, Stage};
+use testkit::harness::{Harness, StageResult};
 
 /// Runs a future on one thread with a paused clock.
 fn lately<T>(work: impl Future<Output = T>) -> T {
@@ -21,7 +21,7 @@ fn harness() -> Harness {
 }
 
 /// Stages a template, which has no version here.
-async fn stage(harness: &Harness, text: &str) -> Stage {
+async fn stage(harness: &Harness, text: &str) -> StageResult {
     let text = format!("heat_template_version: wallaby\n{text}");
     harness.stage("main.yaml", &text, Given::default(), Options::default()).await
 }

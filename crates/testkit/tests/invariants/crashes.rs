@@ -2,26 +2,26 @@
 
 use proptest::prelude::*;
 use provider::Operation;
-use providers::fake::{Fault, FaultKind, Happened, Journal, When};
+use providers::fake::{EventLog, FaultKind, LoggedEvent, ScriptedFault, When};
 
 use crate::{apply, apply_well, cases, cloud, harness, ids, lately, stage};
 use testkit::simulation::edit;
 
 /// All calls of a run in the order of their start.
-fn calls(journal: &Journal) -> Vec<(Operation, String)> {
-    let began = |event: &Happened| match event {
-        Happened::Began(operation, address) => Some((*operation, address.to_string())),
+fn calls(journal: &EventLog) -> Vec<(Operation, String)> {
+    let began = |event: &LoggedEvent| match event {
+        LoggedEvent::Began(operation, address) => Some((*operation, address.to_string())),
         _ => None,
     };
     journal.events.iter().filter_map(began).collect()
 }
 
 /// A fault: the process ends before or after the call of this number does its work.
-fn crash(calls: &[(Operation, String)], number: usize, when: When) -> Fault {
+fn crash(calls: &[(Operation, String)], number: usize, when: When) -> ScriptedFault {
     let (operation, address) = &calls[number];
     let skip = calls[..number].iter().filter(|call| *call == &calls[number]).count() as u32;
     let kind = FaultKind::Crash { when, untraceable: false };
-    Fault { on: Some(*operation), at: address.as_str().into(), skip, times: 1, kind }
+    ScriptedFault { on: Some(*operation), at: address.as_str().into(), skip, times: 1, kind }
 }
 
 proptest! {

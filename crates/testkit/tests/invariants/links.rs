@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use provider::Operation;
-use providers::fake::{Fault, FaultKind, When};
+use providers::fake::{FaultKind, ScriptedFault, When};
 use testkit::simulation::linked_document;
 
 use crate::{apply, apply_well, cases, cloud, harness, lately, stage};
@@ -49,7 +49,7 @@ proptest! {
             let text = second.text();
             let at = if role { "role" } else { "b0" };
             let kind = FaultKind::Crash { when: if after { When::After } else { When::Before }, untraceable: false };
-            let fault = Fault { on: Some(Operation::Update), at: at.into(), skip, times: 1, kind };
+            let fault = ScriptedFault { on: Some(Operation::Update), at: at.into(), skip, times: 1, kind };
             apply(&harness, Some(&text), 2, vec![fault]).await;
             apply_well(&harness, Some(&text), 2).await;
             let staged = stage(&harness, &text).await.staged.expect("a plan");
@@ -76,7 +76,7 @@ fn crowd(selects: bool) -> String {
 }
 
 /// The number of updates of the bucket.
-fn updates_of_hub(run: &testkit::harness::Run) -> u32 {
+fn updates_of_hub(run: &testkit::harness::RunResult) -> u32 {
     run.journal.calls().get("update hub").copied().unwrap_or_default()
 }
 
@@ -100,8 +100,13 @@ fn many_links_into_one_resource_share_calls() {
 
 #[test]
 fn shared_refused_call_fails_only_one_link() {
-    let refuse =
-        |times| Fault { on: Some(Operation::Update), at: "hub".into(), skip: 8, times, kind: FaultKind::Permanent };
+    let refuse = |times| ScriptedFault {
+        on: Some(Operation::Update),
+        at: "hub".into(),
+        skip: 8,
+        times,
+        kind: FaultKind::Permanent,
+    };
     lately(async {
         // A call for all links is refused, single calls are not.
         let harness = harness();
@@ -128,7 +133,7 @@ fn interrupted_call_for_many_links_is_continued() {
         lately(async {
             let harness = harness();
             let kind = FaultKind::Crash { when, untraceable: false };
-            let fault = Fault { on: Some(Operation::Update), at: "hub".into(), skip: 8, times: 1, kind };
+            let fault = ScriptedFault { on: Some(Operation::Update), at: "hub".into(), skip: 8, times: 1, kind };
             apply(&harness, Some(&crowd(true)), 4, vec![fault]).await;
             apply_well(&harness, Some(&crowd(true)), 4).await;
             assert!(stage(&harness, &crowd(true)).await.staged.expect("a plan").plan.is_empty());

@@ -23,9 +23,9 @@ use blueprint::{IndexMap, Name};
 use engine::shell::{Operated, Rng, Shell};
 use engine::{Given, Options};
 use provider::Provider;
-use providers::fake::{self, FakeOptions, Fault};
+use providers::fake::{self, FakeOptions, ScriptedFault};
 use state::OperationOutcome;
-use testkit::harness::{Harness, Run, Stage, settings};
+use testkit::harness::{Harness, RunResult, StageResult, settings};
 
 /// The number of cases of an invariant, from a fixed seed, so that a run can be repeated.
 fn cases(count: u32) -> proptest::test_runner::Config {
@@ -87,12 +87,12 @@ fn shell(harness: &Harness) -> Shell {
     }
 }
 
-async fn stage(harness: &Harness, text: &str) -> Stage {
+async fn stage(harness: &Harness, text: &str) -> StageResult {
     harness.stage("main.yaml", text, Given::default(), Options::default()).await
 }
 
 /// Stages and applies a document, or without one a destroy, under faults.
-async fn apply(harness: &Harness, text: Option<&str>, parallel: usize, faults: Vec<Fault>) -> Run {
+async fn apply(harness: &Harness, text: Option<&str>, parallel: usize, faults: Vec<ScriptedFault>) -> RunResult {
     let stage = match text {
         Some(text) => stage(harness, text).await,
         None => harness.stage_destroy(Options::default()).await,
@@ -103,7 +103,7 @@ async fn apply(harness: &Harness, text: Option<&str>, parallel: usize, faults: V
 }
 
 /// Stages and applies a document that must succeed.
-async fn apply_well(harness: &Harness, text: Option<&str>, parallel: usize) -> Run {
+async fn apply_well(harness: &Harness, text: Option<&str>, parallel: usize) -> RunResult {
     let run = apply(harness, text, parallel, Vec::new()).await;
     let well = match &run.operated {
         Some(Operated::Done(outcome)) => {

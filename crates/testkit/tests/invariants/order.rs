@@ -2,20 +2,20 @@
 
 use proptest::prelude::*;
 use provider::Operation;
-use providers::fake::{Happened, Journal};
+use providers::fake::{EventLog, LoggedEvent};
 
 use crate::{apply_well, cases, harness, lately};
 use testkit::simulation::{RandomDocument, edit};
 
-fn first_begin(journal: &Journal, operation: Operation, address: &str) -> Option<usize> {
+fn first_begin(journal: &EventLog, operation: Operation, address: &str) -> Option<usize> {
     let began =
-        |event: &Happened| matches!(event, Happened::Began(it, at) if *it == operation && at.as_ref() == address);
+        |event: &LoggedEvent| matches!(event, LoggedEvent::Began(it, at) if *it == operation && at.as_ref() == address);
     journal.events.iter().position(began)
 }
 
-fn last_end(journal: &Journal, operation: Operation, address: &str) -> Option<usize> {
+fn last_end(journal: &EventLog, operation: Operation, address: &str) -> Option<usize> {
     let ended =
-        |event: &Happened| matches!(event, Happened::Ended(it, at) if *it == operation && at.as_ref() == address);
+        |event: &LoggedEvent| matches!(event, LoggedEvent::Ended(it, at) if *it == operation && at.as_ref() == address);
     journal.events.iter().rposition(ended)
 }
 
@@ -32,7 +32,7 @@ fn edges(document: &RandomDocument) -> Vec<(String, String)> {
     edges
 }
 
-fn check(journal: &Journal, before: &RandomDocument, after: Option<&RandomDocument>) {
+fn check(journal: &EventLog, before: &RandomDocument, after: Option<&RandomDocument>) {
     use Operation::{Create, Delete, Update};
     for (user, used) in after.map(edges).unwrap_or_default() {
         for made in [Create, Update] {

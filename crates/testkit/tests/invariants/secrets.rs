@@ -5,7 +5,7 @@ use diag::{Colors, Diagnostics, Files, draw};
 use engine::shell::Operated;
 use engine::{Given, Options, plan_file};
 use provider::Operation;
-use providers::fake::{Fault, FaultKind};
+use providers::fake::{FaultKind, ScriptedFault};
 use state::seal::Sealer;
 use testkit::harness::{Harness, settings};
 
@@ -67,7 +67,7 @@ async fn stage_and_look(harness: &Harness, text: &str, value: &str) -> engine::S
     staged
 }
 
-async fn run_and_look(harness: &Harness, staged: engine::Staged, faults: Vec<Fault>) {
+async fn run_and_look(harness: &Harness, staged: engine::Staged, faults: Vec<ScriptedFault>) {
     let run = harness.run(staged, false, faults, settings(Some(2), true)).await;
     must_not_show("an event", &serde_json::to_string(&run.events).expect("events are JSON"));
     must_not_show("the debug output of an event", &format!("{:?}", run.events));
@@ -84,7 +84,7 @@ fn a_secret_shows_nowhere_from_stage_to_destroy() {
     lately(async {
         let harness = harness();
         let text = document("");
-        let fault = |on, at: &str, kind| Fault { on: Some(on), at: at.into(), skip: 0, times: 1, kind };
+        let fault = |on, at: &str, kind| ScriptedFault { on: Some(on), at: at.into(), skip: 0, times: 1, kind };
         let staged = stage_and_look(&harness, &text, SECRET).await;
         run_and_look(&harness, staged, vec![fault(Operation::Create, "site", FaultKind::Permanent)]).await;
         let staged = stage_and_look(&harness, &text, SECRET).await;

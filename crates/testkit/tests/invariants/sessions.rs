@@ -6,7 +6,7 @@ use engine::{
 };
 use state::OperationOutcome;
 use testkit::faults::FaultPlan;
-use testkit::harness::{Harness, Run, settings};
+use testkit::harness::{Harness, RunResult, settings};
 
 use crate::{harness, lately, stage};
 
@@ -21,7 +21,7 @@ resources:
 const MOMENTS: u32 = 24;
 
 /// Deploys the document in a session; the run violates no invariant.
-async fn deploy(harness: &Harness, ends_at: Option<u32>) -> Run {
+async fn deploy(harness: &Harness, ends_at: Option<u32>) -> RunResult {
     let fault_plan = FaultPlan { ends_at, ..FaultPlan::default() };
     let run = harness.deploy_in_session("main.yaml", DOCUMENT, fault_plan, settings(None, false)).await;
     let run = run.unwrap_or_else(|error| panic!("{error}"));

@@ -4,7 +4,7 @@
 use blueprint::{Address, Value};
 use engine::shell::Operated;
 use engine::{Event, Given};
-use testkit::harness::{Harness, Run, settings};
+use testkit::harness::{Harness, RunResult, settings};
 
 use super::{codes, exports, given, harness, lately, stage};
 
@@ -262,14 +262,14 @@ const HOLDER: &str = r#"{"format": 1, "namespace": "later", "resourceTypes": {"l
     "output": {"kind": "object", "computed": true, "changesOnUpdate": true, "fields": {"name": {"kind": "string", "computed": true, "value": "side"}}},
     "id": {"kind": "string", "computed": true, "value": "holder-{hash}"}}}}}"#;
 
-async fn run(harness: &Harness, text: &str, inputs: Given) -> Run {
+async fn run(harness: &Harness, text: &str, inputs: Given) -> RunResult {
     let staged = stage(harness, text, inputs).await;
     let reported = codes(&staged);
     let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
     harness.run(staged, false, Vec::new(), settings(None, false)).await
 }
 
-fn outcome_codes(run: &Run) -> Vec<&'static str> {
+fn outcome_codes(run: &RunResult) -> Vec<&'static str> {
     match &run.operated {
         Some(Operated::Done(outcome)) => outcome.diagnostics.iter().map(|it| it.code.name).collect(),
         other => panic!("it did not run: {}", other.is_some()),

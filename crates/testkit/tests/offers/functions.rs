@@ -6,7 +6,7 @@ use blueprint::Value;
 use diag::Diagnostics;
 use engine::{Environment, Options, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Request, World};
 use provider::{BoxFuture, ErrorKind, ProviderError};
-use testkit::harness::Stage;
+use testkit::harness::StageResult;
 use testkit::toy::world::EmptyWorld;
 
 use super::{codes, exports, given, harness, lately, stage};
@@ -194,7 +194,7 @@ impl World for Calls {
     }
 }
 
-async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderError>) -> (Calls, Stage) {
+async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderError>) -> (Calls, StageResult) {
     let harness = harness(&[]);
     let world = Calls { under_way: 0.into(), most: 0.into(), all: 0.into(), answer };
     let read = harness.read("case.yaml", text).await;
@@ -212,7 +212,7 @@ async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderE
         world: &world,
     };
     let staged = engine::plan(request, &mut diagnostics).await;
-    (world, Stage { files: read.files, diagnostics, staged })
+    (world, StageResult { files: read.files, diagnostics, staged })
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A provider with a low limit of calls at once.
 
 use engine::{Event, Given};
-use providers::fake::{Fault, FaultKind, When};
+use providers::fake::{FaultKind, ScriptedFault, When};
 use state::OperationOutcome;
 use testkit::harness::{Harness, settings};
 
@@ -70,7 +70,7 @@ async fn left_open(harness: &Harness, text: &str, at: &str) -> usize {
     let reported = codes(&staged);
     let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
     let kind = FaultKind::Crash { when: When::Before, untraceable: false };
-    let fault = Fault { on: Some(provider::Operation::Create), at: at.into(), skip: 0, times: 1, kind };
+    let fault = ScriptedFault { on: Some(provider::Operation::Create), at: at.into(), skip: 0, times: 1, kind };
     let run = harness.run(staged, false, vec![fault], settings(Some(4), false)).await;
     assert!(run.operated.is_none(), "it did not crash");
     harness.snapshot().await.open.len()

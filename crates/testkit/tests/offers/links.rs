@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use blueprint::Address;
 use engine::{Event, Given, Options};
-use testkit::harness::{Harness, Run, settings};
+use testkit::harness::{Harness, RunResult, settings};
 
 use super::{codes, harness, lately, stage};
 
@@ -39,7 +39,7 @@ resources:
   reader: { type: test/data, spec: { input: \"${link(app, store)}\" } }
 ";
 
-async fn deploy(harness: &Harness, text: &str) -> Run {
+async fn deploy(harness: &Harness, text: &str) -> RunResult {
     let staged = stage(harness, text, Given::default()).await;
     let reported = codes(&staged);
     let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
@@ -47,7 +47,7 @@ async fn deploy(harness: &Harness, text: &str) -> Run {
 }
 
 /// The calls in order.
-fn done(run: &Run) -> String {
+fn done(run: &RunResult) -> String {
     let mut text = String::new();
     for event in &run.events {
         if let Event::Done { address, operation, .. } = event {

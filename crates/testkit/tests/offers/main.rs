@@ -16,7 +16,7 @@ use std::sync::Arc;
 use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options};
 use provider::Catalog;
-use testkit::harness::{Harness, Stage};
+use testkit::harness::{Harness, StageResult};
 
 /// Runs a future on one thread with a paused clock.
 fn lately<T>(work: impl Future<Output = T>) -> T {
@@ -38,7 +38,7 @@ fn given(text: &[(&str, &str)]) -> Given {
 }
 
 /// The codes of all diagnostics in order, each with its line.
-fn codes(stage: &Stage) -> Vec<String> {
+fn codes(stage: &StageResult) -> Vec<String> {
     let line = |it: &diag::Diagnostic| stage.files.get(it.span().file).map(|file| file.position(it.span().start).line);
     stage
         .diagnostics
@@ -51,12 +51,12 @@ fn codes(stage: &Stage) -> Vec<String> {
 }
 
 /// The exports in a plan. Panics with the diagnostics if there is no plan.
-fn exports(stage: &Stage) -> BTreeMap<String, Value> {
+fn exports(stage: &StageResult) -> BTreeMap<String, Value> {
     let Some(staged) = &stage.staged else { panic!("no plan: {:?}", codes(stage)) };
     let exports = staged.plan.exports.iter();
     exports.filter_map(|export| Some((export.name.to_string(), export.after.clone()?))).collect()
 }
 
-async fn stage(harness: &Harness, text: &str, given: Given) -> Stage {
+async fn stage(harness: &Harness, text: &str, given: Given) -> StageResult {
     harness.stage("case.yaml", text, given, Options::default()).await
 }

@@ -4,8 +4,8 @@
 use blueprint::{Address, Value};
 use engine::shell::Operated;
 use engine::{ExportAction, Given};
-use providers::fake::Fault;
-use testkit::harness::{Harness, Run, settings};
+use providers::fake::ScriptedFault;
+use testkit::harness::{Harness, RunResult, settings};
 
 use super::{codes, exports, given, harness, lately, stage};
 
@@ -28,7 +28,7 @@ resources:
     spec: { title: r }
 ";
 
-async fn deploy(harness: &Harness, text: &str, inputs: Given, faults: Vec<Fault>) -> Run {
+async fn deploy(harness: &Harness, text: &str, inputs: Given, faults: Vec<ScriptedFault>) -> RunResult {
     let staged = stage(harness, text, inputs).await;
     let reported = codes(&staged);
     let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
@@ -219,7 +219,7 @@ fn exports_are_stored_and_kept_on_failure() {
         assert!(!snapshot.exports_old);
 
         let fault = r#"[{"on": "update", "at": "r", "kind": "permanent"}]"#;
-        let faults: Vec<Fault> = serde_json::from_str(fault).expect("a fault");
+        let faults: Vec<ScriptedFault> = serde_json::from_str(fault).expect("a fault");
         deploy(&harness, &text, given(&[("text", "b")]), faults).await;
         let after = harness.snapshot().await;
         assert!(after.exports_old);

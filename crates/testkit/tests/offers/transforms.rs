@@ -3,7 +3,7 @@
 use blueprint::Address;
 use engine::shell::Operated;
 use engine::{Given, Options};
-use testkit::harness::{Harness, Stage, settings};
+use testkit::harness::{Harness, StageResult, settings};
 
 use super::{codes, exports, given, harness, lately, stage};
 
@@ -20,7 +20,7 @@ exports:
 ";
 
 /// The steps of a plan, each with its abstract source.
-fn steps(stage: &Stage) -> Vec<String> {
+fn steps(stage: &StageResult) -> Vec<String> {
     let Some(staged) = &stage.staged else { panic!("no plan: {:?}", codes(stage)) };
     let show = |step: &engine::Step| {
         let source = step.made_from.as_ref().map(|source| format!(" of {source}")).unwrap_or_default();

@@ -10,7 +10,7 @@ use provider::{
     FetchRequest, Fetched, InvokeRequest, Observed, PlanRequest, Planned, Provider, ProviderError, ReadOutcome,
     ReadRequest, Readiness, Session, Transform, configured,
 };
-use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
+use providers::fake::{self, FakeOptions, FakeProvider, SharedCloud};
 
 /// A scripted fault of a call.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Cloud {
-    pub(crate) fn new(catalog: Arc<Catalog>, world: SharedWorld, begun: tokio::time::Instant) -> Cloud {
+    pub(crate) fn new(catalog: Arc<Catalog>, world: SharedCloud, begun: tokio::time::Instant) -> Cloud {
         let options = FakeOptions { catalog: Some(catalog), world: Some(world), ..FakeOptions::default() };
         Cloud {
             inner: fake::provider(options),

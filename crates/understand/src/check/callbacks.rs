@@ -3,7 +3,7 @@
 //!
 //! Not here: its results (the evaluator reports `callback-result` with the item's position).
 
-use blueprint::{Call, Expr, ExprKind, Head, Type};
+use blueprint::{CallExpr, Expr, ExprKind, ReferenceHead, Type};
 use diag::{Code, Diagnostic};
 use expr::{Callback, FunctionDef, Parameter, Returns, codes as language};
 
@@ -12,7 +12,7 @@ use super::types::with_article;
 use super::{Checker, ExpressionContext, codes};
 
 /// The known ways to call a function value.
-struct Shape {
+struct CallShape {
     least: usize,
     most: Option<usize>,
     /// Whether it accepts a position as an additional argument.
@@ -22,10 +22,10 @@ struct Shape {
     name: String,
 }
 
-impl Shape {
+impl CallShape {
     /// A shape of which nothing is known.
-    fn open() -> Shape {
-        Shape {
+    fn open() -> CallShape {
+        CallShape {
             least: 0,
             most: None,
             takes_index: false,
@@ -54,8 +54,8 @@ impl Checker<'_> {
     }
 
     /// Checks the functions of `compose` and `pipe`: the result of each must fit the next.
-    pub(super) fn chain(&mut self, function: &FunctionDef, call: &Call, place: ExpressionContext<'_>) {
-        let mut shapes: Vec<Option<Shape>> =
+    pub(super) fn chain(&mut self, function: &FunctionDef, call: &CallExpr, place: ExpressionContext<'_>) {
+        let mut shapes: Vec<Option<CallShape>> =
             call.arguments.iter().map(|argument| self.shape(function, &argument.value, place)).collect();
         let mut order: Vec<usize> = (0..shapes.len()).collect();
         if function.name.as_ref() == "compose" {
@@ -72,13 +72,13 @@ impl Checker<'_> {
     }
 
     /// The shape of a function argument. Reports an argument that is not a function.
-    fn shape(&mut self, function: &FunctionDef, expr: &Expr, place: ExpressionContext<'_>) -> Option<Shape> {
+    fn shape(&mut self, function: &FunctionDef, expr: &Expr, place: ExpressionContext<'_>) -> Option<CallShape> {
         let functions = self.functions;
         let name = match &expr.kind {
             ExprKind::Function(name) => Some((name, expr.span)),
             // A bare name means a function first (decision S19).
             ExprKind::Ref(reference) if reference.path.is_empty() => match &reference.head {
-                Head::Resource { name, bare: true } => Some((name, reference.head_span)),
+                ReferenceHead::Resource { name, bare: true } => Some((name, reference.head_span)),
                 _ => None,
             },
             _ => None,
@@ -115,7 +115,7 @@ impl Checker<'_> {
         self.function_or_report(function, expr, &ty)
     }
 
-    fn function_or_report(&mut self, function: &FunctionDef, expr: &Expr, ty: &Type) -> Option<Shape> {
+    fn function_or_report(&mut self, function: &FunctionDef, expr: &Expr, ty: &Type) -> Option<CallShape> {
         if ty.alternatives().iter().any(|ty| ty.is_open() || *ty == Type::Function) {
             return None;
         }
@@ -129,11 +129,11 @@ impl Checker<'_> {
     }
 
     /// The shape of the function that a call returns.
-    fn called(&self, def: &FunctionDef, call: &Call) -> Shape {
+    fn called(&self, def: &FunctionDef, call: &CallExpr) -> CallShape {
         if let Some(gives) = &def.returned_function
             && !is_chain(def)
         {
-            return Shape {
+            return CallShape {
                 least: gives.parameters.len(),
                 most: Some(gives.parameters.len()),
                 takes_index: false,
@@ -143,7 +143,7 @@ impl Checker<'_> {
             };
         }
         if !is_chain(def) {
-            return Shape::open();
+            return CallShape::open();
         }
         // The composition takes the arguments of the first function applied, and returns the result of the last.
         let (mut first, mut last) = (call.arguments.first(), call.arguments.last());
@@ -151,18 +151,18 @@ impl Checker<'_> {
             std::mem::swap(&mut first, &mut last);
         }
         let known = |argument: Option<&blueprint::Argument>| {
-            argument.and_then(|argument| self.quiet_shape(&argument.value)).unwrap_or_else(Shape::open)
+            argument.and_then(|argument| self.quiet_shape(&argument.value)).unwrap_or_else(CallShape::open)
         };
         let (first, last) = (known(first), known(last));
-        Shape { returns: last.returns, name: format!("{}(..)", def.name), ..first }
+        CallShape { returns: last.returns, name: format!("{}(..)", def.name), ..first }
     }
 
     /// Like [`Self::shape`], without reports, for an argument that is already checked.
-    fn quiet_shape(&self, expr: &Expr) -> Option<Shape> {
+    fn quiet_shape(&self, expr: &Expr) -> Option<CallShape> {
         match &expr.kind {
             ExprKind::Function(name) => self.functions.get(name).map(shape_of),
             ExprKind::Ref(reference) => match &reference.head {
-                Head::Resource { name, bare: true } if reference.path.is_empty() => {
+                ReferenceHead::Resource { name, bare: true } if reference.path.is_empty() => {
                     self.functions.get(name).map(shape_of)
                 }
                 _ => None,
@@ -173,14 +173,14 @@ impl Checker<'_> {
     }
 }
 
-fn shape_of(def: &FunctionDef) -> Shape {
+fn shape_of(def: &FunctionDef) -> CallShape {
     let mut parameters: Vec<Type> = def.parameters.iter().map(|parameter| parameter.ty.clone()).collect();
     parameters.extend(def.rest.iter().map(|rest| rest.ty.clone()));
     let returns = match &def.returns {
         Returns::Type(ty) => ty.clone(),
         Returns::Rule(_) => Type::Any,
     };
-    Shape {
+    CallShape {
         least: def.min_arguments,
         most: def.most(),
         takes_index: def.takes_index,
@@ -191,7 +191,7 @@ fn shape_of(def: &FunctionDef) -> Shape {
 }
 
 /// The reason why a function does not fit its future calls; `None` if it does.
-fn misfit(shape: &Shape, callback: &Callback, item: Option<&Type>) -> Option<(&'static Code, String)> {
+fn misfit(shape: &CallShape, callback: &Callback, item: Option<&Type>) -> Option<(&'static Code, String)> {
     let offered = callback.parameters.len();
     let given = offered + usize::from(callback.index && shape.takes_index);
     if given < shape.least || shape.most.is_some_and(|most| given > most) {

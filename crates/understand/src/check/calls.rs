@@ -3,7 +3,7 @@
 //! The parameters of functions are data. Code here names only functions with rules about several arguments. Functions
 //! as arguments are in `callbacks`.
 
-use blueprint::{Argument, Call, IndexMap, Name, Type};
+use blueprint::{Argument, CallExpr, IndexMap, Name, Type};
 use diag::{Diagnostic, Span, Spanned};
 use dialects::codes as document;
 use expr::{FunctionDef, Returns, codes as language};
@@ -13,7 +13,7 @@ use super::{Checker, ExpressionContext};
 
 impl Checker<'_> {
     /// The type of a call. Reports its errors; the type is [`Type::Error`] then.
-    pub(super) fn call(&mut self, call: &Call, span: Span, place: ExpressionContext<'_>) -> Type {
+    pub(super) fn call(&mut self, call: &CallExpr, span: Span, place: ExpressionContext<'_>) -> Type {
         let functions = self.functions;
         let Some(function) = functions.get(&call.function) else {
             self.found.push(self.unknown_function(&call.function, call.name_span));
@@ -78,7 +78,7 @@ impl Checker<'_> {
     }
 
     /// Checks a call with named arguments: `object` (decision S14).
-    fn named_call(&mut self, function: &FunctionDef, call: &Call, place: ExpressionContext<'_>) -> Type {
+    fn named_call(&mut self, function: &FunctionDef, call: &CallExpr, place: ExpressionContext<'_>) -> Type {
         let mut fields: IndexMap<Name, Type> =
             IndexMap::with_capacity_and_hasher(call.arguments.len(), Default::default());
         let mut failed = false;
@@ -109,7 +109,7 @@ impl Checker<'_> {
     }
 
     /// The diagnostic for a repeated argument name.
-    fn twice(&self, name: &Spanned<Name>, call: &Call) -> Diagnostic {
+    fn twice(&self, name: &Spanned<Name>, call: &CallExpr) -> Diagnostic {
         let diagnostic = document::DUPLICATE_KEY
             .new(format!("the entry `{}` is written twice", name.item))
             .label(name.span, "does not count");
@@ -121,11 +121,11 @@ impl Checker<'_> {
     }
 
     /// Reports the errors in the arguments of a call that is itself wrong. The arguments may be functions.
-    fn all_arguments(&mut self, call: &Call, place: ExpressionContext<'_>) {
+    fn all_arguments(&mut self, call: &CallExpr, place: ExpressionContext<'_>) {
         for Argument { value, .. } in &call.arguments {
             let bare_function = match &value.kind {
                 blueprint::ExprKind::Ref(reference) => {
-                    matches!(&reference.head, blueprint::Head::Resource { name, bare: true } if self.functions.get(name).is_some())
+                    matches!(&reference.head, blueprint::ReferenceHead::Resource { name, bare: true } if self.functions.get(name).is_some())
                 }
                 _ => false,
             };
@@ -174,7 +174,7 @@ pub(super) fn accepts(wanted: &Type, given: &Type) -> bool {
 }
 
 /// Checks the rules about several arguments.
-fn together(function: &FunctionDef, call: &Call, types: &[Type], span: Span) -> Option<Diagnostic> {
+fn together(function: &FunctionDef, call: &CallExpr, types: &[Type], span: Span) -> Option<Diagnostic> {
     match (function.name.as_ref(), types) {
         ("list", _) => mixed_list(call, types),
         ("eq", [a, b]) => incomparable(call, a, b, span),
@@ -194,8 +194,8 @@ fn together(function: &FunctionDef, call: &Call, types: &[Type], span: Span) -> 
 }
 
 /// Checks that the items of a list have one kind; integers and floats may mix (decision C27).
-fn mixed_list(call: &Call, types: &[Type]) -> Option<Diagnostic> {
-    let mut first: Option<(usize, Kind)> = None;
+fn mixed_list(call: &CallExpr, types: &[Type]) -> Option<Diagnostic> {
+    let mut first: Option<(usize, ComparedKind)> = None;
     for (at, ty) in types.iter().enumerate() {
         let Some(kind) = kind_of(ty) else { continue };
         match first {
@@ -215,7 +215,7 @@ fn mixed_list(call: &Call, types: &[Type]) -> Option<Diagnostic> {
     None
 }
 
-fn incomparable(call: &Call, a: &Type, b: &Type, span: Span) -> Option<Diagnostic> {
+fn incomparable(call: &CallExpr, a: &Type, b: &Type, span: Span) -> Option<Diagnostic> {
     if let Some(at) = [a, b].iter().position(|ty| **ty == Type::Function) {
         return Some(function_as_value(&call.arguments[at].value));
     }
@@ -238,7 +238,7 @@ fn comparable(a: &Type, b: &Type) -> bool {
 
 /// The kinds that must agree among items and in comparisons.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum ComparedKind {
     Boolean,
     Number,
     Text,
@@ -248,14 +248,14 @@ enum Kind {
 }
 
 /// The kind of a type; `None` if it is open, `none`, or has several kinds.
-fn kind_of(ty: &Type) -> Option<Kind> {
+fn kind_of(ty: &Type) -> Option<ComparedKind> {
     match ty {
-        Type::Bool => Some(Kind::Boolean),
-        Type::Int | Type::Float => Some(Kind::Number),
-        Type::Text => Some(Kind::Text),
-        Type::Bytes => Some(Kind::Bytes),
-        Type::List(_) => Some(Kind::List),
-        Type::Map(_) | Type::Object(_) => Some(Kind::Map),
+        Type::Bool => Some(ComparedKind::Boolean),
+        Type::Int | Type::Float => Some(ComparedKind::Number),
+        Type::Text => Some(ComparedKind::Text),
+        Type::Bytes => Some(ComparedKind::Bytes),
+        Type::List(_) => Some(ComparedKind::List),
+        Type::Map(_) | Type::Object(_) => Some(ComparedKind::Map),
         Type::Union(types) => {
             let mut kinds = types.iter().filter(|ty| **ty != Type::Null).map(kind_of);
             let first = kinds.next()??;
@@ -265,7 +265,7 @@ fn kind_of(ty: &Type) -> Option<Kind> {
     }
 }
 
-fn wrong_kind(call: &Call, at: usize, message: String, ty: &Type) -> Diagnostic {
+fn wrong_kind(call: &CallExpr, at: usize, message: String, ty: &Type) -> Diagnostic {
     language::ARGUMENT_TYPE.new(message).label(call.arguments[at].value.span, format!("this is {}", with_article(ty)))
 }
 
@@ -282,7 +282,7 @@ fn item_type(list: &Type) -> Option<Type> {
     (!items.is_empty()).then(|| joined(items))
 }
 
-fn wrong_count(function: &FunctionDef, call: &Call) -> Diagnostic {
+fn wrong_count(function: &FunctionDef, call: &CallExpr) -> Diagnostic {
     let takes = match function.most() {
         Some(most) if most == function.min_arguments => format!("{most}"),
         Some(most) => format!("{} to {most}", function.min_arguments),

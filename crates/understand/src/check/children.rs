@@ -17,7 +17,7 @@ use super::edges::{Edges, reads_metadata};
 use super::limits::same;
 use super::types::{fits_declared, is_scalar, with_article};
 use super::{Checked, Checker, ExpressionContext, Included, codes};
-use crate::graph::{EdgeKind, Graph, Node};
+use crate::graph::{EdgeKind, Graph, GraphNode};
 
 /// The diagnostic for a child with errors of its own.
 pub fn child_failed(name: &str, child: &Child) -> diag::Diagnostic {
@@ -36,7 +36,7 @@ impl Checker<'_> {
         }
         let computed = self.computed_locals(graph);
         for (at, (_, child)) in blueprint.children.iter().enumerate() {
-            let place = ExpressionContext::of(Node::Child(at as u32), "an include");
+            let place = ExpressionContext::of(GraphNode::Child(at as u32), "an include");
             let ty = self.infer(&child.path, place);
             if !ty.is_open() && !ty.alternatives().contains(&Type::Text) {
                 self.found.push(
@@ -144,7 +144,7 @@ impl Checker<'_> {
     /// The custom type of the variable that an expression names.
     fn custom_type_of(&self, value: &Expr) -> Option<&std::sync::Arc<CustomType>> {
         let ExprKind::Ref(reference) = &value.inner().kind else { return None };
-        let blueprint::Head::Input(name) = &reference.head else { return None };
+        let blueprint::ReferenceHead::Input(name) = &reference.head else { return None };
         self.custom_types.get(self.blueprint.inputs.get_index_of(name)?)?.as_ref()
     }
 
@@ -160,7 +160,7 @@ impl Checker<'_> {
         // Without the kinds, the source checks its keys when the document is requested.
         let Some(kinds) = self.kinds else { return };
         let kind = source.entries.iter().find(|(key, _)| key.item.as_ref() == "sourceType");
-        let keys: &[source::Key] = match kind.map(|(_, value)| (value, value.inner())) {
+        let keys: &[source::SourceKey] = match kind.map(|(_, value)| (value, value.inner())) {
             None => return,
             Some((written, Expr { kind: ExprKind::Literal(Value::Text(kind)), .. })) => {
                 let Some(known) = kinds.iter().find(|known| known.name == kind.as_ref()) else {
@@ -232,7 +232,7 @@ impl Checker<'_> {
     fn computed_locals(&self, graph: &Graph) -> Vec<bool> {
         let mut computed = vec![false; self.blueprint.locals.len()];
         for node in graph.order() {
-            if let Node::Local(at) = node
+            if let GraphNode::Local(at) = node
                 && let Some((_, local)) = self.blueprint.locals.get_index(at as usize)
             {
                 computed[at as usize] = self.is_computed(&local.value, &computed);
@@ -245,12 +245,12 @@ impl Checker<'_> {
         let mut found = false;
         Edges { blueprint: self.blueprint, links: &self.links }.each_need(expr, EdgeKind::Reads, &mut |need| {
             found |= match need.edge.to {
-                Node::Local(at) => computed.get(at as usize).copied().unwrap_or(false),
-                Node::Resource(at) => need
+                GraphNode::Local(at) => computed.get(at as usize).copied().unwrap_or(false),
+                GraphNode::Resource(at) => need
                     .reference
                     .is_some_and(|reference| !reads_metadata(reference) && self.computed_field(at as usize, reference)),
-                Node::Link(_) => true,
-                Node::DataSource(_) | Node::Child(_) | Node::Input(_) => false,
+                GraphNode::Link(_) => true,
+                GraphNode::DataSource(_) | GraphNode::Child(_) | GraphNode::Input(_) => false,
             };
         });
         found

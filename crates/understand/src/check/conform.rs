@@ -6,7 +6,7 @@
 
 use blueprint::{Expr, ExprKind, Field, Kind, Map, Name, Resource, Schema, Type, Value};
 use diag::{Diagnostics, Span, Spanned};
-use expr::{Mismatch, Source};
+use expr::{Mismatch, ValueOrigin};
 use provider::ResourceType;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub fn conform_schema(
     let (bare, secret) = value.exposed();
     let Value::Map(map) = bare else { return value.clone() };
     let mut conforming = Conforming { patterns: Patterns::default(), found };
-    let at = At { expr: Some(expr), span: expr.span, holder };
+    let at = ValueSite { expr: Some(expr), span: expr.span, holder };
     Value::Map(Arc::new(conforming.object(map, schema, at))).tainted(secret)
 }
 
@@ -76,7 +76,7 @@ struct Conforming<'f> {
 
 /// The origin of a value.
 #[derive(Clone, Copy)]
-struct At<'e> {
+struct ValueSite<'e> {
     /// Its own expression; `None` inside the result of a substitution.
     expr: Option<&'e Expr>,
     /// Its place, or that of the substitution that it comes from.
@@ -85,18 +85,18 @@ struct At<'e> {
     holder: Span,
 }
 
-impl<'e> At<'e> {
-    fn of(expr: &'e Expr, holder: Span) -> At<'e> {
+impl<'e> ValueSite<'e> {
+    fn of(expr: &'e Expr, holder: Span) -> ValueSite<'e> {
         match expr.kind {
             ExprKind::Literal(_) | ExprKind::List(_) | ExprKind::Map(_) => {
-                At { expr: Some(expr), span: expr.span, holder }
+                ValueSite { expr: Some(expr), span: expr.span, holder }
             }
-            _ => At { expr: None, span: expr.span, holder },
+            _ => ValueSite { expr: None, span: expr.span, holder },
         }
     }
 
-    fn source(self) -> Source {
-        if self.expr.is_some() { Source::Literal } else { Source::Substitution }
+    fn source(self) -> ValueOrigin {
+        if self.expr.is_some() { ValueOrigin::Literal } else { ValueOrigin::Substitution }
     }
 
     fn entries(self) -> Option<&'e [(Spanned<Name>, Expr)]> {
@@ -115,14 +115,14 @@ impl<'e> At<'e> {
 }
 
 impl Conforming<'_> {
-    fn object(&mut self, map: &Map, schema: &Schema, at: At<'_>) -> Map {
+    fn object(&mut self, map: &Map, schema: &Schema, at: ValueSite<'_>) -> Map {
         let mut out = Map::with_capacity(map.len());
         match at.entries() {
             Some(entries) => {
                 for (key, expr) in entries {
                     match map.get(&key.item) {
                         Some(value) if !value.is_null() => {
-                            self.put(&mut out, schema, &key.item, value, At::of(expr, key.span))
+                            self.put(&mut out, schema, &key.item, value, ValueSite::of(expr, key.span))
                         }
                         // A literal null is a value if the field is nullable (decision S43).
                         _ if matches!(expr.kind, ExprKind::Literal(Value::Null))
@@ -148,7 +148,7 @@ impl Conforming<'_> {
             match field.default_given(is_written) {
                 Some(default) => {
                     let value =
-                        expr::convert(default, &field.ty(), Source::Literal).unwrap_or_else(|_| default.clone());
+                        expr::convert(default, &field.ty(), ValueOrigin::Literal).unwrap_or_else(|_| default.clone());
                     out.insert(name.clone(), value.tainted(field.sensitive));
                 }
                 None if field.required => self.found.push(missing_field(name, field, at.holder)),
@@ -158,7 +158,7 @@ impl Conforming<'_> {
         out
     }
 
-    fn put(&mut self, out: &mut Map, schema: &Schema, key: &Name, value: &Value, at: At<'_>) {
+    fn put(&mut self, out: &mut Map, schema: &Schema, key: &Name, value: &Value, at: ValueSite<'_>) {
         let Some(field) = schema.fields.get(key) else {
             if schema.open {
                 out.insert(key.clone(), value.clone());
@@ -176,7 +176,7 @@ impl Conforming<'_> {
     }
 
     /// Converts one value to its field. A value that does not fit stays as it is.
-    fn field(&mut self, value: &Value, field: &Field, at: At<'_>) -> Value {
+    fn field(&mut self, value: &Value, field: &Field, at: ValueSite<'_>) -> Value {
         let (bare, secret) = value.exposed();
         if bare.is_null() || bare.is_unknown() {
             return value.clone().tainted(field.sensitive && !bare.is_null());
@@ -190,8 +190,8 @@ impl Conforming<'_> {
                 let mut entries = Map::with_capacity(map.len());
                 for (key, value) in map.iter() {
                     let at = match written.find(|(name, _)| name.item == *key) {
-                        Some((name, expr)) => At::of(expr, name.span),
-                        None => At { expr: None, ..at },
+                        Some((name, expr)) => ValueSite::of(expr, name.span),
+                        None => ValueSite { expr: None, ..at },
                     };
                     entries.insert(key.clone(), self.field(value, values, at));
                 }
@@ -214,7 +214,7 @@ impl Conforming<'_> {
         fitted.tainted(secret || field.sensitive)
     }
 
-    fn scalar(&mut self, value: &Value, secret: bool, field: &Field, at: At<'_>) -> Value {
+    fn scalar(&mut self, value: &Value, secret: bool, field: &Field, at: ValueSite<'_>) -> Value {
         match expr::convert(value, &field.ty(), at.source()) {
             Ok(converted) => {
                 if at.expr.is_none() {
@@ -232,12 +232,12 @@ impl Conforming<'_> {
         }
     }
 
-    fn items(&mut self, items: &[Value], item: &Field, field: &Field, at: At<'_>) -> Value {
+    fn items(&mut self, items: &[Value], item: &Field, field: &Field, at: ValueSite<'_>) -> Value {
         // If an item was `none`, it was dropped, and positions no longer match the expression.
         let written = at.items().filter(|written| written.len() == items.len());
         let place = |position: usize| match written {
-            Some(written) => At::of(&written[position], written[position].span),
-            None => At { expr: None, ..at },
+            Some(written) => ValueSite::of(&written[position], written[position].span),
+            None => ValueSite { expr: None, ..at },
         };
         let fitted: Vec<Value> =
             items.iter().enumerate().map(|(position, value)| self.field(value, item, place(position))).collect();
@@ -250,7 +250,7 @@ impl Conforming<'_> {
     }
 
     /// Takes the first branch that fits, in the order of the schema.
-    fn branch(&mut self, value: &Value, field: &Field, branches: &[Field], at: At<'_>) -> Value {
+    fn branch(&mut self, value: &Value, field: &Field, branches: &[Field], at: ValueSite<'_>) -> Value {
         for branch in branches {
             let mut trial = Diagnostics::new();
             let mut conforming = Conforming { patterns: std::mem::take(&mut self.patterns), found: &mut trial };

@@ -12,7 +12,7 @@ use diag::{Diagnostic, Diagnostics};
 
 use super::edges::Edges;
 use super::{Checker, codes};
-use crate::graph::{Edge, EdgeKind, Graph, Node};
+use crate::graph::{Edge, EdgeKind, Graph, GraphNode};
 use crate::links::Links;
 
 impl Checker<'_> {
@@ -21,8 +21,8 @@ impl Checker<'_> {
         let blueprint = self.blueprint;
         let edges = Edges { blueprint, links };
         let waits = super::waits::edges(blueprint, &self.resources);
-        let waits_of = |node: Node| match node {
-            Node::Resource(at) => waits.get(&at).map_or(&[][..], Vec::as_slice),
+        let waits_of = |node: GraphNode| match node {
+            GraphNode::Resource(at) => waits.get(&at).map_or(&[][..], Vec::as_slice),
             _ => &[],
         };
         let counts = [
@@ -37,7 +37,7 @@ impl Checker<'_> {
         let mut all = |children: bool| {
             Graph::new(counts, |node, out| {
                 let before = out.len();
-                if children || !matches!(node, Node::Child(_)) {
+                if children || !matches!(node, GraphNode::Child(_)) {
                     edges.of(node, out);
                     out.extend_from_slice(waits_of(node));
                 }
@@ -46,7 +46,7 @@ impl Checker<'_> {
         };
         let (mut graph, mut cycles) = all(true);
         // An export has its own dependencies, so cycles through a child are checked in the graph over all documents.
-        let through_child = cycles.iter().flatten().any(|(node, _)| matches!(node, Node::Child(_)));
+        let through_child = cycles.iter().flatten().any(|(node, _)| matches!(node, GraphNode::Child(_)));
         if through_child {
             (graph, cycles) = all(false);
         }
@@ -55,7 +55,7 @@ impl Checker<'_> {
             return graph;
         }
         let (graph, cycles) = Graph::new(counts, |node, out| {
-            if !through_child || !matches!(node, Node::Child(_)) {
+            if !through_child || !matches!(node, GraphNode::Child(_)) {
                 edges.of(node, out);
                 out.extend_from_slice(waits_of(node));
             }
@@ -71,19 +71,19 @@ impl Checker<'_> {
     }
 
     /// Cycles of evaluation. Resources have two nodes each: first all specs, then all metadata.
-    fn evaluation_cycles(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(Node, Edge)>> {
+    fn evaluation_cycles(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(GraphNode, Edge)>> {
         let edges = Edges { blueprint: self.blueprint, links };
         let resources = counts[2] as u32;
         let parted = |mut edge: Edge| {
-            if let (Node::Resource(at), EdgeKind::ReadsMetadata) = (edge.to, edge.kind) {
-                edge.to = Node::Resource(at + resources);
+            if let (GraphNode::Resource(at), EdgeKind::ReadsMetadata) = (edge.to, edge.kind) {
+                edge.to = GraphNode::Resource(at + resources);
             }
             edge
         };
         let (_, cycles) =
             Graph::new([counts[0], counts[1], counts[2] * 2, counts[3], counts[4], 0], |node, out| match node {
-                Node::Resource(at) => {
-                    let itself = Node::Resource(at % resources);
+                GraphNode::Resource(at) => {
+                    let itself = GraphNode::Resource(at % resources);
                     let Some((_, resource)) = self.blueprint.resources.get_index((at % resources) as usize) else {
                         return;
                     };
@@ -106,7 +106,7 @@ impl Checker<'_> {
                 }
             });
         let whole = |node| match node {
-            Node::Resource(at) => Node::Resource(at % resources),
+            GraphNode::Resource(at) => GraphNode::Resource(at % resources),
             other => other,
         };
         cycles
@@ -117,13 +117,13 @@ impl Checker<'_> {
             .collect()
     }
 
-    fn report(&mut self, cycles: &[Vec<(Node, Edge)>]) {
+    fn report(&mut self, cycles: &[Vec<(GraphNode, Edge)>]) {
         let found: Diagnostics =
             cycles.iter().filter(|cycle| !cycle.is_empty()).map(|cycle| self.cycle(cycle)).collect();
         self.found.append(found);
     }
 
-    fn cycle(&self, cycle: &[(Node, Edge)]) -> Diagnostic {
+    fn cycle(&self, cycle: &[(GraphNode, Edge)]) -> Diagnostic {
         // Start the path at the edge that is first in document order.
         let first = (0..cycle.len()).min_by_key(|at| (cycle[*at].1.span.file, cycle[*at].1.span.start)).unwrap_or(0);
         let round = || cycle[first..].iter().chain(&cycle[..first]);
@@ -147,12 +147,12 @@ impl Checker<'_> {
             diagnostic = diagnostic.label(edge.span, text);
         }
         {
-            let named = |node: &Node| match *node {
-                Node::Resource(at) => self.blueprint.resources.get_index(at as usize).map(|(name, resource)| {
+            let named = |node: &GraphNode| match *node {
+                GraphNode::Resource(at) => self.blueprint.resources.get_index(at as usize).map(|(name, resource)| {
                     let ty = resource.stands_for.as_ref().map_or(&resource.type_name, |written| written);
                     (name.as_ref(), ty.item.as_ref())
                 }),
-                Node::Child(at) => self.blueprint.children.get_index(at as usize).map(|(name, child)| {
+                GraphNode::Child(at) => self.blueprint.children.get_index(at as usize).map(|(name, child)| {
                     (name.as_ref(), child.path.as_literal().and_then(blueprint::Value::as_text).unwrap_or_default())
                 }),
                 _ => None,
@@ -164,17 +164,19 @@ impl Checker<'_> {
     }
 
     /// The name of a node as expressions write it.
-    pub(super) fn node_name(&self, node: Node) -> String {
+    pub(super) fn node_name(&self, node: GraphNode) -> String {
         let blueprint = self.blueprint;
         let name = match node {
-            Node::Local(at) => blueprint.locals.get_index(at as usize).map(|(name, _)| format!("values.{name}")),
-            Node::DataSource(at) => {
+            GraphNode::Local(at) => blueprint.locals.get_index(at as usize).map(|(name, _)| format!("values.{name}")),
+            GraphNode::DataSource(at) => {
                 blueprint.data_sources.get_index(at as usize).map(|(name, _)| format!("datasources.{name}"))
             }
-            Node::Resource(at) => blueprint.resources.get_index(at as usize).map(|(name, _)| name.to_string()),
-            Node::Child(at) => blueprint.children.get_index(at as usize).map(|(name, _)| format!("children.{name}")),
-            Node::Link(at) => self.links.pair(at).map(|pair| self.link_name(pair)),
-            Node::Input(_) => None,
+            GraphNode::Resource(at) => blueprint.resources.get_index(at as usize).map(|(name, _)| name.to_string()),
+            GraphNode::Child(at) => {
+                blueprint.children.get_index(at as usize).map(|(name, _)| format!("children.{name}"))
+            }
+            GraphNode::Link(at) => self.links.pair(at).map(|pair| self.link_name(pair)),
+            GraphNode::Input(_) => None,
         };
         name.unwrap_or_default()
     }

@@ -7,16 +7,16 @@ use dialects::codes as document;
 use expr::codes as language;
 use provider::{DataSourceType, FilterField};
 
-use super::links::annotations::Known;
+use super::links::annotations::KnownAnnotations;
 use super::types::{fits_declared, with_article};
 use super::{Checker, ExpressionContext, codes};
-use crate::graph::Node;
+use crate::graph::GraphNode;
 
 impl Checker<'_> {
     /// Checks every data source.
     pub(super) fn data_sources(&mut self) {
         for (at, (name, source)) in self.blueprint.data_sources.iter().enumerate() {
-            let place = ExpressionContext::of(Node::DataSource(at as u32), "a data source");
+            let place = ExpressionContext::of(GraphNode::DataSource(at as u32), "a data source");
             let ty = self.data_sources[at].clone();
             for filter in &source.filters {
                 let search = self.infer(&filter.search, place);
@@ -37,7 +37,7 @@ impl Checker<'_> {
                 self.required_filters(name, source, ty);
                 self.source_exports(source, ty);
             }
-            let known = Known::of_type(ty.as_ref().map_or(&[][..], |ty| &ty.annotations));
+            let known = KnownAnnotations::of_type(ty.as_ref().map_or(&[][..], |ty| &ty.annotations));
             let type_name = ty.as_ref().map(|ty| ty.name.clone()).unwrap_or_default();
             self.resource_metadata(&source.metadata, &known, &type_name, source.span, place);
             self.description(source.description.as_ref(), place);

@@ -7,7 +7,7 @@ use blueprint::{Each, Type};
 use super::edges::Edges;
 use super::types::{joined, with_article, without_none};
 use super::{Checker, ExpressionContext, codes};
-use crate::graph::{Edge, EdgeKind, Graph, Node};
+use crate::graph::{Edge, EdgeKind, Graph, GraphNode};
 
 /// The maximum number of displayed elements of a path.
 const MOST_SHOWN: usize = 32;
@@ -20,16 +20,16 @@ pub(super) struct Leads {
 }
 
 impl Leads {
-    fn of(&self, node: Node) -> Option<Edge> {
+    fn of(&self, node: GraphNode) -> Option<Edge> {
         match node {
-            Node::Local(at) => self.locals.get(at as usize).copied().flatten(),
-            Node::DataSource(at) => self.data_sources.get(at as usize).copied().flatten(),
-            Node::Resource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => None,
+            GraphNode::Local(at) => self.locals.get(at as usize).copied().flatten(),
+            GraphNode::DataSource(at) => self.data_sources.get(at as usize).copied().flatten(),
+            GraphNode::Resource(_) | GraphNode::Child(_) | GraphNode::Link(_) | GraphNode::Input(_) => None,
         }
     }
 
-    fn is_deployed(&self, node: Node) -> bool {
-        matches!(node, Node::Resource(_) | Node::Child(_) | Node::Link(_)) || self.of(node).is_some()
+    fn is_deployed(&self, node: GraphNode) -> bool {
+        matches!(node, GraphNode::Resource(_) | GraphNode::Child(_) | GraphNode::Link(_)) || self.of(node).is_some()
     }
 }
 
@@ -43,16 +43,16 @@ impl Checker<'_> {
         for node in graph.order() {
             let edge = graph.edges(node).iter().find(|edge| leads.is_deployed(edge.to)).copied();
             match node {
-                Node::Local(at) => leads.locals[at as usize] = edge,
-                Node::DataSource(at) => leads.data_sources[at as usize] = edge,
-                Node::Resource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
+                GraphNode::Local(at) => leads.locals[at as usize] = edge,
+                GraphNode::DataSource(at) => leads.data_sources[at as usize] = edge,
+                GraphNode::Resource(_) | GraphNode::Child(_) | GraphNode::Link(_) | GraphNode::Input(_) => {}
             }
         }
         leads
     }
 
     /// Checks `each`. Returns the type of its items.
-    pub(super) fn each(&mut self, each: &Each, node: Node, leads: &Leads) -> Type {
+    pub(super) fn each(&mut self, each: &Each, node: GraphNode, leads: &Leads) -> Type {
         let ty = self.infer(&each.list, ExpressionContext::of(node, "`each` itself"));
         if ty == Type::Error {
             return Type::Error;
@@ -81,7 +81,7 @@ impl Checker<'_> {
     }
 
     /// Reports a list that depends on a resource or child, with the path.
-    fn known_before(&mut self, each: &Each, node: Node, leads: &Leads) {
+    fn known_before(&mut self, each: &Each, node: GraphNode, leads: &Leads) {
         let mut first: Option<Edge> = None;
         Edges { blueprint: self.blueprint, links: &self.links }.needs(&each.list, EdgeKind::Reads, &mut |edge| {
             if first.is_none() && leads.is_deployed(edge.to) {
@@ -101,7 +101,7 @@ impl Checker<'_> {
             path.push(self.node_name(edge.to));
             at = edge.to;
         }
-        let word = if matches!(at, Node::Child(_)) { "an include" } else { "a resource" };
+        let word = if matches!(at, GraphNode::Child(_)) { "an include" } else { "a resource" };
         let mut diagnostic = codes::EACH_NOT_STATIC
             .new(format!("`each` depends on {word}: {}", path.join(" -> ")))
             .label(each.list.span, "this list must be known before anything is deployed");

@@ -7,12 +7,12 @@
 //! Not here: cycles (`cycles`).
 
 use blueprint::{
-    Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Head, Local, Name, Ref, Resource, TextPart,
-    Value,
+    Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Local, Name, Ref, ReferenceHead, Resource,
+    TextPart, Value,
 };
 use diag::Spanned;
 
-use crate::graph::{Edge, EdgeKind, Node};
+use crate::graph::{Edge, EdgeKind, GraphNode};
 use crate::links::Links;
 use crate::links::address::plain_name;
 
@@ -24,20 +24,20 @@ pub(super) struct Edges<'a> {
 }
 
 /// A reference and the edge that it causes.
-pub struct Need<'e> {
+pub struct EdgeCause<'e> {
     pub(crate) edge: Edge,
     pub(crate) reference: Option<&'e Ref>,
 }
 
 impl<'a> Edges<'a> {
     /// Appends the dependencies of a node, except on itself, in the order in which they are written.
-    pub(super) fn of(self, node: Node, out: &mut Vec<Edge>) {
+    pub(super) fn of(self, node: GraphNode, out: &mut Vec<Edge>) {
         let before = out.len();
         self.collect(node, out);
         out[before..].sort_by_key(|edge| edge.span.start);
     }
 
-    fn collect(self, node: Node, out: &mut Vec<Edge>) {
+    fn collect(self, node: GraphNode, out: &mut Vec<Edge>) {
         let mut add = |edge: Edge| {
             if edge.to != node {
                 out.push(edge);
@@ -45,30 +45,30 @@ impl<'a> Edges<'a> {
         };
         let blueprint = self.blueprint;
         match node {
-            Node::Local(at) => {
+            GraphNode::Local(at) => {
                 if let Some((_, local)) = blueprint.locals.get_index(at as usize) {
                     self.local(local, &mut add);
                 }
             }
-            Node::DataSource(at) => {
+            GraphNode::DataSource(at) => {
                 if let Some((_, source)) = blueprint.data_sources.get_index(at as usize) {
                     self.data_source(source, &mut add);
                 }
             }
-            Node::Resource(at) => {
+            GraphNode::Resource(at) => {
                 if let Some((_, resource)) = blueprint.resources.get_index(at as usize) {
                     self.resource(resource, &mut add);
                     self.resource_metadata(resource, &mut add);
                 }
                 self.links.edges(at).iter().copied().for_each(&mut add);
             }
-            Node::Link(at) => self.links.part_edges(at).iter().copied().for_each(&mut add),
-            Node::Child(at) => {
+            GraphNode::Link(at) => self.links.part_edges(at).iter().copied().for_each(&mut add),
+            GraphNode::Child(at) => {
                 if let Some((_, child)) = blueprint.children.get_index(at as usize) {
                     self.child(child, &mut add);
                 }
             }
-            Node::Input(_) => {}
+            GraphNode::Input(_) => {}
         }
     }
 
@@ -92,7 +92,7 @@ impl<'a> Edges<'a> {
         if let Some(name) = name
             && let Some(at) = self.blueprint.resources.get_index_of(&name.item)
         {
-            add(Edge { to: Node::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+            add(Edge { to: GraphNode::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
         }
     }
 
@@ -106,9 +106,9 @@ impl<'a> Edges<'a> {
         }
         for name in &resource.depends_on {
             if let Some(at) = self.blueprint.resources.get_index_of(&name.item) {
-                add(Edge { to: Node::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+                add(Edge { to: GraphNode::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
             } else if let Some(at) = self.blueprint.children.get_index_of(&name.item) {
-                add(Edge { to: Node::Child(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+                add(Edge { to: GraphNode::Child(at as u32), kind: EdgeKind::DependsOn, span: name.span });
             }
         }
         self.provider(resource.provider.as_deref(), add);
@@ -134,9 +134,9 @@ impl<'a> Edges<'a> {
     fn child(self, child: &Child, add: &mut impl FnMut(Edge)) {
         for name in &child.depends_on {
             let to = match self.blueprint.resources.get_index_of(&name.item) {
-                Some(at) => Node::Resource(at as u32),
+                Some(at) => GraphNode::Resource(at as u32),
                 None => match self.blueprint.children.get_index_of(&name.item) {
-                    Some(at) => Node::Child(at as u32),
+                    Some(at) => GraphNode::Child(at as u32),
                     None => continue,
                 },
             };
@@ -163,13 +163,13 @@ impl<'a> Edges<'a> {
     }
 
     /// The edges of one expression, each with the reference that makes it.
-    pub(super) fn each_need<'e>(self, expr: &'e Expr, kind: EdgeKind, add: &mut impl FnMut(Need<'e>)) {
+    pub(super) fn each_need<'e>(self, expr: &'e Expr, kind: EdgeKind, add: &mut impl FnMut(EdgeCause<'e>)) {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::Function(_) | ExprKind::Error => {}
             ExprKind::Ref(reference) => {
                 if let Some(to) = self.target(&reference.head) {
                     let kind = if reads_metadata(reference) { EdgeKind::ReadsMetadata } else { kind };
-                    add(Need { edge: Edge { to, kind, span: reference.head_span }, reference: Some(reference) });
+                    add(EdgeCause { edge: Edge { to, kind, span: reference.head_span }, reference: Some(reference) });
                 }
             }
             ExprKind::List(items) => items.iter().for_each(|item| self.each_need(item, kind, add)),
@@ -193,8 +193,8 @@ impl<'a> Edges<'a> {
                     && let (Some(a), Some(b)) = (self.end(&a.value), self.end(&b.value))
                     && let Some(link) = self.links.between(a, b)
                 {
-                    let edge = Edge { to: Node::Link(link), kind, span: call.name_span };
-                    add(Need { edge, reference: None });
+                    let edge = Edge { to: GraphNode::Link(link), kind, span: call.name_span };
+                    add(EdgeCause { edge, reference: None });
                 }
                 for argument in &call.arguments {
                     // `link` also takes its ends by name.
@@ -202,8 +202,8 @@ impl<'a> Edges<'a> {
                         && let ExprKind::Literal(Value::Text(text)) = &argument.value.kind
                         && let Some(at) = self.blueprint.resources.get_index_of(plain_name(text))
                     {
-                        let edge = Edge { to: Node::Resource(at as u32), kind, span: argument.value.span };
-                        add(Need { edge, reference: None });
+                        let edge = Edge { to: GraphNode::Resource(at as u32), kind, span: argument.value.span };
+                        add(EdgeCause { edge, reference: None });
                     }
                     self.each_need(&argument.value, kind, add);
                 }
@@ -216,7 +216,7 @@ impl<'a> Edges<'a> {
         let name = match &argument.inner().kind {
             ExprKind::Literal(Value::Text(text)) => plain_name(text),
             ExprKind::Ref(reference) => match &reference.head {
-                Head::Resource { name, .. } => name,
+                ReferenceHead::Resource { name, .. } => name,
                 _ => return None,
             },
             _ => return None,
@@ -225,33 +225,37 @@ impl<'a> Edges<'a> {
     }
 
     /// The node that a head names; `None` for inputs.
-    pub(super) fn target(self, head: &Head) -> Option<Node> {
+    pub(super) fn target(self, head: &ReferenceHead) -> Option<GraphNode> {
         let blueprint = self.blueprint;
         match head {
-            Head::Local(name) => blueprint.locals.get_index_of(name).map(|at| Node::Local(at as u32)),
-            Head::DataSource(name) => blueprint.data_sources.get_index_of(name).map(|at| Node::DataSource(at as u32)),
-            Head::Resource { name, .. } => blueprint.resources.get_index_of(name).map(|at| Node::Resource(at as u32)),
-            Head::Child(name) => blueprint.children.get_index_of(name).map(|at| Node::Child(at as u32)),
-            Head::Input(_) | Head::Item | Head::Position | Head::Scoped(_) => None,
+            ReferenceHead::Local(name) => blueprint.locals.get_index_of(name).map(|at| GraphNode::Local(at as u32)),
+            ReferenceHead::DataSource(name) => {
+                blueprint.data_sources.get_index_of(name).map(|at| GraphNode::DataSource(at as u32))
+            }
+            ReferenceHead::Resource { name, .. } => {
+                blueprint.resources.get_index_of(name).map(|at| GraphNode::Resource(at as u32))
+            }
+            ReferenceHead::Child(name) => blueprint.children.get_index_of(name).map(|at| GraphNode::Child(at as u32)),
+            ReferenceHead::Input(_) | ReferenceHead::Item | ReferenceHead::Position | ReferenceHead::Scoped(_) => None,
         }
     }
 }
 
 /// Visits the expressions of a node that order it, each with the kind of its edges.
-pub fn expressions<'b>(blueprint: &'b Blueprint, node: Node, visit: &mut impl FnMut(&'b Expr, EdgeKind)) {
+pub fn expressions<'b>(blueprint: &'b Blueprint, node: GraphNode, visit: &mut impl FnMut(&'b Expr, EdgeKind)) {
     match node {
-        Node::Local(at) => {
+        GraphNode::Local(at) => {
             if let Some((_, local)) = blueprint.locals.get_index(at as usize) {
                 visit(&local.value, EdgeKind::Reads);
             }
         }
-        Node::DataSource(at) => {
+        GraphNode::DataSource(at) => {
             if let Some((_, source)) = blueprint.data_sources.get_index(at as usize) {
                 source.filters.iter().for_each(|filter| visit(&filter.search, EdgeKind::Reads));
                 metadata_of(&source.metadata).for_each(|expr| visit(expr, EdgeKind::Reads));
             }
         }
-        Node::Resource(at) => {
+        GraphNode::Resource(at) => {
             if let Some((_, resource)) = blueprint.resources.get_index(at as usize) {
                 let each = resource.each.iter().flat_map(|each| each.key.iter().chain([&each.list]));
                 each.for_each(|expr| visit(expr, EdgeKind::Reads));
@@ -262,7 +266,7 @@ pub fn expressions<'b>(blueprint: &'b Blueprint, node: Node, visit: &mut impl Fn
                 }
             }
         }
-        Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
+        GraphNode::Child(_) | GraphNode::Link(_) | GraphNode::Input(_) => {}
     }
 }
 
@@ -279,5 +283,5 @@ pub(crate) fn reads_metadata(reference: &Ref) -> bool {
         Some(Accessor { kind: AccessorKind::Index(_), .. }) => reference.path.get(1),
         first => first,
     };
-    matches!(reference.head, Head::Resource { .. }) && after_index.is_some_and(named)
+    matches!(reference.head, ReferenceHead::Resource { .. }) && after_index.is_some_and(named)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use blueprint::{Input, Type, Value};
 use diag::{Diagnostic, Spanned};
 use dialects::codes as document;
-use expr::{Source, codes as language};
+use expr::{ValueOrigin, codes as language};
 use provider::{CustomType, TypeRef};
 
 use super::Checker;
@@ -72,7 +72,7 @@ impl Checker<'_> {
 
 /// The diagnostic for a value that does not have the declared type.
 fn declared(value: &Spanned<Value>, ty: &Type) -> Option<Diagnostic> {
-    if ty.is_open() || value.item.is_null() || expr::convert(&value.item, ty, Source::Literal).is_ok() {
+    if ty.is_open() || value.item.is_null() || expr::convert(&value.item, ty, ValueOrigin::Literal).is_ok() {
         return None;
     }
     let diagnostic = language::TYPE_MISMATCH
@@ -104,7 +104,7 @@ fn option(value: &Spanned<Value>, custom: &CustomType) -> Option<Diagnostic> {
 
 /// The diagnostic for a default that is not among the allowed values.
 fn not_among(default: &Spanned<Value>, allowed: &[&Spanned<Value>], ty: &Type) -> Option<Diagnostic> {
-    let same = |value: &Value| expr::convert(value, ty, Source::Literal).unwrap_or_else(|_| value.clone());
+    let same = |value: &Value| expr::convert(value, ty, ValueOrigin::Literal).unwrap_or_else(|_| value.clone());
     if allowed.is_empty() || default.item.is_null() || ty.is_open() {
         return None;
     }

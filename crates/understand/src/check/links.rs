@@ -11,7 +11,7 @@ mod wires;
 
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Call, Expr, ExprKind, Head, Type, Value};
+use blueprint::{AccessorKind, CallExpr, Expr, ExprKind, ReferenceHead, Type, Value};
 use diag::{Diagnostic, Span, Spanned};
 use expr::codes as language;
 
@@ -36,7 +36,7 @@ impl Checker<'_> {
     }
 
     /// The type of a call of `link`. Its arguments are names, not values.
-    pub(super) fn link_call(&mut self, call: &Call, span: Span, place: ExpressionContext<'_>) -> Type {
+    pub(super) fn link_call(&mut self, call: &CallExpr, span: Span, place: ExpressionContext<'_>) -> Type {
         let ends: Vec<Option<usize>> = call.arguments.iter().map(|argument| self.end(&argument.value, place)).collect();
         let [Some(a), Some(b)] = ends[..] else { return Type::Error };
         let blueprint = self.blueprint;
@@ -70,7 +70,7 @@ impl Checker<'_> {
         };
         let diagnostic: Diagnostic = match &expr.inner().kind {
             ExprKind::Ref(reference) => match &reference.head {
-                Head::Resource { name, bare } => match self.blueprint.resources.get_index_of(name) {
+                ReferenceHead::Resource { name, bare } => match self.blueprint.resources.get_index_of(name) {
                     None => self.unknown_resource(name, *bare, reference.head_span),
                     Some(at) => match reference.path.as_slice() {
                         [] => return self.one_of(at, name, None, reference.head_span),

@@ -10,7 +10,7 @@ use expr::codes as language;
 
 use super::types::{fits_declared, refined, with_article};
 use super::{Checker, ExpressionContext};
-use crate::graph::{Graph, Node};
+use crate::graph::{Graph, GraphNode};
 
 impl Checker<'_> {
     /// Infers the type of every value.
@@ -21,7 +21,7 @@ impl Checker<'_> {
         let ordered: Vec<u32> = graph
             .order()
             .filter_map(|node| match node {
-                Node::Local(at) => Some(at),
+                GraphNode::Local(at) => Some(at),
                 _ => None,
             })
             .collect();
@@ -36,7 +36,7 @@ impl Checker<'_> {
 
     fn local(&mut self, at: usize) {
         let Some((_, local)) = self.blueprint.locals.get_index(at) else { return };
-        let place = ExpressionContext::of(Node::Local(at as u32), "a value");
+        let place = ExpressionContext::of(GraphNode::Local(at as u32), "a value");
         let inferred = self.infer(&local.value, place);
         self.local_types[at] = match mismatch(local, &inferred) {
             Some(diagnostic) => {

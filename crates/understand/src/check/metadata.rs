@@ -6,11 +6,11 @@
 use blueprint::{Expr, ExprKind, Name, ResourceMetadata, Type, TypeId};
 use diag::Span;
 use dialects::codes as document;
-use expr::{Source, codes as language};
+use expr::{ValueOrigin, codes as language};
 use provider::Annotation;
 
 use super::limits::same;
-use super::links::annotations::Known;
+use super::links::annotations::KnownAnnotations;
 use super::types::{fits_declared, is_scalar, with_article};
 use super::{Checker, ExpressionContext};
 
@@ -19,7 +19,7 @@ impl Checker<'_> {
     pub(super) fn resource_metadata(
         &mut self,
         metadata: &ResourceMetadata,
-        known: &Known,
+        known: &KnownAnnotations,
         type_name: &TypeId,
         name: Span,
         place: ExpressionContext<'_>,
@@ -46,7 +46,7 @@ impl Checker<'_> {
         }
     }
 
-    fn required_annotations(&mut self, metadata: &ResourceMetadata, known: &Known, name: Span) {
+    fn required_annotations(&mut self, metadata: &ResourceMetadata, known: &KnownAnnotations, name: Span) {
         let written: std::collections::HashSet<&Name, foldhash::fast::FixedState> =
             metadata.annotations.iter().map(|(key, _)| &key.item).collect();
         for (keys, ty) in &known.required {
@@ -67,7 +67,7 @@ impl Checker<'_> {
             _ => None,
         };
         let fits = match literal {
-            Some(literal) => expr::convert(literal, &wanted.ty, Source::Literal).is_ok(),
+            Some(literal) => expr::convert(literal, &wanted.ty, ValueOrigin::Literal).is_ok(),
             None => fits_declared(ty, &wanted.ty),
         };
         let listed = literal.is_none_or(|literal| {

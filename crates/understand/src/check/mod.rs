@@ -56,9 +56,9 @@ use dialects::{CheckedBy, Checks, DialectRules};
 use expr::FunctionTable;
 use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
 
-use crate::graph::{Graph, Node};
+use crate::graph::{Graph, GraphNode};
 use crate::links::Links;
-use by_value::known::Known;
+use by_value::known::KnownValues;
 use limits::Patterns;
 
 /// The maximum number of names that are compared for suggestions in one document.
@@ -113,7 +113,7 @@ pub struct CheckContext<'a> {
     /// The rules of the document's dialect.
     pub rules: DialectRules,
     /// The kinds of sources of documents; `None` if they are not known.
-    pub kinds: Option<&'a [&'static source::Kind]>,
+    pub kinds: Option<&'a [&'static source::SourceKind]>,
 }
 
 impl<'a> CheckContext<'a> {
@@ -127,7 +127,7 @@ impl<'a> CheckContext<'a> {
 ///
 /// Reports all errors in document order.
 pub fn check(blueprint: Arc<Blueprint>, context: &CheckContext<'_>, found: &mut Diagnostics) -> Checked {
-    check_at(blueprint, &[], context, Stage::Written(None), found).0
+    check_at(blueprint, &[], context, CheckStage::Written(None), found).0
 }
 
 /// Checks a document with its children. `children` are by position, already checked; `None` for those that could not be
@@ -138,7 +138,7 @@ pub fn check_with(
     context: &CheckContext<'_>,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, children, context, Stage::Written(None), found).0
+    check_at(blueprint, children, context, CheckStage::Written(None), found).0
 }
 
 /// Checks a document in a place with known inputs, by position. Its dialect may check values too. Also returns the
@@ -150,7 +150,7 @@ pub fn check_in_place(
     inputs: Option<&[Value]>,
     found: &mut Diagnostics,
 ) -> (Checked, Vec<Option<Passed>>) {
-    check_at(blueprint, children, context, Stage::Written(inputs), found)
+    check_at(blueprint, children, context, CheckStage::Written(inputs), found)
 }
 
 /// Checks the result of transforms. Types that only a transform knows are errors then.
@@ -160,7 +160,7 @@ pub fn check_transformed(
     context: &CheckContext<'_>,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, children, context, Stage::Transformed, found).0
+    check_at(blueprint, children, context, CheckStage::Transformed, found).0
 }
 
 /// Errors that are ignored while a document has abstract resources: transforms generate names, labels and links.
@@ -177,7 +177,7 @@ const LEFT_TO_TRANSFORMS: &[&diag::Code] = &[
 ];
 
 /// The stage at which a document is checked.
-enum Stage<'k> {
+enum CheckStage<'k> {
     /// As written, with its inputs if they are known.
     Written(Option<&'k [Value]>),
     /// After its transforms.
@@ -188,14 +188,14 @@ fn check_at(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
     context: &CheckContext<'_>,
-    stage: Stage<'_>,
+    stage: CheckStage<'_>,
     found: &mut Diagnostics,
 ) -> (Checked, Vec<Option<Passed>>) {
     let mut checker = Checker::new(&blueprint, context);
-    let transformed = matches!(stage, Stage::Transformed);
+    let transformed = matches!(stage, CheckStage::Transformed);
     checker.transformed = transformed;
     let rules = context.rules;
-    let inputs = if let Stage::Written(inputs) = stage { inputs } else { None };
+    let inputs = if let CheckStage::Written(inputs) = stage { inputs } else { None };
     checker.included = children;
     checker.transforms();
     checker.resource_types();
@@ -301,7 +301,7 @@ struct Checker<'a> {
     /// Children by position; `None` for those that could not be read.
     included: &'a [Option<Included>],
     /// The kinds of sources of documents, if they are known.
-    kinds: Option<&'a [&'static source::Kind]>,
+    kinds: Option<&'a [&'static source::SourceKind]>,
     /// The inputs of each child, by position, as far as they are known.
     passed: Vec<Option<Passed>>,
     resources: Vec<TypeOf>,
@@ -326,7 +326,7 @@ struct Checker<'a> {
 #[derive(Clone, Copy)]
 struct ExpressionContext<'p> {
     /// The element whose evaluation includes it.
-    owner: Option<Node>,
+    owner: Option<GraphNode>,
     /// The meaning of `elem` and `i`.
     repetition: Repetition<'p>,
     /// Descriptions order nothing, so they may read their own element (decision A10).
@@ -348,7 +348,7 @@ enum Repetition<'p> {
 
 impl<'p> ExpressionContext<'p> {
     /// A context in an element, in a part without `elem` and `i`.
-    fn of(owner: Node, part: &'static str) -> ExpressionContext<'static> {
+    fn of(owner: GraphNode, part: &'static str) -> ExpressionContext<'static> {
         ExpressionContext {
             owner: Some(owner),
             repetition: Repetition::NotHere(part),
@@ -400,8 +400,9 @@ impl<'a> Checker<'a> {
         let checks = self.rules.checks;
         // Checks by value need the values of locals, even if locals are checked by type.
         let mut of_locals = Diagnostics::new();
-        let known = (checks != Checks::BY_TYPE)
-            .then(|| Known::new(self.blueprint, inputs, self.functions, self.rules.messages, graph, &mut of_locals));
+        let known = (checks != Checks::BY_TYPE).then(|| {
+            KnownValues::new(self.blueprint, inputs, self.functions, self.rules.messages, graph, &mut of_locals)
+        });
         match checks.locals {
             CheckedBy::Type => self.locals(graph),
             CheckedBy::Value => {

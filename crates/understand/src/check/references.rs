@@ -4,14 +4,16 @@
 
 use std::sync::Arc;
 
-use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Field, Head, Kind, Name, Ref, Resource, Schema, Type};
+use blueprint::{
+    Accessor, AccessorKind, Expr, ExprKind, Field, Kind, Name, Ref, ReferenceHead, Resource, Schema, Type,
+};
 use diag::Diagnostic;
 use expr::codes as language;
 
 use super::TypeOf;
 use super::types::{function_as_value_at, refined, wrong_accessor};
 use super::{Checker, ExpressionContext, Repetition, codes};
-use crate::graph::Node;
+use crate::graph::GraphNode;
 
 impl Checker<'_> {
     /// The type of a reference. Reports its errors; the type is [`Type::Error`] then.
@@ -23,13 +25,13 @@ impl Checker<'_> {
 
     fn reference_type(&mut self, reference: &Ref, place: ExpressionContext<'_>) -> Type {
         let found = match &reference.head {
-            Head::Input(name) => self.input(name, reference),
-            Head::Local(name) => return self.local_reference(name, reference, place),
-            Head::DataSource(name) => return self.data_source_reference(name, reference, place),
-            Head::Child(name) => return self.child_reference(name, reference, place),
-            Head::Resource { name, bare } => return self.resource_reference(name, *bare, reference, place),
-            Head::Item | Head::Position => return self.repeated(reference, place),
-            Head::Scoped(_) => Ok(Type::Any),
+            ReferenceHead::Input(name) => self.input(name, reference),
+            ReferenceHead::Local(name) => return self.local_reference(name, reference, place),
+            ReferenceHead::DataSource(name) => return self.data_source_reference(name, reference, place),
+            ReferenceHead::Child(name) => return self.child_reference(name, reference, place),
+            ReferenceHead::Resource { name, bare } => return self.resource_reference(name, *bare, reference, place),
+            ReferenceHead::Item | ReferenceHead::Position => return self.repeated(reference, place),
+            ReferenceHead::Scoped(_) => Ok(Type::Any),
         };
         self.or_report(found)
     }
@@ -64,7 +66,7 @@ impl Checker<'_> {
             let diagnostic = self.unknown_value(name, reference.head_span);
             return self.fail(diagnostic);
         };
-        if let Some(diagnostic) = self_reference(Node::Local(at as u32), reference, place) {
+        if let Some(diagnostic) = self_reference(GraphNode::Local(at as u32), reference, place) {
             return self.fail(diagnostic);
         }
         // In a cycle, the type may be missing. The cycle is already reported.
@@ -89,7 +91,7 @@ impl Checker<'_> {
         let Some((at, _, source)) = self.blueprint.data_sources.get_full(name) else {
             return Err(Box::new(self.unknown_data_source(name, reference.head_span)));
         };
-        if let Some(diagnostic) = self_reference(Node::DataSource(at as u32), reference, place) {
+        if let Some(diagnostic) = self_reference(GraphNode::DataSource(at as u32), reference, place) {
             return Err(diagnostic.into());
         }
         let Some(first) = reference.path.first() else {
@@ -167,7 +169,7 @@ impl Checker<'_> {
         let Some(at) = self.blueprint.children.get_index_of(name) else {
             return Err(Box::new(self.unknown_child(name, reference.head_span)));
         };
-        if let Some(diagnostic) = self_reference(Node::Child(at as u32), reference, place) {
+        if let Some(diagnostic) = self_reference(GraphNode::Child(at as u32), reference, place) {
             return Err(diagnostic.into());
         }
         let included = self.child(at).map(|included| &included.checked);
@@ -198,7 +200,7 @@ impl Checker<'_> {
 
     /// `elem`, `i` (decision S39).
     fn repeated(&mut self, reference: &Ref, place: ExpressionContext<'_>) -> Type {
-        let position = reference.head == Head::Position;
+        let position = reference.head == ReferenceHead::Position;
         let word = if position { "i" } else { "elem" };
         let why = match place.repetition {
             Repetition::Item(_) if position => return self.walk(Type::Int, &reference.path, place),
@@ -231,7 +233,7 @@ impl Checker<'_> {
             };
             return self.fail(diagnostic);
         };
-        if let Some(diagnostic) = self_reference(Node::Resource(at as u32), reference, place) {
+        if let Some(diagnostic) = self_reference(GraphNode::Resource(at as u32), reference, place) {
             return self.fail(diagnostic);
         }
         let path = match instance_path(name, resource, reference) {
@@ -409,15 +411,15 @@ pub(super) fn instance_chosen(
 }
 
 /// The diagnostic for an element that reads itself (decision A9). A description may, because it is evaluated last.
-fn self_reference(node: Node, reference: &Ref, place: ExpressionContext<'_>) -> Option<Diagnostic> {
+fn self_reference(node: GraphNode, reference: &Ref, place: ExpressionContext<'_>) -> Option<Diagnostic> {
     if place.owner != Some(node) || place.description {
         return None;
     }
     let (word, name) = match &reference.head {
-        Head::Local(name) => ("value", name),
-        Head::DataSource(name) => ("data source", name),
-        Head::Child(name) => ("include", name),
-        Head::Resource { name, .. } => ("resource", name),
+        ReferenceHead::Local(name) => ("value", name),
+        ReferenceHead::DataSource(name) => ("data source", name),
+        ReferenceHead::Child(name) => ("include", name),
+        ReferenceHead::Resource { name, .. } => ("resource", name),
         _ => return None,
     };
     let diagnostic = codes::SELF_REFERENCE

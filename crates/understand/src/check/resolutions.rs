@@ -4,11 +4,11 @@
 //!
 //! Not here: names that resolve to nothing (those are reported), keys, types.
 
-use blueprint::{Blueprint, Call, Head, Name, Ref, Type};
+use blueprint::{Blueprint, CallExpr, Name, Ref, ReferenceHead, Type};
 use diag::{FileId, Span, Spanned};
 
 use super::Checker;
-use crate::graph::Node;
+use crate::graph::GraphNode;
 
 /// What the spans of a document resolve to. No two of the spans overlap.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +90,7 @@ impl Resolutions {
 impl Checker<'_> {
     /// Records what a reference resolves to. `owner` is the element that holds the reference, `ty` the type of the
     /// reference with its path.
-    pub(super) fn resolve(&mut self, reference: &Ref, owner: Option<Node>, ty: &Type) {
+    pub(super) fn resolve(&mut self, reference: &Ref, owner: Option<GraphNode>, ty: &Type) {
         let Some((kind, definition)) = definition(self.blueprint, &reference.head, owner) else { return };
         let head = reference.head_span;
         // Accessors that a dialect adds to the written ones have the span of the head.
@@ -115,12 +115,12 @@ impl Checker<'_> {
     fn export_definition(&self, reference: &Ref) -> Option<(DefinitionKind, Span)> {
         let blueprint::AccessorKind::Name(export) = &reference.path.first()?.kind else { return None };
         match &reference.head {
-            Head::Child(name) => {
+            ReferenceHead::Child(name) => {
                 let at = self.blueprint.children.get_index_of(name)?;
                 let declared = self.child(at)?.checked.blueprint.exports.get(export)?;
                 Some((DefinitionKind::ChildExport(at as u32), declared.span))
             }
-            Head::DataSource(name) => {
+            ReferenceHead::DataSource(name) => {
                 let (at, _, source) = self.blueprint.data_sources.get_full(name)?;
                 let declared = source.exports.get(export).map(|export| export.span).or(source.export_all)?;
                 Some((DefinitionKind::DataSourceExport(at as u32), declared))
@@ -143,7 +143,7 @@ impl Checker<'_> {
     }
 
     /// Records a called function with the type of the result.
-    pub(super) fn resolve_call(&mut self, call: &Call, ty: &Type) {
+    pub(super) fn resolve_call(&mut self, call: &CallExpr, ty: &Type) {
         if let Some(function) = self.functions.get(&call.function) {
             self.resolve_function(&function.name, call.name_span, ty.clone());
         }
@@ -156,30 +156,33 @@ impl Checker<'_> {
 }
 
 /// What the head of a reference names, and where that is defined.
-fn definition(blueprint: &Blueprint, head: &Head, owner: Option<Node>) -> Option<(DefinitionKind, Span)> {
+fn definition(blueprint: &Blueprint, head: &ReferenceHead, owner: Option<GraphNode>) -> Option<(DefinitionKind, Span)> {
     match head {
-        Head::Input(name) => {
+        ReferenceHead::Input(name) => {
             blueprint.inputs.get_full(name).map(|(at, _, it)| (DefinitionKind::Input(at as u32), it.span))
         }
-        Head::Local(name) => {
+        ReferenceHead::Local(name) => {
             blueprint.locals.get_full(name).map(|(at, _, it)| (DefinitionKind::Local(at as u32), it.span))
         }
-        Head::DataSource(name) => {
+        ReferenceHead::DataSource(name) => {
             blueprint.data_sources.get_full(name).map(|(at, _, it)| (DefinitionKind::DataSource(at as u32), it.span))
         }
-        Head::Resource { name, .. } => {
+        ReferenceHead::Resource { name, .. } => {
             blueprint.resources.get_full(name).map(|(at, _, it)| (DefinitionKind::Resource(at as u32), it.span))
         }
-        Head::Child(name) => {
+        ReferenceHead::Child(name) => {
             blueprint.children.get_full(name).map(|(at, _, it)| (DefinitionKind::Child(at as u32), it.span))
         }
-        Head::Item | Head::Position => {
-            let Some(Node::Resource(at)) = owner else { return None };
+        ReferenceHead::Item | ReferenceHead::Position => {
+            let Some(GraphNode::Resource(at)) = owner else { return None };
             let each = blueprint.resources.get_index(at as usize)?.1.each.as_ref()?;
-            let kind =
-                if *head == Head::Item { DefinitionKind::EachItem(at) } else { DefinitionKind::EachPosition(at) };
+            let kind = if *head == ReferenceHead::Item {
+                DefinitionKind::EachItem(at)
+            } else {
+                DefinitionKind::EachPosition(at)
+            };
             Some((kind, each.list.span))
         }
-        Head::Scoped(_) => None,
+        ReferenceHead::Scoped(_) => None,
     }
 }

@@ -9,7 +9,7 @@ use super::TypeOf;
 use super::each::Leads;
 use super::types::{is_scalar, with_article};
 use super::{Checker, ExpressionContext, Repetition, codes};
-use crate::graph::{Graph, Node};
+use crate::graph::{Graph, GraphNode};
 use crate::links::Links;
 
 impl Checker<'_> {
@@ -22,7 +22,7 @@ impl Checker<'_> {
             Leads::default()
         };
         for (at, resource) in blueprint.resources.values().enumerate() {
-            let node = Node::Resource(at as u32);
+            let node = GraphNode::Resource(at as u32);
             let item = resource.each.as_ref().map(|each| self.each(each, node, &leads));
             let place = ExpressionContext {
                 owner: Some(node),

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Blueprint, Call, Expr, ExprKind, Head, Kind, Name, Ref, Schema, TextPart};
+use blueprint::{AccessorKind, Blueprint, CallExpr, Expr, ExprKind, Kind, Name, Ref, ReferenceHead, Schema, TextPart};
 use diag::{Diagnostic, Diagnostics, Span};
 use provider::DataSourceType;
 
@@ -15,7 +15,7 @@ use super::{Checked, Checker, codes};
 
 /// A step of a path.
 #[derive(Clone, PartialEq)]
-enum Step {
+enum SecretPathStep {
     Name(Name),
     Index(u64),
 }
@@ -27,46 +27,48 @@ const MOST_DEPTH: usize = 128;
 
 /// The document to search, during its check or afterwards.
 #[derive(Clone, Copy)]
-enum Document<'c, 'a> {
+enum SearchedDocument<'c, 'a> {
     Checking(&'c Checker<'a>),
     /// With its children, by position, and for each input whether it receives a secret.
     Placed(&'c Checked, &'c [Option<Arc<Checked>>], &'c [bool]),
 }
 
-impl<'c> Document<'c, '_> {
+impl<'c> SearchedDocument<'c, '_> {
     fn blueprint(&self) -> &'c Blueprint {
         match self {
-            Document::Checking(checker) => checker.blueprint,
-            Document::Placed(checked, ..) => &checked.blueprint,
+            SearchedDocument::Checking(checker) => checker.blueprint,
+            SearchedDocument::Placed(checked, ..) => &checked.blueprint,
         }
     }
 
     fn data_source(&self, at: usize) -> Option<&'c DataSourceType> {
         match self {
-            Document::Checking(checker) => checker.data_sources.get(at)?.as_deref(),
-            Document::Placed(checked, ..) => checked.data_source_types.get(at)?.as_deref(),
+            SearchedDocument::Checking(checker) => checker.data_sources.get(at)?.as_deref(),
+            SearchedDocument::Placed(checked, ..) => checked.data_source_types.get(at)?.as_deref(),
         }
     }
 
     fn schema(&self, at: usize) -> Option<&'c Schema> {
         match self {
-            Document::Checking(checker) => checker.resources.get(at)?.schema().map(AsRef::as_ref),
-            Document::Placed(checked, ..) => checked.resource_types.get(at)?.as_ref().map(|ty| ty.schema.as_ref()),
+            SearchedDocument::Checking(checker) => checker.resources.get(at)?.schema().map(AsRef::as_ref),
+            SearchedDocument::Placed(checked, ..) => {
+                checked.resource_types.get(at)?.as_ref().map(|ty| ty.schema.as_ref())
+            }
         }
     }
 
     fn child(&self, at: usize) -> Option<&'c Checked> {
         match self {
-            Document::Checking(checker) => checker.child(at).map(|included| included.checked.as_ref()),
-            Document::Placed(_, children, _) => children.get(at)?.as_deref(),
+            SearchedDocument::Checking(checker) => checker.child(at).map(|included| included.checked.as_ref()),
+            SearchedDocument::Placed(_, children, _) => children.get(at)?.as_deref(),
         }
     }
 
     fn is_secret(&self, name: &Name) -> bool {
         let Some((at, _, input)) = self.blueprint().inputs.get_full(name) else { return false };
         let passed_secrets = match self {
-            Document::Checking(_) => false,
-            Document::Placed(.., passed_secrets) => passed_secrets.get(at).copied().unwrap_or(false),
+            SearchedDocument::Checking(_) => false,
+            SearchedDocument::Placed(.., passed_secrets) => passed_secrets.get(at).copied().unwrap_or(false),
         };
         input.secret || passed_secrets
     }
@@ -74,7 +76,7 @@ impl<'c> Document<'c, '_> {
 
 /// A search for secrets. It caches the results of whole values.
 struct Taint<'c, 'a> {
-    of: Document<'c, 'a>,
+    of: SearchedDocument<'c, 'a>,
     locals: HashMap<usize, bool, foldhash::fast::FixedState>,
     steps: usize,
 }
@@ -82,7 +84,7 @@ struct Taint<'c, 'a> {
 impl Checker<'_> {
     /// Reports every secret in a place that displays it.
     pub(super) fn secrets(&mut self) {
-        let exposed = exposed(Document::Checking(self));
+        let exposed = exposed(SearchedDocument::Checking(self));
         if exposed.is_empty() {
             return;
         }
@@ -103,7 +105,7 @@ impl Checker<'_> {
 }
 
 /// Every place in a document that would display a secret, and what it is.
-fn exposed(of: Document<'_, '_>) -> Vec<(Span, &'static str)> {
+fn exposed(of: SearchedDocument<'_, '_>) -> Vec<(Span, &'static str)> {
     let blueprint = of.blueprint();
     let mut places: Vec<(Span, &Expr, &'static str)> = Vec::new();
     for resource in blueprint.resources.values() {
@@ -135,8 +137,8 @@ pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], pa
     if !passed_secrets.contains(&true) {
         return found;
     }
-    let known = exposed(Document::Placed(checked, children, &[]));
-    for (span, what) in exposed(Document::Placed(checked, children, passed_secrets)) {
+    let known = exposed(SearchedDocument::Placed(checked, children, &[]));
+    for (span, what) in exposed(SearchedDocument::Placed(checked, children, passed_secrets)) {
         if !known.contains(&(span, what)) {
             found.push(would_show(span, what, "this comes from a secret that the including document hands over"));
         }
@@ -151,7 +153,7 @@ pub fn secrets_passed_down(
     children: &[Option<Arc<Checked>>],
     passed_secrets: &[bool],
 ) -> Vec<Vec<bool>> {
-    let of = Document::Placed(checked, children, passed_secrets);
+    let of = SearchedDocument::Placed(checked, children, passed_secrets);
     let mut taint = Taint { of, locals: HashMap::default(), steps: 0 };
     let each = checked.blueprint.children.values().zip(children).map(|(child, included)| {
         let Some(included) = included else { return Vec::new() };
@@ -170,7 +172,7 @@ pub fn secrets_passed_down(
 impl Checker<'_> {
     /// Whether each export, by position, contains a secret.
     pub(super) fn secret_exports(&self) -> Vec<bool> {
-        let mut taint = Taint { of: Document::Checking(self), locals: HashMap::default(), steps: 0 };
+        let mut taint = Taint { of: SearchedDocument::Checking(self), locals: HashMap::default(), steps: 0 };
         self.blueprint.exports.values().map(|export| taint.of(&export.field, &[], 0)).collect()
     }
 }
@@ -185,7 +187,7 @@ fn collect<'e>(expr: Option<&'e Expr>, what: &'static str, places: &mut Vec<(Spa
 
 impl Taint<'_, '_> {
     /// Whether the value at a path in the value of an expression is secret or contains a secret.
-    fn of(&mut self, expr: &Expr, path: &[Step], depth: usize) -> bool {
+    fn of(&mut self, expr: &Expr, path: &[SecretPathStep], depth: usize) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS || depth > MOST_DEPTH {
             return false;
@@ -203,7 +205,7 @@ impl Taint<'_, '_> {
                 parts.iter().any(|part| matches!(part, TextPart::Expr(expr, _) if self.of(expr, &[], depth)))
             }
             ExprKind::List(items) => match path.split_first() {
-                Some((Step::Index(at), rest))
+                Some((SecretPathStep::Index(at), rest))
                     if items
                         .iter()
                         .all(|item| item.as_literal().is_some() || !matches!(item.kind, ExprKind::Substitution(_))) =>
@@ -214,7 +216,7 @@ impl Taint<'_, '_> {
                 None => items.iter().any(|item| self.of(item, &[], depth)),
             },
             ExprKind::Map(entries) => match path.split_first() {
-                Some((Step::Name(name), rest)) => {
+                Some((SecretPathStep::Name(name), rest)) => {
                     entries.iter().any(|(key, value)| key.item == *name && self.of(value, rest, depth))
                 }
                 Some(_) => false,
@@ -232,16 +234,16 @@ impl Taint<'_, '_> {
 
     /// Whether the result of a call is secret. Any secret argument makes it so, except in a few functions that use only
     /// a part of their arguments.
-    fn call(&mut self, call: &Call, path: &[Step], depth: usize) -> bool {
+    fn call(&mut self, call: &CallExpr, path: &[SecretPathStep], depth: usize) -> bool {
         let arguments = &call.arguments;
-        let mut any = |path: &[Step]| arguments.iter().any(|argument| self.of(&argument.value, path, depth));
+        let mut any = |path: &[SecretPathStep]| arguments.iter().any(|argument| self.of(&argument.value, path, depth));
         match (call.function.as_ref(), path.split_first()) {
-            ("object", Some((Step::Name(name), rest))) => {
+            ("object", Some((SecretPathStep::Name(name), rest))) => {
                 let named =
                     arguments.iter().find(|argument| argument.name.as_ref().is_some_and(|given| given.item == *name));
                 named.is_some_and(|argument| self.of(&argument.value, rest, depth))
             }
-            ("list", Some((Step::Index(_), rest))) => any(rest),
+            ("list", Some((SecretPathStep::Index(_), rest))) => any(rest),
             ("merge" | "coalesce" | "first", Some(_)) => any(path),
             ("if", _) => {
                 let (condition, branches) = arguments.split_at(arguments.len().min(1));
@@ -252,7 +254,7 @@ impl Taint<'_, '_> {
                 let Some((map, others)) = arguments.split_first() else { return false };
                 let key = match others.first().and_then(|key| key.value.as_literal()).and_then(|key| key.as_text()) {
                     Some(key) => {
-                        let mut whole = vec![Step::Name(key.into())];
+                        let mut whole = vec![SecretPathStep::Name(key.into())];
                         whole.extend_from_slice(path);
                         whole
                     }
@@ -266,13 +268,13 @@ impl Taint<'_, '_> {
         }
     }
 
-    fn reference(&mut self, reference: &Ref, path: &[Step], depth: usize) -> bool {
+    fn reference(&mut self, reference: &Ref, path: &[SecretPathStep], depth: usize) -> bool {
         let blueprint = self.of.blueprint();
         let mut whole = steps(&reference.path);
         whole.extend_from_slice(path);
         match &reference.head {
-            Head::Input(name) => self.of.is_secret(name),
-            Head::Local(name) => {
+            ReferenceHead::Input(name) => self.of.is_secret(name),
+            ReferenceHead::Local(name) => {
                 let Some((at, _, local)) = blueprint.locals.get_full(name) else { return false };
                 if local.secret {
                     return true;
@@ -289,9 +291,9 @@ impl Taint<'_, '_> {
                 self.locals.insert(at, found);
                 found
             }
-            Head::DataSource(name) => {
+            ReferenceHead::DataSource(name) => {
                 let Some((at, _, source)) = blueprint.data_sources.get_full(name) else { return false };
-                let Some(Step::Name(export)) = whole.first() else { return false };
+                let Some(SecretPathStep::Name(export)) = whole.first() else { return false };
                 let field = source
                     .exports
                     .get(export)
@@ -300,37 +302,37 @@ impl Taint<'_, '_> {
                 let ty = self.of.data_source(at);
                 ty.and_then(|ty| ty.schema.fields.get(field)).is_some_and(|field| sensitive(field, &whole[1..]))
             }
-            Head::Resource { name, .. } => self.resource(name, &whole, depth),
-            Head::Child(name) => {
+            ReferenceHead::Resource { name, .. } => self.resource(name, &whole, depth),
+            ReferenceHead::Child(name) => {
                 let included = blueprint.children.get_index_of(name).and_then(|at| self.of.child(at));
                 let Some(checked) = included else { return false };
-                let Some(Step::Name(export)) = whole.first() else { return false };
+                let Some(SecretPathStep::Name(export)) = whole.first() else { return false };
                 let at = checked.blueprint.exports.get_index_of(export);
                 at.and_then(|at| checked.secret_exports.get(at).copied()).unwrap_or(false)
             }
-            Head::Item | Head::Position | Head::Scoped(_) => false,
+            ReferenceHead::Item | ReferenceHead::Position | ReferenceHead::Scoped(_) => false,
         }
     }
 
-    fn resource(&mut self, name: &Name, path: &[Step], depth: usize) -> bool {
+    fn resource(&mut self, name: &Name, path: &[SecretPathStep], depth: usize) -> bool {
         let Some((at, _, resource)) = self.of.blueprint().resources.get_full(name) else { return false };
         let path = match path {
-            [Step::Index(_), rest @ ..] => rest,
+            [SecretPathStep::Index(_), rest @ ..] => rest,
             path => path,
         };
         match path.split_first() {
-            Some((Step::Name(part), rest)) if part.as_ref() == "spec" || part.as_ref() == "state" => {
+            Some((SecretPathStep::Name(part), rest)) if part.as_ref() == "spec" || part.as_ref() == "state" => {
                 let schema = self.of.schema(at);
                 let marked = match rest.split_first() {
-                    Some((Step::Name(field), rest)) => {
+                    Some((SecretPathStep::Name(field), rest)) => {
                         schema.and_then(|schema| schema.fields.get(field)).is_some_and(|field| sensitive(field, rest))
                     }
                     _ => schema.is_some_and(any_sensitive),
                 };
                 marked || self.of(&resource.spec, rest, depth)
             }
-            Some((Step::Name(_), rest)) => match rest.split_first() {
-                Some((Step::Name(key), _)) => resource
+            Some((SecretPathStep::Name(_), rest)) => match rest.split_first() {
+                Some((SecretPathStep::Name(key), _)) => resource
                     .metadata
                     .annotations
                     .iter()
@@ -346,8 +348,8 @@ impl Taint<'_, '_> {
         let blueprint = self.of.blueprint();
         match &expr.inner().kind {
             ExprKind::Ref(reference) => match &reference.head {
-                Head::Input(name) => self.of.is_secret(name),
-                Head::Local(name) => blueprint
+                ReferenceHead::Input(name) => self.of.is_secret(name),
+                ReferenceHead::Local(name) => blueprint
                     .locals
                     .get(name)
                     .is_some_and(|local| local.secret || self.whole_of_value(local, reference)),
@@ -361,25 +363,25 @@ impl Taint<'_, '_> {
     fn whole_of_value(&self, local: &blueprint::Local, reference: &Ref) -> bool {
         // Follow only one step, so that a cycle of values terminates.
         reference.path.is_empty()
-            && matches!(&local.value.inner().kind, ExprKind::Ref(next) if matches!(&next.head, Head::Input(name) if self.of.is_secret(name)))
+            && matches!(&local.value.inner().kind, ExprKind::Ref(next) if matches!(&next.head, ReferenceHead::Input(name) if self.of.is_secret(name)))
     }
 }
 
-fn steps(path: &[blueprint::Accessor]) -> Vec<Step> {
+fn steps(path: &[blueprint::Accessor]) -> Vec<SecretPathStep> {
     let step = |accessor: &blueprint::Accessor| match &accessor.kind {
-        AccessorKind::Name(name) => Step::Name(name.clone()),
-        AccessorKind::Index(at) => Step::Index(*at),
+        AccessorKind::Name(name) => SecretPathStep::Name(name.clone()),
+        AccessorKind::Index(at) => SecretPathStep::Index(*at),
     };
     path.iter().map(step).collect()
 }
 
 /// Whether a field, or the field at a path in it, is or contains something sensitive.
-fn sensitive(field: &blueprint::Field, path: &[Step]) -> bool {
+fn sensitive(field: &blueprint::Field, path: &[SecretPathStep]) -> bool {
     if field.sensitive {
         return true;
     }
     match (&field.kind, path.split_first()) {
-        (Kind::Object(schema), Some((Step::Name(name), rest))) => {
+        (Kind::Object(schema), Some((SecretPathStep::Name(name), rest))) => {
             schema.fields.get(name).is_some_and(|field| sensitive(field, rest))
         }
         (Kind::Object(schema), None) => any_sensitive(schema),

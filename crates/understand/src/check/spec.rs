@@ -8,7 +8,7 @@ use std::sync::Arc;
 use blueprint::{Expr, ExprKind, Field, Kind, Name, PROVIDER_TYPE, Resource, Schema, Type, Value};
 use diag::{Diagnostic, Span, Spanned};
 use dialects::codes as document;
-use expr::{Mismatch, Source, codes as language};
+use expr::{Mismatch, ValueOrigin, codes as language};
 
 use super::TypeOf;
 use super::limits::{constraint, entries_problem, items_problem, same};
@@ -17,7 +17,7 @@ use super::{Checker, ExpressionContext, codes};
 
 pub use super::conform::{conform, conform_resource};
 
-type Entries = [(Spanned<Name>, Expr)];
+type SpecEntries = [(Spanned<Name>, Expr)];
 
 impl Checker<'_> {
     /// Checks the spec of the resource at a position.
@@ -49,7 +49,13 @@ impl Checker<'_> {
         }
     }
 
-    fn object(&mut self, entries: &Entries, schema: &Arc<Schema>, holder: Option<Span>, place: ExpressionContext<'_>) {
+    fn object(
+        &mut self,
+        entries: &SpecEntries,
+        schema: &Arc<Schema>,
+        holder: Option<Span>,
+        place: ExpressionContext<'_>,
+    ) {
         // A misspelt required field is one error, not two.
         let mut misspelt: Vec<&str> = Vec::new();
         for (key, value) in entries {
@@ -94,7 +100,7 @@ impl Checker<'_> {
         match (&value.kind, &field.kind) {
             (ExprKind::Error, _) => {}
             (_, Kind::Any) => self.free(value, place),
-            (ExprKind::Literal(written), _) => self.literal(written, field, value.span, Source::Literal),
+            (ExprKind::Literal(written), _) => self.literal(written, field, value.span, ValueOrigin::Literal),
             (ExprKind::List(items), Kind::Array(item)) => {
                 self.items(items, item, place);
                 // Items from substitutions may be `none`, which is dropped.
@@ -141,7 +147,7 @@ impl Checker<'_> {
         }
     }
 
-    fn literal(&mut self, written: &Value, field: &Field, span: Span, source: Source) {
+    fn literal(&mut self, written: &Value, field: &Field, span: Span, source: ValueOrigin) {
         if written.is_null() {
             return;
         }
@@ -155,14 +161,14 @@ impl Checker<'_> {
                 }
                 let diagnostic = match (source, written) {
                     // Quoted text has its own help; the help for results does not fit.
-                    (Source::Literal, Value::Text(_)) if !matches!(field.kind, Kind::Union(_)) => {
+                    (ValueOrigin::Literal, Value::Text(_)) if !matches!(field.kind, Kind::Union(_)) => {
                         wrong_kind(&ty, &wanted, span)
                     }
                     _ => mismatch(&ty, field, span),
                 };
                 self.found.push(match source {
-                    Source::Literal => quoted(diagnostic, written, &wanted, span),
-                    Source::Substitution => diagnostic,
+                    ValueOrigin::Literal => quoted(diagnostic, written, &wanted, span),
+                    ValueOrigin::Substitution => diagnostic,
                 });
             }
         }
@@ -173,7 +179,7 @@ impl Checker<'_> {
         if let ExprKind::Substitution(inner) = &value.kind
             && let ExprKind::Literal(written) = &inner.kind
         {
-            return self.literal(written, field, value.span, Source::Substitution);
+            return self.literal(written, field, value.span, ValueOrigin::Substitution);
         }
         let ty = self.infer(value, place);
         if !could_become(&ty, &field.ty()) && !self.rules.specs.accepts(&ty, field) {
@@ -231,7 +237,7 @@ impl Checker<'_> {
 /// Whether a value may fit a branch of a union. Reports nothing; substitutions may fit.
 fn fits(value: &Expr, field: &Field) -> bool {
     match (&value.kind, &field.kind) {
-        (ExprKind::Literal(written), _) => expr::convert(written, &field.ty(), Source::Literal).is_ok(),
+        (ExprKind::Literal(written), _) => expr::convert(written, &field.ty(), ValueOrigin::Literal).is_ok(),
         (_, Kind::Any) => true,
         (_, Kind::Union(branches)) => branches.iter().any(|branch| fits(value, branch)),
         (ExprKind::List(items), Kind::Array(item)) => items.iter().all(|value| fits(value, item)),
@@ -256,7 +262,7 @@ fn fits(value: &Expr, field: &Field) -> bool {
 
 /// Whether results of a type may be convertible. `none` is left out, so it always fits.
 fn could_become(from: &Type, to: &Type) -> bool {
-    from.is_open() || *from == Type::Null || expr::convert_type(&without_none(from), to, Source::Substitution)
+    from.is_open() || *from == Type::Null || expr::convert_type(&without_none(from), to, ValueOrigin::Substitution)
 }
 
 /// Whether the value is a literal null.

@@ -101,13 +101,13 @@ impl Checker<'_> {
     pub(super) fn walk(&mut self, mut ty: Type, path: &[Accessor], place: ExpressionContext<'_>) -> Type {
         for accessor in path {
             ty = match step(&ty, accessor) {
-                Step::To(next) => next,
-                Step::Missing if place.guarded => return Type::Any,
-                Step::Missing => {
+                AccessedType::To(next) => next,
+                AccessedType::Missing if place.guarded => return Type::Any,
+                AccessedType::Missing => {
                     self.found.push(missing_key(&ty, accessor));
                     return Type::Error;
                 }
-                Step::Wrong => {
+                AccessedType::Wrong => {
                     self.found.push(wrong_accessor(&ty, accessor));
                     return Type::Error;
                 }
@@ -118,7 +118,7 @@ impl Checker<'_> {
 }
 
 /// The result of one accessor.
-enum Step {
+enum AccessedType {
     To(Type),
     /// The object has no such key.
     Missing,
@@ -126,32 +126,32 @@ enum Step {
     Wrong,
 }
 
-fn step(ty: &Type, accessor: &Accessor) -> Step {
+fn step(ty: &Type, accessor: &Accessor) -> AccessedType {
     match (ty, &accessor.kind) {
-        (Type::Any | Type::Null, _) => Step::To(Type::Any),
-        (Type::Error, _) => Step::To(Type::Error),
-        (Type::List(item), AccessorKind::Index(_)) => Step::To(item.as_ref().clone()),
-        (Type::Map(value), AccessorKind::Name(_)) => Step::To(value.as_ref().clone()),
+        (Type::Any | Type::Null, _) => AccessedType::To(Type::Any),
+        (Type::Error, _) => AccessedType::To(Type::Error),
+        (Type::List(item), AccessorKind::Index(_)) => AccessedType::To(item.as_ref().clone()),
+        (Type::Map(value), AccessorKind::Name(_)) => AccessedType::To(value.as_ref().clone()),
         (Type::Object(object), AccessorKind::Name(name)) => {
-            object.fields.get(name).map_or(Step::Missing, |ty| Step::To(ty.clone()))
+            object.fields.get(name).map_or(AccessedType::Missing, |ty| AccessedType::To(ty.clone()))
         }
         (Type::Union(types), _) => {
             let mut reached = Vec::new();
             let mut missing = false;
             for ty in types.iter() {
                 match step(ty, accessor) {
-                    Step::To(next) => reached.push(next),
-                    Step::Missing => missing = true,
-                    Step::Wrong => {}
+                    AccessedType::To(next) => reached.push(next),
+                    AccessedType::Missing => missing = true,
+                    AccessedType::Wrong => {}
                 }
             }
             match (reached.is_empty(), missing) {
-                (false, _) => Step::To(Type::union(reached)),
-                (true, true) => Step::Missing,
-                (true, false) => Step::Wrong,
+                (false, _) => AccessedType::To(Type::union(reached)),
+                (true, true) => AccessedType::Missing,
+                (true, false) => AccessedType::Wrong,
             }
         }
-        _ => Step::Wrong,
+        _ => AccessedType::Wrong,
     }
 }
 

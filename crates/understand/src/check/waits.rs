@@ -8,12 +8,12 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use blueprint::{AccessorKind, Blueprint, Expr, ExprKind, Head, Name, Resource, Value};
+use blueprint::{AccessorKind, Blueprint, Expr, ExprKind, Name, ReferenceHead, Resource, Value};
 use diag::Span;
 use provider::Wait;
 
 use super::TypeOf;
-use crate::graph::{Edge, EdgeKind, Node};
+use crate::graph::{Edge, EdgeKind, GraphNode};
 
 /// The resources, by position, that name each third resource, by its spelling.
 type Naming = HashMap<String, Vec<usize>>;
@@ -53,7 +53,7 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
             for (meant, span) in meant_by(resource, wait, blueprint, types) {
                 for other in theirs.get(&meant).into_iter().flatten().filter(|other| **other != at) {
                     if seen.insert(*other) {
-                        mine.push(Edge { to: Node::Resource(*other as u32), kind: EdgeKind::DependsOn, span });
+                        mine.push(Edge { to: GraphNode::Resource(*other as u32), kind: EdgeKind::DependsOn, span });
                     }
                 }
             }
@@ -72,7 +72,7 @@ fn meant_by(resource: &Resource, wait: &Wait, blueprint: &Blueprint, types: &[Ty
     for path in &wait.own {
         each(&resource.spec, path, &mut |expr| {
             let ExprKind::Ref(reference) = &expr.inner().kind else { return };
-            let Head::Resource { name, .. } = &reference.head else { return };
+            let ReferenceHead::Resource { name, .. } = &reference.head else { return };
             let Some((at, _, other)) = blueprint.resources.get_full(name) else { return };
             if matches!(types.get(at), Some(TypeOf::Known(ty)) if ty.name == *type_name) {
                 all.extend(all_named(other, fields).into_iter().map(|(meant, _)| (meant, expr.span)));
@@ -126,7 +126,7 @@ fn spell(expr: &Expr, out: &mut String) -> bool {
         ExprKind::Substitution(inner) => spell(inner, out),
         ExprKind::Ref(reference) => {
             let _ = match &reference.head {
-                Head::Resource { name, .. } => write!(out, "resource {name:?}"),
+                ReferenceHead::Resource { name, .. } => write!(out, "resource {name:?}"),
                 head => write!(out, "{head:?}"),
             };
             for accessor in &reference.path {

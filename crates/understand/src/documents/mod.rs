@@ -1,8 +1,8 @@
 //! The documents of an instance in their places: the root, and every child where it is included.
 //!
 //! Elements have consecutive numbers per kind: first those of the root, then those of the first include with everything
-//! below it, and so on. A [`Node`](crate::graph::Node) of the graph over all documents names an element by that number.
-//! All places of a document share what was read and checked once.
+//! below it, and so on. A [`GraphNode`](crate::graph::GraphNode) of the graph over all documents names an element by
+//! that number. All places of a document share what was read and checked once.
 //!
 //! Not here: reading children (`load`), evaluating elements (`resolve`).
 
@@ -19,7 +19,7 @@ use provider::ResourceType;
 use source::Location;
 
 use crate::check::{Checked, Included};
-use crate::graph::{Graph, Node};
+use crate::graph::{Graph, GraphNode};
 use crate::links::Links;
 use crate::pinned::Pinned;
 
@@ -44,13 +44,13 @@ pub struct DocumentInstance {
     left_out: BTreeSet<u32>,
     /// Whether it is a group member only to stand in for others while these are changed.
     pub stands_in: bool,
-    /// The numbers of its first element of each kind: see [`Kind`].
+    /// The numbers of its first element of each kind: see [`NumberedKind`].
     first: [u32; 5],
 }
 
 /// The kinds of numbered elements.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum NumberedKind {
     /// Named intermediate values.
     Local,
     /// Data sources.
@@ -109,7 +109,7 @@ impl DocumentInstance {
     }
 
     /// The number of its element of a kind at a position of the document.
-    pub fn number(&self, kind: Kind, position: usize) -> u32 {
+    pub fn number(&self, kind: NumberedKind, position: usize) -> u32 {
         self.first[kind as usize] + position as u32
     }
 
@@ -426,24 +426,24 @@ impl Documents {
     }
 
     /// The number of elements of a kind.
-    pub fn count(&self, kind: Kind) -> usize {
+    pub fn count(&self, kind: NumberedKind) -> usize {
         self.counts[kind as usize]
     }
 
     /// The unit of the element of a kind with this number, and its position there.
-    pub fn place_of(&self, kind: Kind, number: u32) -> (u32, usize) {
+    pub fn place_of(&self, kind: NumberedKind, number: u32) -> (u32, usize) {
         self.place(kind as usize, number)
     }
 
     /// The unit of a node.
-    pub fn unit_of(&self, node: Node) -> u32 {
+    pub fn unit_of(&self, node: GraphNode) -> u32 {
         match node {
-            Node::Local(number) => self.place_of(Kind::Local, number).0,
-            Node::DataSource(number) => self.place_of(Kind::DataSource, number).0,
-            Node::Resource(number) => self.place_of(Kind::Resource, number).0,
-            Node::Link(number) => self.place_of(Kind::Link, number).0,
-            Node::Input(number) => self.place_of(Kind::Input, number).0,
-            Node::Child(_) => 0,
+            GraphNode::Local(number) => self.place_of(NumberedKind::Local, number).0,
+            GraphNode::DataSource(number) => self.place_of(NumberedKind::DataSource, number).0,
+            GraphNode::Resource(number) => self.place_of(NumberedKind::Resource, number).0,
+            GraphNode::Link(number) => self.place_of(NumberedKind::Link, number).0,
+            GraphNode::Input(number) => self.place_of(NumberedKind::Input, number).0,
+            GraphNode::Child(_) => 0,
         }
     }
 
@@ -491,7 +491,7 @@ impl Documents {
 
     /// The input of a child with this number, with its declaration and its expression in the include.
     pub fn passed_input(&self, number: u32) -> Option<PassedInput<'_>> {
-        let (unit, position) = self.place(Kind::Input as usize, number);
+        let (unit, position) = self.place(NumberedKind::Input as usize, number);
         let (above, include) = self.unit(unit).parent?;
         let (name, input) = self.unit(unit).blueprint().inputs.get_index(position)?;
         let (_, child) = self.unit(above).blueprint().children.get_index(include as usize)?;
@@ -518,14 +518,14 @@ impl Documents {
     }
 
     /// The name of a node as seen from the root: `core/values.x`.
-    pub fn name_of(&self, node: Node) -> String {
+    pub fn name_of(&self, node: GraphNode) -> String {
         let (kind, number) = match node {
-            Node::Local(number) => (Kind::Local, number),
-            Node::DataSource(number) => (Kind::DataSource, number),
-            Node::Resource(number) => (Kind::Resource, number),
-            Node::Link(number) => (Kind::Link, number),
-            Node::Input(number) => (Kind::Input, number),
-            Node::Child(at) => {
+            GraphNode::Local(number) => (NumberedKind::Local, number),
+            GraphNode::DataSource(number) => (NumberedKind::DataSource, number),
+            GraphNode::Resource(number) => (NumberedKind::Resource, number),
+            GraphNode::Link(number) => (NumberedKind::Link, number),
+            GraphNode::Input(number) => (NumberedKind::Input, number),
+            GraphNode::Child(at) => {
                 let name = self.root().blueprint().children.get_index(at as usize).map(|(name, _)| name.as_ref());
                 return format!("children.{}", name.unwrap_or_default());
             }
@@ -535,34 +535,36 @@ impl Documents {
         let blueprint = unit.blueprint();
         let resource = |at: u32| blueprint.resources.get_index(at as usize).map_or("", |(name, _)| name.as_ref());
         unit.named(match kind {
-            Kind::Local => blueprint.locals.get_index(at).map(|(name, _)| format!("values.{name}")).unwrap_or_default(),
-            Kind::DataSource => {
+            NumberedKind::Local => {
+                blueprint.locals.get_index(at).map(|(name, _)| format!("values.{name}")).unwrap_or_default()
+            }
+            NumberedKind::DataSource => {
                 blueprint.data_sources.get_index(at).map(|(name, _)| format!("datasources.{name}")).unwrap_or_default()
             }
-            Kind::Resource => resource(at as u32).to_owned(),
-            Kind::Link => {
+            NumberedKind::Resource => resource(at as u32).to_owned(),
+            NumberedKind::Link => {
                 let pair = unit.checked.links.pairs().get(at);
                 pair.map(|pair| format!("{}::{}", resource(pair.a), resource(pair.b))).unwrap_or_default()
             }
-            Kind::Input => {
+            NumberedKind::Input => {
                 blueprint.inputs.get_index(at).map(|(name, _)| format!("variables.{name}")).unwrap_or_default()
             }
         })
     }
 
     /// The type of a resource or data source, as written.
-    pub fn type_of(&self, node: Node) -> Option<&TypeId> {
+    pub fn type_of(&self, node: GraphNode) -> Option<&TypeId> {
         match node {
-            Node::Resource(number) => self.resource(number).map(|(.., resource)| &resource.type_name.item),
-            Node::DataSource(number) => self.data_source(number).map(|(.., source)| &source.type_name.item),
+            GraphNode::Resource(number) => self.resource(number).map(|(.., resource)| &resource.type_name.item),
+            GraphNode::DataSource(number) => self.data_source(number).map(|(.., source)| &source.type_name.item),
             _ => None,
         }
     }
 
     /// The abstract resource from which a transform made a resource.
-    pub fn made_from(&self, node: Node) -> Option<&Name> {
+    pub fn made_from(&self, node: GraphNode) -> Option<&Name> {
         match node {
-            Node::Resource(number) => self.resource(number).and_then(|(.., resource)| resource.made_from.as_ref()),
+            GraphNode::Resource(number) => self.resource(number).and_then(|(.., resource)| resource.made_from.as_ref()),
             _ => None,
         }
     }

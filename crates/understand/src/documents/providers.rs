@@ -9,7 +9,7 @@ use blueprint::{Blueprint, ExprKind, Name, PROVIDER_TYPE, Resource};
 use diag::{Span, Spanned};
 
 use super::Documents;
-use crate::graph::Node;
+use crate::graph::GraphNode;
 
 /// The configuration that an element is used with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +54,13 @@ pub fn handed_down<'n>(
 impl Documents {
     /// The configuration that the provider of a resource or data source is used with; `None` for the one of the
     /// configuration file.
-    pub fn provider_of(&self, node: Node) -> Option<ProviderChoice> {
+    pub fn provider_of(&self, node: GraphNode) -> Option<ProviderChoice> {
         let (unit, own, type_name) = match node {
-            Node::Resource(number) => {
+            GraphNode::Resource(number) => {
                 let (unit, _, resource) = self.resource(number)?;
                 (unit, resource.provider.as_deref(), &resource.type_name.item)
             }
-            Node::DataSource(number) => {
+            GraphNode::DataSource(number) => {
                 let (unit, _, source) = self.data_source(number)?;
                 (unit, source.provider.as_deref(), &source.type_name.item)
             }

@@ -7,13 +7,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Child, Expr, Head, Name, Ref};
+use blueprint::{AccessorKind, Child, Expr, Name, Ref, ReferenceHead};
 use diag::{Diagnostics, Span, Spanned};
 
-use super::{DocumentDependence, DocumentInstance, Documents, Kind, Placed, counts_of};
+use super::{DocumentDependence, DocumentInstance, Documents, NumberedKind, Placed, counts_of};
 use crate::check::edges::{expressions, reads_metadata};
 use crate::check::{Checked, codes};
-use crate::graph::{Edge, EdgeKind, Graph, Node};
+use crate::graph::{Edge, EdgeKind, Graph, GraphNode};
 use crate::links::Links;
 use crate::pinned::Pinned;
 
@@ -29,7 +29,7 @@ struct Wire {
 #[derive(Clone, Copy)]
 enum End {
     /// An element of the document, by position.
-    Own(Node),
+    Own(GraphNode),
     /// One of its inputs.
     Input(u32),
     /// An export of a child.
@@ -39,7 +39,7 @@ enum End {
 }
 
 /// The dependencies of the elements of one document.
-struct Wiring {
+struct DocumentWiring {
     /// Of locals, data sources, resources and links, in this order.
     elements: [Vec<Vec<Wire>>; 4],
     /// Of the inputs of each child, in the order in which they are written.
@@ -107,7 +107,7 @@ impl Documents {
             Documents { units, graph, links, counts, pinned, dependence, room: dialects::DocumentLimits::USUAL };
         if documents.units.len() > 1 {
             let pairs = documents.units.iter().flat_map(|unit| {
-                unit.checked.links.pairs().iter().map(|pair| pair.from(unit.first[Kind::Resource as usize]))
+                unit.checked.links.pairs().iter().map(|pair| pair.from(unit.first[NumberedKind::Resource as usize]))
             });
             documents.links = Arc::new(Links::new(pairs.collect()));
             documents.graph = Arc::new(self::graph(&documents, found));
@@ -118,8 +118,8 @@ impl Documents {
 
 /// The graph over all documents. Reports cycles through several documents.
 pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
-    let mut known: HashMap<*const Checked, Arc<Wiring>, foldhash::fast::FixedState> = HashMap::default();
-    let wirings: Vec<Arc<Wiring>> = documents
+    let mut known: HashMap<*const Checked, Arc<DocumentWiring>, foldhash::fast::FixedState> = HashMap::default();
+    let wirings: Vec<Arc<DocumentWiring>> = documents
         .units()
         .iter()
         .map(|unit| {
@@ -131,9 +131,9 @@ pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
                 .clone()
         })
         .collect();
-    let whole = Whole { documents, wirings: &wirings };
+    let whole = WholeGraph { documents, wirings: &wirings };
     let [locals, data_sources, resources] = documents.counts();
-    let (links, inputs) = (documents.count(Kind::Link), documents.count(Kind::Input));
+    let (links, inputs) = (documents.count(NumberedKind::Link), documents.count(NumberedKind::Input));
     let counts = [locals, data_sources, resources, 0, links, inputs];
     let mut any_metadata = false;
     let (graph, cycles) = Graph::new(counts, |node, out| {
@@ -141,7 +141,7 @@ pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
         whole.edges(node, out);
         any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
     });
-    let crossing = |cycles: Vec<Vec<(Node, Edge)>>| -> Vec<Vec<(Node, Edge)>> {
+    let crossing = |cycles: Vec<Vec<(GraphNode, Edge)>>| -> Vec<Vec<(GraphNode, Edge)>> {
         cycles.into_iter().filter(|cycle| whole.is_crossing(cycle)).collect()
     };
     let cycles = crossing(cycles);
@@ -164,13 +164,13 @@ pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
     graph
 }
 
-fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
+fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> DocumentWiring {
     let blueprint = &checked.blueprint;
     let are_whole = checked.rules.children.are_whole();
     let outward = |expr: &Expr, kind: EdgeKind, wires: &mut Vec<Wire>| {
         expr.references(&mut |reference| {
             wires.extend(outward_of(checked, children, reference, kind));
-            if let Head::Child(name) = &reference.head
+            if let ReferenceHead::Child(name) = &reference.head
                 && are_whole
                 && kind == EdgeKind::Reads
                 && let Some(child) = blueprint.children.get_index_of(name)
@@ -180,12 +180,12 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
             }
         });
     };
-    let element = |node: Node| {
+    let element = |node: GraphNode| {
         // A read of a child is resolved by its export. `dependsOn` a child waits for everything in it.
         let wire = |edge: &Edge| {
             let to = match (edge.to, edge.kind) {
-                (Node::Child(child), EdgeKind::DependsOn) => End::Child(child),
-                (Node::Child(_), _) => return None,
+                (GraphNode::Child(child), EdgeKind::DependsOn) => End::Child(child),
+                (GraphNode::Child(_), _) => return None,
                 (to, _) => End::Own(to),
             };
             Some(Wire { to, kind: edge.kind, span: edge.span })
@@ -203,12 +203,12 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
         let mut wires = Vec::new();
         expr.references(&mut |reference| {
             let target = match &reference.head {
-                Head::Local(name) => blueprint.locals.get_index_of(name).map(|at| Node::Local(at as u32)),
-                Head::DataSource(name) => {
-                    blueprint.data_sources.get_index_of(name).map(|at| Node::DataSource(at as u32))
+                ReferenceHead::Local(name) => blueprint.locals.get_index_of(name).map(|at| GraphNode::Local(at as u32)),
+                ReferenceHead::DataSource(name) => {
+                    blueprint.data_sources.get_index_of(name).map(|at| GraphNode::DataSource(at as u32))
                 }
-                Head::Resource { name, .. } => {
-                    blueprint.resources.get_index_of(name).map(|at| Node::Resource(at as u32))
+                ReferenceHead::Resource { name, .. } => {
+                    blueprint.resources.get_index_of(name).map(|at| GraphNode::Resource(at as u32))
                 }
                 _ => None,
             };
@@ -218,13 +218,13 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
         });
         wires
     };
-    let all = |count: usize, node: fn(u32) -> Node| (0..count as u32).map(|at| element(node(at))).collect();
-    Wiring {
+    let all = |count: usize, node: fn(u32) -> GraphNode| (0..count as u32).map(|at| element(node(at))).collect();
+    DocumentWiring {
         elements: [
-            all(blueprint.locals.len(), Node::Local),
-            all(blueprint.data_sources.len(), Node::DataSource),
-            all(blueprint.resources.len(), Node::Resource),
-            all(checked.links.pairs().len(), Node::Link),
+            all(blueprint.locals.len(), GraphNode::Local),
+            all(blueprint.data_sources.len(), GraphNode::DataSource),
+            all(blueprint.resources.len(), GraphNode::Resource),
+            all(checked.links.pairs().len(), GraphNode::Link),
         ],
         passed: blueprint
             .children
@@ -243,7 +243,7 @@ pub fn read_by(child: &Child) -> Vec<Spanned<Name>> {
     let given = child.inputs.iter().map(|(_, expr)| expr);
     for expr in given.chain(child.expansion.iter().map(|expansion| &expansion.spec)) {
         expr.references(&mut |reference| {
-            if let Head::Resource { name, .. } | Head::Child(name) = &reference.head
+            if let ReferenceHead::Resource { name, .. } | ReferenceHead::Child(name) = &reference.head
                 && known.insert(name.clone())
             {
                 read.push(Spanned::new(name.clone(), reference.head_span));
@@ -257,8 +257,8 @@ pub fn read_by(child: &Child) -> Vec<Spanned<Name>> {
 fn outward_of(checked: &Checked, children: &[Option<&Checked>], reference: &Ref, kind: EdgeKind) -> Option<Wire> {
     let blueprint = &checked.blueprint;
     let to = match &reference.head {
-        Head::Input(name) => End::Input(blueprint.inputs.get_index_of(name)? as u32),
-        Head::Child(name) => {
+        ReferenceHead::Input(name) => End::Input(blueprint.inputs.get_index_of(name)? as u32),
+        ReferenceHead::Child(name) => {
             let child = blueprint.children.get_index_of(name)?;
             let AccessorKind::Name(export) = &reference.path.first()?.kind else { return None };
             let export = children.get(child).copied().flatten()?.blueprint.exports.get_index_of(export)?;
@@ -269,33 +269,33 @@ fn outward_of(checked: &Checked, children: &[Option<&Checked>], reference: &Ref,
     Some(Wire { to, kind, span: reference.head_span })
 }
 
-struct Whole<'a> {
+struct WholeGraph<'a> {
     documents: &'a Documents,
-    wirings: &'a [Arc<Wiring>],
+    wirings: &'a [Arc<DocumentWiring>],
 }
 
-impl Whole<'_> {
+impl WholeGraph<'_> {
     /// Appends the dependencies of a node.
-    fn edges(&self, node: Node, out: &mut Vec<Edge>) {
+    fn edges(&self, node: GraphNode, out: &mut Vec<Edge>) {
         let documents = self.documents;
         let (kind, number) = match node {
-            Node::Local(number) => (Kind::Local, number),
-            Node::DataSource(number) => (Kind::DataSource, number),
-            Node::Resource(number) => (Kind::Resource, number),
-            Node::Link(number) => (Kind::Link, number),
-            Node::Input(number) => return self.draw_passed_input(number, out),
-            Node::Child(_) => return,
+            GraphNode::Local(number) => (NumberedKind::Local, number),
+            GraphNode::DataSource(number) => (NumberedKind::DataSource, number),
+            GraphNode::Resource(number) => (NumberedKind::Resource, number),
+            GraphNode::Link(number) => (NumberedKind::Link, number),
+            GraphNode::Input(number) => return self.draw_passed_input(number, out),
+            GraphNode::Child(_) => return,
         };
         let (unit, position) = documents.place_of(kind, number);
         for wire in &self.wirings[unit as usize].elements[kind as usize][position] {
             self.draw(unit, *wire, wire.kind, wire.span, out);
         }
-        if matches!(node, Node::Resource(_)) {
+        if matches!(node, GraphNode::Resource(_)) {
             self.above(unit, out);
         }
         // A choice of its own is an edge of its document.
         if let Some(choice) = documents.provider_of(node).filter(|choice| choice.unit != unit) {
-            let to = Node::Resource(choice.resource(documents));
+            let to = GraphNode::Resource(choice.resource(documents));
             out.push(Edge { to, kind: EdgeKind::DependsOn, span: choice.span });
         }
     }
@@ -309,7 +309,7 @@ impl Whole<'_> {
             let child = blueprint.children.get_index(include as usize).map(|(_, child)| child);
             let mut wait = |name: &Name, span: Span| {
                 if let Some(at) = blueprint.resources.get_index_of(name) {
-                    let to = Node::Resource(here.number(Kind::Resource, at));
+                    let to = GraphNode::Resource(here.number(NumberedKind::Resource, at));
                     out.push(Edge { to, kind: EdgeKind::DependsOn, span });
                 } else if let Some(child) = blueprint.children.get_index_of(name).and_then(|at| here.child(at)) {
                     self.all_of(child, EdgeKind::DependsOn, span, out);
@@ -329,7 +329,7 @@ impl Whole<'_> {
     fn all_of(&self, unit: u32, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
         let here = self.documents.unit(unit);
         for at in 0..here.blueprint().resources.len() {
-            out.push(Edge { to: Node::Resource(here.number(Kind::Resource, at)), kind, span });
+            out.push(Edge { to: GraphNode::Resource(here.number(NumberedKind::Resource, at)), kind, span });
         }
         for child in (0..here.blueprint().children.len()).filter_map(|at| here.child(at)) {
             self.all_of(child, kind, span, out);
@@ -354,17 +354,17 @@ impl Whole<'_> {
         let here = self.documents.unit(unit);
         let to = match wire.to {
             End::Own(node) => match node {
-                Node::Local(at) => Node::Local(here.number(Kind::Local, at as usize)),
-                Node::DataSource(at) => Node::DataSource(here.number(Kind::DataSource, at as usize)),
-                Node::Resource(at) => Node::Resource(here.number(Kind::Resource, at as usize)),
-                Node::Link(at) => Node::Link(here.number(Kind::Link, at as usize)),
-                Node::Child(_) | Node::Input(_) => return,
+                GraphNode::Local(at) => GraphNode::Local(here.number(NumberedKind::Local, at as usize)),
+                GraphNode::DataSource(at) => GraphNode::DataSource(here.number(NumberedKind::DataSource, at as usize)),
+                GraphNode::Resource(at) => GraphNode::Resource(here.number(NumberedKind::Resource, at as usize)),
+                GraphNode::Link(at) => GraphNode::Link(here.number(NumberedKind::Link, at as usize)),
+                GraphNode::Child(_) | GraphNode::Input(_) => return,
             },
             End::Input(at) => {
-                let number = here.number(Kind::Input, at as usize);
+                let number = here.number(NumberedKind::Input, at as usize);
                 // A literal input depends on nothing and is always settled.
                 match self.documents.passed_input(number) {
-                    Some(passed) if here.parent.is_some() && !passed.is_written_out() => Node::Input(number),
+                    Some(passed) if here.parent.is_some() && !passed.is_written_out() => GraphNode::Input(number),
                     _ => return,
                 }
             }
@@ -386,13 +386,13 @@ impl Whole<'_> {
     }
 
     /// Whether a cycle leads through more than one document. The others are already reported.
-    fn is_crossing(&self, cycle: &[(Node, Edge)]) -> bool {
+    fn is_crossing(&self, cycle: &[(GraphNode, Edge)]) -> bool {
         let mut units = cycle.iter().map(|(node, _)| self.documents.unit_of(*node));
         let first = units.next();
         units.any(|unit| Some(unit) != first)
     }
 
-    fn cycle(&self, cycle: &[(Node, Edge)]) -> diag::Diagnostic {
+    fn cycle(&self, cycle: &[(GraphNode, Edge)]) -> diag::Diagnostic {
         let first = (0..cycle.len()).min_by_key(|at| (cycle[*at].1.span.file, cycle[*at].1.span.start)).unwrap_or(0);
         let round = || cycle[first..].iter().chain(&cycle[..first]);
         let mut path: Vec<String> = round().map(|(node, _)| self.documents.name_of(*node)).collect();

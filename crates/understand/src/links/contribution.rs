@@ -16,14 +16,14 @@ pub struct Contribution {
     /// The field, as dotted names.
     pub path: Name,
     /// How the contribution is written into the field.
-    pub how: Written,
+    pub how: ContributionForm,
     /// What.
     pub value: Value,
 }
 
 /// How a contribution is written.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Written {
+pub enum ContributionForm {
     /// The whole field.
     Set,
     /// An entry of a map, under this key.
@@ -45,22 +45,22 @@ impl Contribution {
     /// The text that identifies the contribution in its target; `None` as long as that is unknown.
     pub fn identity(&self) -> Option<String> {
         match &self.how {
-            Written::Set => Some(format!("{}\0", self.path)),
-            Written::Put(key) => Some(format!("{}\0{key}", self.path)),
-            Written::Add(by) => Some(format!("{}\0{}", self.path, item_identity(by.as_ref(), &self.value)?)),
+            ContributionForm::Set => Some(format!("{}\0", self.path)),
+            ContributionForm::Put(key) => Some(format!("{}\0{key}", self.path)),
+            ContributionForm::Add(by) => Some(format!("{}\0{}", self.path, item_identity(by.as_ref(), &self.value)?)),
         }
     }
 
     /// The place for display.
     pub fn place(&self) -> String {
         match &self.how {
-            Written::Set => self.path.to_string(),
-            Written::Put(key) => format!("{}.{key}", self.path),
-            Written::Add(Some(by)) => {
+            ContributionForm::Set => self.path.to_string(),
+            ContributionForm::Put(key) => format!("{}.{key}", self.path),
+            ContributionForm::Add(Some(by)) => {
                 let value = self.value.get(by).map(ToString::to_string).unwrap_or_default();
                 format!("{}[{by} = {value}]", self.path)
             }
-            Written::Add(None) => format!("{}[..]", self.path),
+            ContributionForm::Add(None) => format!("{}[..]", self.path),
         }
     }
 }
@@ -83,9 +83,9 @@ impl ContributionIndex {
     pub fn found(&mut self, contribution: &Contribution) -> Option<&Value> {
         let field = at(&self.spec, &contribution.path)?;
         match &contribution.how {
-            Written::Set => Some(field),
-            Written::Put(key) => field.bare().get(key),
-            Written::Add(by) => {
+            ContributionForm::Set => Some(field),
+            ContributionForm::Put(key) => field.bare().get(key),
+            ContributionForm::Add(by) => {
                 let wanted = item_identity(by.as_ref(), &contribution.value)?;
                 let items = field.bare().as_list()?;
                 let index = self.items.entry((contribution.path.clone(), by.clone())).or_insert_with(|| {
@@ -196,7 +196,7 @@ impl Merger {
             other: identity.as_ref().and_then(|identity| merger.owners.get(identity)).cloned(),
         };
         match &contribution.how {
-            Written::Set => {
+            ContributionForm::Set => {
                 let there = at(&self.spec, &contribution.path);
                 if there.is_some_and(|there| certainly_differ(there, &contribution.value)) {
                     return Err(refused(self));
@@ -205,7 +205,7 @@ impl Merger {
                     *slot = contribution.value.clone();
                 }
             }
-            Written::Put(key) => {
+            ContributionForm::Put(key) => {
                 let there = at(&self.spec, &contribution.path).and_then(|map| map.bare().get(key));
                 if there.is_some_and(|there| !there.is_null() && certainly_differ(there, &contribution.value)) {
                     return Err(refused(self));
@@ -214,7 +214,7 @@ impl Merger {
                     map.insert(key.clone(), contribution.value.clone());
                 }
             }
-            Written::Add(by) => {
+            ContributionForm::Add(by) => {
                 let index = match self.items.get_mut(contribution.path.as_ref()) {
                     Some(index) => index,
                     None => {
@@ -286,8 +286,8 @@ pub fn without<'c>(spec: &Value, contributions: impl Iterator<Item = &'c Contrib
             continue;
         }
         match &contribution.how {
-            Written::Set => replace(&mut spec, &contribution.path, at(document, &contribution.path).cloned()),
-            Written::Put(key) => {
+            ContributionForm::Set => replace(&mut spec, &contribution.path, at(document, &contribution.path).cloned()),
+            ContributionForm::Put(key) => {
                 if let Some(map) = slot(&mut spec, &contribution.path).and_then(map_in) {
                     map.shift_remove(key);
                     if map.is_empty() && at(document, &contribution.path).is_none() {
@@ -295,7 +295,7 @@ pub fn without<'c>(spec: &Value, contributions: impl Iterator<Item = &'c Contrib
                     }
                 }
             }
-            Written::Add(by) => {
+            ContributionForm::Add(by) => {
                 let entry = lists.entry(&contribution.path).or_insert_with(|| (by.as_ref(), Default::default()));
                 entry.1.extend(item_identity(by.as_ref(), &contribution.value));
             }
@@ -339,7 +339,7 @@ pub fn carried<'c>(
     > = blueprint::IndexMap::default();
     for contribution in contributions {
         match &contribution.how {
-            Written::Set => {
+            ContributionForm::Set => {
                 let there = at(from, &contribution.path).cloned();
                 if there.is_some() {
                     if let Some(slot) = slot(&mut carried, &contribution.path) {
@@ -349,7 +349,7 @@ pub fn carried<'c>(
                     replace(&mut carried, &contribution.path, None);
                 }
             }
-            Written::Put(key) => {
+            ContributionForm::Put(key) => {
                 let there = at(from, &contribution.path).and_then(|map| map.bare().get(key)).cloned();
                 if let Some(value) = there
                     && let Some(map) = slot(&mut carried, &contribution.path).and_then(map_in)
@@ -357,7 +357,7 @@ pub fn carried<'c>(
                     map.insert(key.clone(), value);
                 }
             }
-            Written::Add(by) => {
+            ContributionForm::Add(by) => {
                 let entry = lists.entry(&contribution.path).or_insert_with(|| (by.as_ref(), Default::default()));
                 entry.1.extend(item_identity(by.as_ref(), &contribution.value));
             }
@@ -369,7 +369,7 @@ pub fn carried<'c>(
         let items = at(from, path).and_then(|list| list.bare().as_list());
         for item in items.into_iter().flatten() {
             if item_identity(by, item).is_some_and(|identity| identities.contains(&identity)) {
-                let how = Written::Add(by.cloned());
+                let how = ContributionForm::Add(by.cloned());
                 let _ = merger.merge(&Contribution { path: path.clone(), how, value: item.clone() }, &no_link);
             }
         }

@@ -1,7 +1,7 @@
 //! Links between resources of one document (decision 3): their ends, and what their kinds read and write.
 //!
-//! A [`Pair`] is a link as the document declares it, between two resources; `evaluate` expands it to links between
-//! members. Nothing here compares resources pair by pair.
+//! A [`LinkedPair`] is a link as the document declares it, between two resources; `evaluate` expands it to links
+//! between members. Nothing here compares resources pair by pair.
 //!
 //! Not here: matching labels (`check`), planning and applying links (`plan`, `apply`).
 
@@ -19,14 +19,14 @@ use provider::{LinkKind, ResourceType, Side};
 
 use crate::graph::Edge;
 
-pub(crate) use wiring::{Target, Wiring};
+pub(crate) use wiring::{LinkTarget, Wiring};
 
 /// A map with a fixed hash, so that nothing depends on a random seed.
 pub type DeterministicMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
 /// A link that the document declares between two of its resources.
 #[derive(Clone, Debug)]
-pub struct Pair {
+pub struct LinkedPair {
     /// The position of a, the resource with the selector or the reference.
     pub a: u32,
     /// The position of b.
@@ -38,18 +38,19 @@ pub struct Pair {
     /// The members of b that references name; `None` if a selector or a plain reference means all of b.
     pub only: Option<Vec<u32>>,
     /// The neighbours, in the order of the kind's `use`; `None` for one that was not found, which is already reported.
-    pub uses: Vec<Option<Used>>,
+    pub uses: Vec<Option<UsedNeighbour>>,
     /// What the expressions of the kind read.
     pub wiring: Arc<Wiring>,
     /// The types of the kind's parts, in their order; `None` for one that no provider offers.
     pub part_types: Vec<Option<Arc<ResourceType>>>,
 }
 
-impl Pair {
+impl LinkedPair {
     /// The same link, with the resources of its document numbered from `first` on.
-    pub fn from(&self, first: u32) -> Pair {
-        let uses = self.uses.iter().map(|used| used.map(|used| Used { resource: used.resource + first, ..used }));
-        Pair { a: self.a + first, b: self.b + first, uses: uses.collect(), ..self.clone() }
+    pub fn from(&self, first: u32) -> LinkedPair {
+        let uses =
+            self.uses.iter().map(|used| used.map(|used| UsedNeighbour { resource: used.resource + first, ..used }));
+        LinkedPair { a: self.a + first, b: self.b + first, uses: uses.collect(), ..self.clone() }
     }
 
     /// The position of the resource on a side.
@@ -63,7 +64,7 @@ impl Pair {
 
 /// A neighbour that a link writes to, found through a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Used {
+pub struct UsedNeighbour {
     /// The resource's number.
     pub resource: u32,
     /// The position of the member, if the resource has `each`.
@@ -73,10 +74,10 @@ pub struct Used {
 /// All links of a document, in document order of a, then of b.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
-    pairs: Vec<Arc<Pair>>,
+    pairs: Vec<Arc<LinkedPair>>,
     of_ends: DeterministicMap<(u32, u32), u32>,
     /// The links in which each resource takes part, with its role.
-    of_resource: DeterministicMap<u32, Vec<(u32, Target)>>,
+    of_resource: DeterministicMap<u32, Vec<(u32, LinkTarget)>>,
     /// The dependencies of each resource that links cause.
     edges: DeterministicMap<u32, Vec<Edge>>,
     /// The dependencies of the parts of each link, by the link's number.
@@ -84,17 +85,17 @@ pub struct Links {
 }
 
 impl Links {
-    pub(crate) fn new(pairs: Vec<Pair>) -> Links {
+    pub(crate) fn new(pairs: Vec<LinkedPair>) -> Links {
         let mut links = Links::default();
         for (number, pair) in pairs.iter().enumerate() {
             let number = number as u32;
             links.of_ends.insert((pair.a, pair.b), number);
-            for (resource, as_what) in [(pair.a, Target::End(Side::A)), (pair.b, Target::End(Side::B))] {
+            for (resource, as_what) in [(pair.a, LinkTarget::End(Side::A)), (pair.b, LinkTarget::End(Side::B))] {
                 links.of_resource.entry(resource).or_default().push((number, as_what));
             }
             for (at, used) in pair.uses.iter().enumerate() {
                 if let Some(used) = used {
-                    links.of_resource.entry(used.resource).or_default().push((number, Target::Use(at)));
+                    links.of_resource.entry(used.resource).or_default().push((number, LinkTarget::Use(at)));
                 }
             }
         }
@@ -113,7 +114,7 @@ impl Links {
     }
 
     /// All links.
-    pub fn pairs(&self) -> &[Arc<Pair>] {
+    pub fn pairs(&self) -> &[Arc<LinkedPair>] {
         &self.pairs
     }
 
@@ -123,12 +124,12 @@ impl Links {
     }
 
     /// The link with this number.
-    pub fn pair(&self, number: u32) -> Option<&Arc<Pair>> {
+    pub fn pair(&self, number: u32) -> Option<&Arc<LinkedPair>> {
         self.pairs.get(number as usize)
     }
 
     /// The links in which a resource takes part, with its role.
-    pub fn of(&self, resource: u32) -> &[(u32, Target)] {
+    pub fn of(&self, resource: u32) -> &[(u32, LinkTarget)] {
         self.of_resource.get(&resource).map_or(&[], Vec::as_slice)
     }
 

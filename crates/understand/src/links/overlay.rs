@@ -8,7 +8,7 @@ use std::sync::Arc;
 use blueprint::{Address, Map, Name, Value};
 use state::Record;
 
-use super::contribution::{Contribution, Written};
+use super::contribution::{Contribution, ContributionForm};
 
 /// A contribution with a step of its own, finished or under way.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,9 +31,9 @@ impl Overlay {
         map.insert("phase".into(), Value::Text(self.phase.clone()));
         map.insert("path".into(), Value::Text(self.contribution.path.clone()));
         let (how, by) = match &self.contribution.how {
-            Written::Set => ("set", None),
-            Written::Put(key) => ("put", Some(key)),
-            Written::Add(by) => ("add", by.as_ref()),
+            ContributionForm::Set => ("set", None),
+            ContributionForm::Put(key) => ("put", Some(key)),
+            ContributionForm::Add(by) => ("add", by.as_ref()),
         };
         map.insert("how".into(), how.into());
         if let Some(by) = by {
@@ -50,9 +50,9 @@ impl Overlay {
     pub fn from_value(value: &Value) -> Option<Overlay> {
         let text = |key: &str| value.get(key).and_then(Value::as_text).map(Name::from);
         let how = match value.get("how")?.as_text()? {
-            "set" => Written::Set,
-            "put" => Written::Put(text("by")?),
-            _ => Written::Add(text("by")),
+            "set" => ContributionForm::Set,
+            "put" => ContributionForm::Put(text("by")?),
+            _ => ContributionForm::Add(text("by")),
         };
         Some(Overlay {
             target: text("target")?.parse().ok()?,

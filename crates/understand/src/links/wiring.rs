@@ -4,41 +4,41 @@
 //! document alone if that wait would close a cycle: if both sides read each other, or if a neighbour's contribution
 //! reads the end that refers to it.
 
-use blueprint::{AccessorKind, Expr, Head, Name, Ref, Schema};
+use blueprint::{AccessorKind, Expr, Name, Ref, ReferenceHead, Schema};
 use provider::{LinkKind, Opinion, Side};
 
 /// The part of a link that is read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Target {
+pub enum LinkTarget {
     /// One of the ends.
     End(Side),
     /// A neighbour, by its position among the kind's `use`.
     Use(usize),
 }
 
-impl Target {
+impl LinkTarget {
     /// The target of an effect: `a`, `b` or `use.NAME`.
-    pub fn of(into: &str, kind: &LinkKind) -> Option<Target> {
+    pub fn of(into: &str, kind: &LinkKind) -> Option<LinkTarget> {
         match into {
-            "a" => Some(Target::End(Side::A)),
-            "b" => Some(Target::End(Side::B)),
-            other => other.strip_prefix("use.").and_then(|name| kind.uses.get_index_of(name)).map(Target::Use),
+            "a" => Some(LinkTarget::End(Side::A)),
+            "b" => Some(LinkTarget::End(Side::B)),
+            other => other.strip_prefix("use.").and_then(|name| kind.uses.get_index_of(name)).map(LinkTarget::Use),
         }
     }
 
     /// The last element of the phase's address: `a`, `b` or the neighbour's name.
     pub fn phase(self, kind: &LinkKind) -> Name {
         match self {
-            Target::End(Side::A) => "a".into(),
-            Target::End(Side::B) => "b".into(),
-            Target::Use(at) => kind.uses.get_index(at).map_or_else(|| "".into(), |(name, _)| name.clone()),
+            LinkTarget::End(Side::A) => "a".into(),
+            LinkTarget::End(Side::B) => "b".into(),
+            LinkTarget::Use(at) => kind.uses.get_index(at).map_or_else(|| "".into(), |(name, _)| name.clone()),
         }
     }
 }
 
 /// Something that an expression of a link kind reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Read {
+pub enum LinkRead {
     /// The spec of an end: one field, or all of it.
     Spec(Side, Option<Name>),
     /// The metadata of an end.
@@ -53,13 +53,13 @@ pub enum Read {
 #[derive(Clone, Debug, Default)]
 pub struct Wiring {
     /// What `with` contributions read, by target.
-    pub with: Vec<(Target, Vec<Read>)>,
+    pub with: Vec<(LinkTarget, Vec<LinkRead>)>,
     /// What each part reads.
-    pub parts: Vec<Vec<Read>>,
+    pub parts: Vec<Vec<LinkRead>>,
     /// What `data` reads.
-    pub data: Vec<Read>,
+    pub data: Vec<LinkRead>,
     /// What `require` reads. It must hold before any contribution with a target is sent.
-    pub require: Vec<Read>,
+    pub require: Vec<LinkRead>,
     /// Whether `with` contributions on both sides read each other's specs.
     pub(crate) mutual: bool,
     /// Whether a `with` contribution into a, or into b, reads a part, so that the part comes first.
@@ -70,7 +70,7 @@ impl Wiring {
     pub(crate) fn of(kind: &LinkKind) -> Wiring {
         let mut wiring = Wiring::default();
         for effect in kind.effects.iter().filter(|effect| !effect.after) {
-            let Some(target) = Target::of(&effect.into, kind) else { continue };
+            let Some(target) = LinkTarget::of(&effect.into, kind) else { continue };
             let mut found = Vec::new();
             if let Opinion::Put(_, key) = &effect.opinion {
                 reads(key, kind, &mut found);
@@ -95,14 +95,14 @@ impl Wiring {
         }
         let side_reads = |side: Side, other: Side| {
             wiring.with.iter().any(|(target, found)| {
-                *target == Target::End(side)
-                    && found.iter().any(|read| matches!(read, Read::Spec(it, _) if *it == other))
+                *target == LinkTarget::End(side)
+                    && found.iter().any(|read| matches!(read, LinkRead::Spec(it, _) if *it == other))
             })
         };
         wiring.mutual = side_reads(Side::A, Side::B) && side_reads(Side::B, Side::A);
         for (at, side) in [Side::A, Side::B].into_iter().enumerate() {
             wiring.part_first[at] = wiring.with.iter().any(|(target, found)| {
-                *target == Target::End(side) && found.iter().any(|read| matches!(read, Read::Part(_)))
+                *target == LinkTarget::End(side) && found.iter().any(|read| matches!(read, LinkRead::Part(_)))
             });
         }
         wiring
@@ -115,8 +115,7 @@ impl Wiring {
         // Loading a catalogue rejects kinds whose parts read each other in a cycle.
         for _ in 0..self.parts.len() {
             for (at, reads) in self.parts.iter().enumerate() {
-                let waits =
-                    |read: &Read| matches!(read, Read::Part(other) if !placed.get(*other).copied().unwrap_or(true));
+                let waits = |read: &LinkRead| matches!(read, LinkRead::Part(other) if !placed.get(*other).copied().unwrap_or(true));
                 if !placed[at] && !reads.iter().any(waits) {
                     placed[at] = true;
                     order.push(at);
@@ -135,7 +134,7 @@ impl Wiring {
     pub fn reads_document(
         &self,
         kind: &LinkKind,
-        target: Target,
+        target: LinkTarget,
         side: Side,
         field: Option<&Name>,
         schema: &Schema,
@@ -143,9 +142,9 @@ impl Wiring {
         let settable = field.and_then(|field| schema.fields.get(field)).is_some_and(|field| !field.computed);
         settable
             && match target {
-                Target::End(own) if own == side => true,
-                Target::End(_) => self.mutual && kind.first != Some(side),
-                Target::Use(at) => kind.uses.get_index(at).is_some_and(|(_, used)| used.of == side),
+                LinkTarget::End(own) if own == side => true,
+                LinkTarget::End(_) => self.mutual && kind.first != Some(side),
+                LinkTarget::Use(at) => kind.uses.get_index(at).is_some_and(|(_, used)| used.of == side),
             }
     }
 }
@@ -156,9 +155,9 @@ pub fn is_settable(schema: &Schema, field: &Name) -> bool {
 }
 
 /// Appends everything that an expression reads.
-pub fn reads(expr: &Expr, kind: &LinkKind, found: &mut Vec<Read>) {
+pub fn reads(expr: &Expr, kind: &LinkKind, found: &mut Vec<LinkRead>) {
     expr.references(&mut |reference: &Ref| {
-        let Head::Scoped(head) = &reference.head else { return };
+        let ReferenceHead::Scoped(head) = &reference.head else { return };
         let name = |at: usize| match reference.path.get(at).map(|accessor| &accessor.kind) {
             Some(AccessorKind::Name(name)) => Some(name),
             _ => None,
@@ -169,13 +168,13 @@ pub fn reads(expr: &Expr, kind: &LinkKind, found: &mut Vec<Read>) {
             _ => None,
         };
         let more = match (side, head.as_ref(), name(0).map(|name| name.as_ref())) {
-            (Some(side), _, Some("spec")) => vec![Read::Spec(side, name(1).cloned())],
-            (Some(side), _, Some("metadata")) => vec![Read::Metadata(side)],
-            (None, "use", Some(used)) => kind.uses.get_index_of(used).map(Read::Use).into_iter().collect(),
-            (None, "part", Some(part)) => kind.parts.get_index_of(part).map(Read::Part).into_iter().collect(),
+            (Some(side), _, Some("spec")) => vec![LinkRead::Spec(side, name(1).cloned())],
+            (Some(side), _, Some("metadata")) => vec![LinkRead::Metadata(side)],
+            (None, "use", Some(used)) => kind.uses.get_index_of(used).map(LinkRead::Use).into_iter().collect(),
+            (None, "part", Some(part)) => kind.parts.get_index_of(part).map(LinkRead::Part).into_iter().collect(),
             (None, "note", Some(alias)) => {
                 let notes = kind.annotations.iter().filter(|note| note.alias.as_ref() == alias);
-                notes.map(|note| Read::Metadata(side_of(&note.side))).collect()
+                notes.map(|note| LinkRead::Metadata(side_of(&note.side))).collect()
             }
             _ => Vec::new(),
         };

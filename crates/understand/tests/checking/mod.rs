@@ -71,19 +71,19 @@ const CYAN: &str = r#"{
 }"#;
 
 /// The kinds of sources in the language reference.
-static KINDS: [source::Kind; 4] = [
+static KINDS: [source::SourceKind; 4] = [
     kind("https", &[key("host")]),
     kind("aws/s3", &[key("bucket"), key("region")]),
     kind("googlecloud/storage", &[key("bucket")]),
     kind("azure/blob", &[key("container")]),
 ];
 
-const fn kind(name: &'static str, keys: &'static [source::Key]) -> source::Kind {
-    source::Kind { name, about: "", schemes: &[], keys }
+const fn kind(name: &'static str, keys: &'static [source::SourceKey]) -> source::SourceKind {
+    source::SourceKind { name, about: "", schemes: &[], keys }
 }
 
-const fn key(name: &'static str) -> source::Key {
-    source::Key { name, required: true, about: "" }
+const fn key(name: &'static str) -> source::SourceKey {
+    source::SourceKey { name, required: true, about: "" }
 }
 
 /// A checked document.
@@ -118,7 +118,7 @@ pub(crate) fn check_including(
     let dialect = dialect.or_else(|| dialects::Dialects::BUILT_IN.get("blueprint")).expect("it is built in");
     let lowered = dialect.lower(&document, functions, catalogs.packages());
     diagnostics.append(lowered.diagnostics);
-    let kinds: Vec<&'static source::Kind> = KINDS.iter().collect();
+    let kinds: Vec<&'static source::SourceKind> = KINDS.iter().collect();
     let blueprint = Arc::new(lowered.blueprint);
     let context =
         check::CheckContext { kinds: Some(&kinds), ..check::CheckContext::new(catalogs, functions, dialect.rules()) };

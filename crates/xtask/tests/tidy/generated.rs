@@ -70,7 +70,7 @@ fn heading(section: &str) -> String {
 }
 
 /// The form of the value of a key, with a link to its section.
-fn holds(key: &dialects::Key) -> String {
+fn holds(key: &dialects::SectionKey) -> String {
     let link = format!("[{}](#{})", key.section, key.section.replace(' ', "-"));
     let values: Vec<String> = key.values.iter().map(|value| format!("`{value}`")).collect();
     match (key.offer, key.values, key.section) {
@@ -82,13 +82,13 @@ fn holds(key: &dialects::Key) -> String {
         (dialects::Offer::Spec, ..) => "fields of the [type](types.md)".to_owned(),
         (.., "") => key.form.words().to_owned(),
         _ if key.definitions => match key.form {
-            dialects::Form::Any => format!("names, each with a {link}; or `\"*\"`"),
+            dialects::KeyForm::Any => format!("names, each with a {link}; or `\"*\"`"),
             _ => format!("names, each with {} {link}", if key.section.starts_with(['e', 'i']) { "an" } else { "a" }),
         },
         _ => match key.form {
-            dialects::Form::ScalarOrMap => format!("a single value, or a {link}"),
-            dialects::Form::MapOrList => format!("a {link}, or a list of them"),
-            dialects::Form::List => format!("a list of single values, or of {link}s"),
+            dialects::KeyForm::ScalarOrMap => format!("a single value, or a {link}"),
+            dialects::KeyForm::MapOrList => format!("a {link}, or a list of them"),
+            dialects::KeyForm::List => format!("a list of single values, or of {link}s"),
             _ => format!("a {link}"),
         },
     }

@@ -9,7 +9,7 @@ pub(crate) const DAY: i64 = 86_400 * SECOND;
 
 /// A date and time of day in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub(crate) struct DateTimeParts {
     pub(crate) year: i64,
     pub(crate) month: i64,
     pub(crate) day: i64,
@@ -51,11 +51,11 @@ pub(crate) fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-impl Parts {
+impl DateTimeParts {
     /// Midnight of a date.
     #[cfg(test)]
-    pub(crate) fn date(year: i64, month: i64, day: i64) -> Parts {
-        Parts { year, month, day, hour: 0, minute: 0, second: 0, microsecond: 0 }
+    pub(crate) fn date(year: i64, month: i64, day: i64) -> DateTimeParts {
+        DateTimeParts { year, month, day, hour: 0, minute: 0, second: 0, microsecond: 0 }
     }
 
     /// Fails with Python's message if a part is out of range.

@@ -9,7 +9,7 @@ mod parse;
 mod strptime;
 mod timespan;
 
-pub(crate) use calendar::Parts;
+pub(crate) use calendar::DateTimeParts;
 pub(crate) use moment::Moment;
 pub(crate) use parse::parse;
 pub(crate) use strptime::strptime;

@@ -1,6 +1,6 @@
 //! Points in time, as Python's `datetime` with an offset.
 
-use super::calendar::{DAY, Parts, SECOND, date_of, days_of};
+use super::calendar::{DAY, DateTimeParts, SECOND, date_of, days_of};
 use super::timespan::Timespan;
 use crate::failure::{Evaluated, Halt};
 
@@ -15,7 +15,7 @@ pub(crate) struct Moment {
 
 impl Moment {
     /// The point in time of local parts at an offset from UTC. Fails if a part is out of range.
-    pub(crate) fn of(parts: Parts, offset: Timespan) -> Evaluated<Moment> {
+    pub(crate) fn of(parts: DateTimeParts, offset: Timespan) -> Evaluated<Moment> {
         parts.check()?;
         let seconds = (parts.hour * 60 + parts.minute) * 60 + parts.second;
         let clock = days_of(parts.year, parts.month, parts.day) * DAY + seconds * SECOND + parts.microsecond;
@@ -52,11 +52,11 @@ impl Moment {
     }
 
     /// The parts of the local time.
-    pub(crate) fn parts(&self) -> Parts {
+    pub(crate) fn parts(&self) -> DateTimeParts {
         let (days, rest) = (self.clock.div_euclid(DAY), self.clock.rem_euclid(DAY));
         let (year, month, day) = date_of(days);
         let seconds = rest / SECOND;
-        Parts {
+        DateTimeParts {
             year,
             month,
             day,

@@ -3,7 +3,7 @@
 //! It accepts the usual notations of a date, with an optional time and offset. The date must be complete: yaql would
 //! take missing parts from today, and this crate does not know the current date.
 
-use super::calendar::{Parts, SECOND};
+use super::calendar::{DateTimeParts, SECOND};
 use super::format::{DAYS, MONTHS};
 use super::moment::Moment;
 use super::strptime::offset;
@@ -12,7 +12,7 @@ use crate::failure::{Evaluated, Halt};
 
 /// The parts that were read so far.
 #[derive(Default)]
-struct Found {
+struct DateFields {
     /// The numbers of the date in order, each with its number of digits.
     numbers: Vec<(i64, usize)>,
     /// The month, if it was a name, and the count of numbers before it.
@@ -25,7 +25,7 @@ struct Found {
 /// Parses a point in time; UTC if the text has no offset. Fails with a message like Python's.
 pub(crate) fn parse(text: &str) -> Evaluated<Moment> {
     let unknown = || Halt::failed(format!("Unknown string format: {text}"));
-    let mut found = Found::default();
+    let mut found = DateFields::default();
     let mut rest = text.trim_matches(pycompat::is_space);
     if rest.is_empty() {
         return Err(Halt::failed(format!("String does not contain a date: {text}")));
@@ -38,7 +38,7 @@ pub(crate) fn parse(text: &str) -> Evaluated<Moment> {
         _ => unknown(),
     })?;
     let [hour, minute, second, microsecond] = found.time.unwrap_or_default();
-    let parts = Parts { year, month, day, hour, minute, second, microsecond };
+    let parts = DateTimeParts { year, month, day, hour, minute, second, microsecond };
     let moment = Moment::of(parts, Timespan::of(found.offset.unwrap_or(0).into())?);
     moment.map_err(|halt| match *halt {
         Halt::Failed { message, .. } => Halt::failed(format!("{message}: {text}")),
@@ -47,7 +47,7 @@ pub(crate) fn parse(text: &str) -> Evaluated<Moment> {
 }
 
 /// Reads one token and returns the rest. `None` if the token is unknown.
-fn token<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
+fn token<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
     let first = text.chars().next()?;
     if pycompat::is_space(first) || matches!(first, ',' | ';') {
         return Some(&text[first.len_utf8()..]);
@@ -78,7 +78,7 @@ fn number(text: &str) -> (i64, &str, usize) {
     (text[..length].parse().unwrap_or(i64::MAX), &text[length..], length)
 }
 
-fn digits<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
+fn digits<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
     let (value, rest, length) = number(text);
     if rest.starts_with(':') && found.time.is_none() {
         return time(value, rest, found);
@@ -110,7 +110,7 @@ fn digits<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
 }
 
 /// `:MM`, `:MM:SS` or `:MM:SS.ffffff` after the hours.
-fn time<'a>(hours: i64, rest: &'a str, found: &mut Found) -> Option<&'a str> {
+fn time<'a>(hours: i64, rest: &'a str, found: &mut DateFields) -> Option<&'a str> {
     let (minutes, rest, length) = number(rest.strip_prefix(':')?);
     if length == 0 {
         return None;
@@ -126,7 +126,7 @@ fn time<'a>(hours: i64, rest: &'a str, found: &mut Found) -> Option<&'a str> {
 }
 
 /// A fraction of a second, if there is one.
-fn fraction<'a>(rest: &'a str, found: &mut Found) -> &'a str {
+fn fraction<'a>(rest: &'a str, found: &mut DateFields) -> &'a str {
     let Some(behind) = rest.strip_prefix(['.', ',']) else { return rest };
     let length = behind.bytes().take_while(u8::is_ascii_digit).count();
     if length == 0 {
@@ -139,7 +139,7 @@ fn fraction<'a>(rest: &'a str, found: &mut Found) -> &'a str {
     &behind[length..]
 }
 
-fn word<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
+fn word<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
     let length = text.find(|one: char| !one.is_alphabetic()).unwrap_or(text.len());
     let (word, rest) = text.split_at(length);
     let lower = word.to_lowercase();
@@ -183,7 +183,7 @@ fn word<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
 }
 
 /// The year, month and day that were read; `None` if one is missing or there are further numbers.
-fn date(found: &Found) -> Option<(i64, i64, i64)> {
+fn date(found: &DateFields) -> Option<(i64, i64, i64)> {
     let is_year = |(value, digits): (i64, usize)| digits > 2 || value > 31;
     let full = |(value, digits): (i64, usize)| match value {
         // Two digits as in `strptime`.

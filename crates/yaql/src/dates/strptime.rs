@@ -1,6 +1,6 @@
 //! Parsing of dates and times with a pattern: Python's `strptime`.
 
-use super::calendar::{Parts, SECOND, date_of, days_of};
+use super::calendar::{DateTimeParts, SECOND, date_of, days_of};
 use super::format::{DAYS, MONTHS};
 use super::moment::Moment;
 use super::timespan::Timespan;
@@ -8,7 +8,7 @@ use crate::failure::{Evaluated, Halt};
 
 /// The parts that were read so far.
 #[derive(Default)]
-struct Found {
+struct StrptimeFields {
     year: Option<i64>,
     month: Option<i64>,
     day: Option<i64>,
@@ -27,7 +27,7 @@ pub(crate) fn strptime(text: &str, pattern: &str) -> Evaluated<Moment> {
         let (text, pattern) = (pycompat::repr_text(text), pycompat::repr_text(pattern));
         Halt::failed(format!("time data {text} does not match format {pattern}"))
     };
-    let mut found = Found::default();
+    let mut found = StrptimeFields::default();
     let rest = read(text, pattern, &mut found, pattern)?.ok_or_else(mismatch)?;
     if !rest.is_empty() {
         return Err(Halt::failed(format!("unconverted data remains: {rest}")));
@@ -44,13 +44,20 @@ pub(crate) fn strptime(text: &str, pattern: &str) -> Evaluated<Moment> {
         }
         _ => (found.month.unwrap_or(1), found.day.unwrap_or(1)),
     };
-    let parts =
-        Parts { year, month, day, hour, minute: found.minute, second: found.second, microsecond: found.microsecond };
+    let parts = DateTimeParts {
+        year,
+        month,
+        day,
+        hour,
+        minute: found.minute,
+        second: found.second,
+        microsecond: found.microsecond,
+    };
     Moment::of(parts, Timespan::of(found.offset.into())?)
 }
 
 /// Reads a text with a pattern and returns the rest; `None` if the text does not match.
-fn read<'a>(mut text: &'a str, pattern: &str, found: &mut Found, whole: &str) -> Evaluated<Option<&'a str>> {
+fn read<'a>(mut text: &'a str, pattern: &str, found: &mut StrptimeFields, whole: &str) -> Evaluated<Option<&'a str>> {
     let mut characters = pattern.chars().peekable();
     while let Some(character) = characters.next() {
         if pycompat::is_space(character) {
@@ -97,7 +104,7 @@ fn name<'a>(text: &'a str, names: &[&str]) -> Option<(usize, &'a str)> {
     Some((at, &text[names[at].len()..]))
 }
 
-fn part<'a>(text: &'a str, directive: char, found: &mut Found, whole: &str) -> Evaluated<Option<&'a str>> {
+fn part<'a>(text: &'a str, directive: char, found: &mut StrptimeFields, whole: &str) -> Evaluated<Option<&'a str>> {
     let short = |names: &[&'static str]| -> Vec<&'static str> { names.iter().map(|name| &name[..3]).collect() };
     let take = |digits, range, slot: &mut i64| {
         number(text, digits, range).map(|(value, rest)| {

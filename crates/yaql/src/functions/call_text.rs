@@ -1,9 +1,9 @@
 //! The text of a call for the reference page.
 
-use super::{CallForm, Function};
+use super::{CallForm, YaqlFunction};
 use crate::signature::{DefaultValue, Parameter, ParameterPlace};
 
-impl Function {
+impl YaqlFunction {
     /// The text of a call with the types of its parameters: `collection.limit(count: int)`, `left + right`.
     pub fn written(&self) -> String {
         let names: Vec<_> = self.parameters.iter().map(|parameter| parameter.name).collect();

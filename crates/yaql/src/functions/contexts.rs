@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use blueprint::Name;
 
-use super::given::{Arguments, CallArguments};
+use super::given::{CallArguments, SuppliedArguments};
 use super::row::{Row, method, operator, plain};
 use crate::failure::{Evaluated, Halt};
 use crate::lexer;
-use crate::model::{Body, Datum, Lambda, Machine, Memory, Scope};
+use crate::model::{Datum, Lambda, LambdaBody, Machine, Memory, Scope};
 use crate::tree::Variable;
 
 pub(super) const ROWS: &[Row] = &[
@@ -123,8 +123,8 @@ fn def(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let name = given.text(0);
     let scope = Scope::inside(&given.scope, Vec::new());
     let body = match given.lambda(1).as_deref() {
-        Some(Lambda::Written(node, _)) => Body::Written(*node),
-        Some(Lambda::Always(value)) => Body::Always(value.clone()),
+        Some(Lambda::Written(node, _)) => LambdaBody::Written(*node),
+        Some(Lambda::Always(value)) => LambdaBody::Always(value.clone()),
         None => return Err(Halt::failed("'NoneType' object is not callable")),
     };
     scope.define(camel_case(&name), body);
@@ -170,7 +170,7 @@ fn call(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum>
         Datum::Absent => None,
         receiver => Some(receiver),
     };
-    machine.call_by_name(&name, receiver, Arguments::Values(arguments, named), &given.scope, given.ordinal)
+    machine.call_by_name(&name, receiver, SuppliedArguments::Values(arguments, named), &given.scope, given.ordinal)
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use blueprint::Name;
 
 use crate::failure::{Evaluated, Halt};
-use crate::model::{Cursor, Datum, Lambda, Machine, Map, Scope, Stream};
+use crate::model::{Cursor, Datum, DatumMap, Lambda, Machine, Scope, Stream};
 use crate::tree::NodeId;
 
 /// The arguments of a call before they are assigned.
-pub(crate) enum Arguments<'a> {
+pub(crate) enum SuppliedArguments<'a> {
     /// As written; `None` for an omitted argument.
     Written(&'a [Option<NodeId>]),
     /// As values: positional and named.
@@ -88,10 +88,10 @@ impl CallArguments {
     }
 
     /// A map argument; an empty map for another value.
-    pub(super) fn map(&mut self, at: usize) -> Rc<Map> {
+    pub(super) fn map(&mut self, at: usize) -> Rc<DatumMap> {
         match self.take(at) {
             Datum::Map(map) => map,
-            _ => Rc::new(Map { entries: Default::default(), frozen: true, extent: Default::default() }),
+            _ => Rc::new(DatumMap { entries: Default::default(), frozen: true, extent: Default::default() }),
         }
     }
 

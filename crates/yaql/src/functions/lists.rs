@@ -5,7 +5,7 @@ use super::row::{Row, both, method, operator, plain};
 use super::text::times_of;
 use crate::failure::{Evaluated, Halt};
 use crate::key::{contains, equal};
-use crate::model::{Cursor, Datum, Key, Machine, View};
+use crate::model::{Cursor, Datum, DatumKey, Machine, View};
 
 pub(super) const ROWS: &[Row] = &[
     operator("#list", "*args: any?", build).says("A list of values.", "[1, a, null]", r#"[1, "a", null]"#),
@@ -158,7 +158,7 @@ fn index(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 /// Whether a set, or a view that acts as one, has an item. An entry equals a collection of its key and value.
 pub(super) fn has_item(machine: &mut Machine<'_>, set: &Datum, value: &Datum) -> Evaluated<bool> {
     match set {
-        Datum::Set(set) => Ok(set.items.contains(&Key::of(value.clone())?)),
+        Datum::Set(set) => Ok(set.items.contains(&DatumKey::of(value.clone())?)),
         Datum::View(View::Entries, map) => {
             let name = value.type_name();
             if !matches!(value, Datum::Text(_) | Datum::Map(_)) && !value.is_iterable() {
@@ -166,12 +166,12 @@ pub(super) fn has_item(machine: &mut Machine<'_>, set: &Datum, value: &Datum) ->
             }
             let parts = machine.collect(value.clone())?;
             match &*parts {
-                [key, entry] => Ok(map.entries.get(&Key::of(key.clone())?).is_some_and(|held| equal(held, entry))),
+                [key, entry] => Ok(map.entries.get(&DatumKey::of(key.clone())?).is_some_and(|held| equal(held, entry))),
                 [_, _, ..] => Err(Halt::failed("too many values to unpack (expected 2)")),
                 fewer => Err(Halt::failed(format!("not enough values to unpack (expected 2, got {})", fewer.len()))),
             }
         }
-        Datum::View(_, map) => Ok(map.entries.contains_key(&Key::of(value.clone())?)),
+        Datum::View(_, map) => Ok(map.entries.contains_key(&DatumKey::of(value.clone())?)),
         _ => Ok(false),
     }
 }

@@ -6,7 +6,7 @@ use super::given::CallArguments;
 use super::row::{Row, both, method, operator, plain};
 use crate::failure::{Evaluated, Halt};
 use crate::key::equal;
-use crate::model::{Cursor, Datum, Entries, Key, Keys, Lambda, Machine, Map, View};
+use crate::model::{Cursor, Datum, DatumEntries, DatumKey, DatumMap, Keys, Lambda, Machine, View};
 use crate::text;
 
 pub(super) const ROWS: &[Row] = &[
@@ -112,12 +112,12 @@ fn rules(values: Vec<Datum>) -> impl Iterator<Item = (Datum, Datum)> {
 
 fn dict_of_pairs(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut pairs = given.items(0);
-    let mut entries = Entries::default();
+    let mut entries = DatumEntries::default();
     while let Some(pair) = pairs.next(machine)? {
         let mut pair = Cursor::of(pair);
         let key = pair.next(machine)?.ok_or_else(|| Halt::failed(""))?;
         let value = pair.next(machine)?.ok_or_else(|| Halt::failed(""))?;
-        entries.insert(Key::of(key)?, value);
+        entries.insert(DatumKey::of(key)?, value);
         machine.weigh(56 + 8 * entries.len())?;
     }
     Ok(Datum::map(entries))
@@ -126,7 +126,7 @@ fn dict_of_pairs(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluat
 fn to_dict(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (mut items, key_of, value_of) = (given.items(0), given.lambda(1), given.lambda(2));
     let key_of = key_of.ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
-    let mut entries = Entries::default();
+    let mut entries = DatumEntries::default();
     while let Some(item) = items.next(machine)? {
         let item = [item];
         let key = machine.apply(&key_of, &item)?;
@@ -137,27 +137,31 @@ fn to_dict(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Dat
                 item
             }
         };
-        entries.insert(Key::of(key)?, value);
+        entries.insert(DatumKey::of(key)?, value);
         machine.weigh(56 + 8 * entries.len())?;
     }
     Ok(Datum::open_map(entries))
 }
 
 fn index(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    let (map, key) = (given.map(0), Key::of(given.take(1))?);
+    let (map, key) = (given.map(0), DatumKey::of(given.take(1))?);
     map.entries.get(&key).cloned().ok_or_else(|| Halt::failed(text::repr(&key.value)))
 }
 
 fn get(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    let (map, key, default) = (given.map(0), Key::of(given.take(1))?, given.take(2));
+    let (map, key, default) = (given.map(0), DatumKey::of(given.take(1))?, given.take(2));
     Ok(map.entries.get(&key).cloned().unwrap_or(default))
 }
 
-fn changed(machine: &mut Machine<'_>, map: &Map, changes: impl Iterator<Item = (Datum, Datum)>) -> Evaluated<Datum> {
+fn changed(
+    machine: &mut Machine<'_>,
+    map: &DatumMap,
+    changes: impl Iterator<Item = (Datum, Datum)>,
+) -> Evaluated<Datum> {
     let mut entries = map.entries.clone();
     machine.step(entries.len() as u64)?;
     for (key, value) in changes {
-        entries.insert(Key::of(key)?, value);
+        entries.insert(DatumKey::of(key)?, value);
     }
     Ok(Datum::map(entries))
 }
@@ -193,7 +197,7 @@ fn items(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 }
 
 fn contains_key(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    let (map, key) = (given.map(0), Key::of(given.take(1))?);
+    let (map, key) = (given.map(0), DatumKey::of(given.take(1))?);
     Ok(Datum::Bool(map.entries.contains_key(&key)))
 }
 
@@ -216,11 +220,11 @@ fn len(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::count(given.map(0).entries.len()))
 }
 
-fn without(machine: &mut Machine<'_>, map: &Map, mut keys: Cursor) -> Evaluated<Datum> {
+fn without(machine: &mut Machine<'_>, map: &DatumMap, mut keys: Cursor) -> Evaluated<Datum> {
     machine.step(map.entries.len() as u64)?;
     let mut gone = Keys::default();
     while let Some(key) = keys.next(machine)? {
-        gone.insert(Key::of(key)?);
+        gone.insert(DatumKey::of(key)?);
     }
     let entries = map.entries.iter().filter(|(key, _)| !gone.contains(*key));
     Ok(Datum::open_map(entries.map(|(key, value)| (key.clone(), value.clone())).collect()))
@@ -250,7 +254,13 @@ fn merge_with(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<
     merge(machine, &left, &right, &mergers, levels)
 }
 
-fn merge(machine: &mut Machine<'_>, left: &Map, right: &Map, mergers: &Mergers, levels: i64) -> Evaluated<Datum> {
+fn merge(
+    machine: &mut Machine<'_>,
+    left: &DatumMap,
+    right: &DatumMap,
+    mergers: &Mergers,
+    levels: i64,
+) -> Evaluated<Datum> {
     machine.step((left.entries.len() + right.entries.len()) as u64)?;
     let mut merged = left.entries.clone();
     for (key, value) in &right.entries {
@@ -297,7 +307,7 @@ fn merge_lists(machine: &mut Machine<'_>, left: Datum, right: Datum, mergers: &M
     let mut items = Keys::default();
     for item in machine.collect(left)?.into_iter().chain(machine.collect(right)?) {
         machine.step(1)?;
-        items.insert(Key::of(item)?);
+        items.insert(DatumKey::of(item)?);
         machine.weigh(56 + 8 * items.len())?;
     }
     let most = machine.budget.limits.items;

@@ -28,9 +28,9 @@ use std::sync::LazyLock;
 use foldhash::fast::FixedState;
 use indexmap::IndexMap;
 
-pub(crate) use given::{Arguments, CallArguments};
-pub(crate) use row::Run;
-pub use row::{CallForm, Function};
+pub(crate) use given::{CallArguments, SuppliedArguments};
+pub(crate) use row::FunctionCode;
+pub use row::{CallForm, YaqlFunction};
 
 use self::row::Row;
 use crate::drawing::Draw;
@@ -55,9 +55,9 @@ const TABLES: [&[Row]; 15] = [
     time::ROWS,
 ];
 
-static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
+static FUNCTIONS: LazyLock<Vec<YaqlFunction>> = LazyLock::new(|| {
     let rows = TABLES.into_iter().flatten();
-    rows.map(|row| Function {
+    rows.map(|row| YaqlFunction {
         name: row.name,
         how: row.how,
         parameters: signature::parse(row.signature).unwrap_or_default(),
@@ -71,8 +71,8 @@ static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
 });
 
 static BY_NAME: LazyLock<IndexMap<&'static str, Overloads, FixedState>> = LazyLock::new(|| {
-    let mut plain: HashMap<&'static str, Vec<&'static Function>> = HashMap::new();
-    let mut methods: HashMap<&'static str, Vec<&'static Function>> = HashMap::new();
+    let mut plain: HashMap<&'static str, Vec<&'static YaqlFunction>> = HashMap::new();
+    let mut methods: HashMap<&'static str, Vec<&'static YaqlFunction>> = HashMap::new();
     for function in FUNCTIONS.iter() {
         if function.how != CallForm::Method {
             plain.entry(function.name).or_default().push(function);
@@ -92,7 +92,7 @@ static BY_NAME: LazyLock<IndexMap<&'static str, Overloads, FixedState>> = LazyLo
 });
 
 /// All functions in the order of the table; a name has one entry for each overload.
-pub fn functions() -> &'static [Function] {
+pub fn functions() -> &'static [YaqlFunction] {
     &FUNCTIONS
 }
 
@@ -100,9 +100,9 @@ pub fn functions() -> &'static [Function] {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Overloads {
     /// Called as a function.
-    pub(crate) plain: &'static [&'static Function],
+    pub(crate) plain: &'static [&'static YaqlFunction],
     /// Called as a method.
-    pub(crate) method: &'static [&'static Function],
+    pub(crate) method: &'static [&'static YaqlFunction],
 }
 
 /// The functions of a name; underscores at its end do not count.
@@ -183,9 +183,12 @@ mod tests {
             let (expression, value) = function.example;
             let expected = pycompat::parse_json(value).unwrap_or_else(|error| panic!("{expression}: {error:?}"));
             let data = blueprint::Value::map([("data", blueprint::Value::Null)]);
-            let limits = crate::Limits { text_format: function.needs_text_format, ..crate::Limits::default() };
+            let limits = crate::EvaluationLimits {
+                text_format: function.needs_text_format,
+                ..crate::EvaluationLimits::default()
+            };
             let found = crate::Program::compile(expression)
-                .map_err(crate::Stop::Failed)
+                .map_err(crate::EvaluationStop::Failed)
                 .and_then(|program| program.evaluate(&data, &limits, &mut Drawn));
             match found {
                 Ok(found) => assert_eq!(found, expected, "{expression}"),
@@ -197,7 +200,7 @@ mod tests {
     struct Drawn;
 
     impl crate::Drawing for Drawn {
-        fn drawn(&mut self, _: crate::CallSite, what: Draw) -> Option<blueprint::Value> {
+        fn drawn(&mut self, _: crate::DrawSite, what: Draw) -> Option<blueprint::Value> {
             Some(match what {
                 Draw::Now => blueprint::Value::Int(1_577_934_245_000_000),
                 Draw::Random => blueprint::Value::Float(0.5),

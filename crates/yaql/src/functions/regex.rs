@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use pycompat::{Flags, Match};
+use pycompat::{Flags, PatternMatch};
 
 use super::given::{CallArguments, stream};
 use super::row::{Row, method, operator, plain};
 use crate::failure::{Evaluated, Halt};
-use crate::model::{Datum, Entries, Key, Lambda, Machine, Scope};
+use crate::model::{Datum, DatumEntries, DatumKey, Lambda, Machine, Scope};
 use crate::regex::{Regex, escape};
 use crate::tree::Variable;
 
@@ -143,16 +143,16 @@ fn differs_text(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Da
 
 /// Sets the variables of a match: `$` and `$1` are the whole match, `$2` is the first group, and groups have their
 /// names (decision D13).
-fn publish(scope: &Scope, regex: &Regex, text: &str, found: &Match) {
+fn publish(scope: &Scope, regex: &Regex, text: &str, found: &PatternMatch) {
     for (at, range) in found.groups.iter().enumerate() {
         let place = |byte: usize| Datum::count(text[..byte].chars().count());
         let (value, start, end) = match range {
             Some((start, end)) => (Datum::text(&text[*start..*end]), place(*start), place(*end)),
             None => (Datum::Null, Datum::Int(-1), Datum::Int(-1)),
         };
-        let entries: Entries = [("value", value), ("start", start), ("end", end)]
+        let entries: DatumEntries = [("value", value), ("start", start), ("end", end)]
             .into_iter()
-            .map(|(key, value)| (Key::text(key.into()), value))
+            .map(|(key, value)| (DatumKey::text(key.into()), value))
             .collect();
         let entry = Datum::open_map(entries);
         if let Some(Some(name)) = regex.group_names().get(at) {
@@ -167,7 +167,7 @@ fn selected(
     selector: Option<&Rc<Lambda>>,
     scope: &Rc<Scope>,
     (regex, text): (&Regex, &str),
-    found: &Match,
+    found: &PatternMatch,
 ) -> Evaluated<Datum> {
     match selector {
         None => Ok(Datum::text(&text[found.start..found.end])),
@@ -199,7 +199,7 @@ fn search_all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<
 }
 
 /// The first `count` matches: all for 0, none for a negative count.
-fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i64) -> Evaluated<Vec<Match>> {
+fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i64) -> Evaluated<Vec<PatternMatch>> {
     let most = match count {
         0 => usize::MAX,
         count => usize::try_from(count).unwrap_or(0),

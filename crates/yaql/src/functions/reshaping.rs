@@ -11,7 +11,7 @@ use super::row::{Row, both, method};
 use super::selecting::{callable, number_of_items};
 use crate::failure::{Evaluated, FailureKind, Halt};
 use crate::key::equal;
-use crate::model::{Cursor, Datum, Entries, Key, Lambda, Machine, Memory, Ordering};
+use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Lambda, Machine, Memory, Ordering};
 
 pub(super) const ROWS: &[Row] = &[
     both("append", "collection: iterable, *args: any?", append).says(
@@ -325,17 +325,17 @@ fn then_by_descending(machine: &mut Machine<'_>, given: CallArguments) -> Evalua
 fn group_by(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (key_of, value_of) = (callable(&mut given, 1)?, given.lambda(2));
     let mut items = given.items(0);
-    let mut groups: indexmap::IndexMap<Key, Vec<Datum>, foldhash::fast::FixedState> = Default::default();
+    let mut groups: indexmap::IndexMap<DatumKey, Vec<Datum>, foldhash::fast::FixedState> = Default::default();
     while let Some(item) = items.next(machine)? {
         let value = match &value_of {
             Some(value_of) => machine.apply(value_of, std::slice::from_ref(&item))?,
             None => item.clone(),
         };
-        let key = Key::of(machine.apply(&key_of, &[item])?)?;
+        let key = DatumKey::of(machine.apply(&key_of, &[item])?)?;
         groups.entry(key).or_default().push(value);
         machine.weigh(56 + 8 * groups.len())?;
     }
-    let groups: Entries = groups.into_iter().map(|(key, values)| (key, Datum::list(values))).collect();
+    let groups: DatumEntries = groups.into_iter().map(|(key, values)| (key, Datum::list(values))).collect();
     let depth = groups.values().map(Datum::depth).max().unwrap_or(0).max(given.depth()) + 1;
     let mut aggregator = given.lambda(3).map(|aggregator| Aggregator { aggregator, pairs: true, failure: None });
     let mut groups = groups.into_iter();

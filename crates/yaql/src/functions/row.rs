@@ -21,7 +21,7 @@ pub enum CallForm {
 }
 
 /// A function.
-pub struct Function {
+pub struct YaqlFunction {
     /// The name; for operators and properties an internal name.
     pub name: &'static str,
     /// The form of a call.
@@ -34,47 +34,47 @@ pub struct Function {
     pub example: (&'static str, &'static str),
     /// `a => b` is a pair for this function, not a named argument.
     pub takes_rules: bool,
-    /// The function exists only with [`crate::Limits::text_format`].
+    /// The function exists only with [`crate::EvaluationLimits::text_format`].
     pub needs_text_format: bool,
-    pub(crate) run: Run,
+    pub(crate) run: FunctionCode,
 }
 
 /// The implementation of a function.
-pub(crate) type Run = fn(&mut Machine<'_>, CallArguments) -> Evaluated<Datum>;
+pub(crate) type FunctionCode = fn(&mut Machine<'_>, CallArguments) -> Evaluated<Datum>;
 
 /// A row of the table of functions.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) how: CallForm,
     pub(super) signature: &'static str,
-    pub(super) run: Run,
+    pub(super) run: FunctionCode,
     pub(super) takes_rules: bool,
     pub(super) needs_text_format: bool,
     pub(super) summary: &'static str,
     pub(super) example: (&'static str, &'static str),
 }
 
-pub(super) const fn row(name: &'static str, how: CallForm, signature: &'static str, run: Run) -> Row {
+pub(super) const fn row(name: &'static str, how: CallForm, signature: &'static str, run: FunctionCode) -> Row {
     Row { name, how, signature, run, takes_rules: false, needs_text_format: false, summary: "", example: ("", "") }
 }
 
-pub(super) const fn plain(name: &'static str, signature: &'static str, run: Run) -> Row {
+pub(super) const fn plain(name: &'static str, signature: &'static str, run: FunctionCode) -> Row {
     row(name, CallForm::Plain, signature, run)
 }
 
-pub(super) const fn method(name: &'static str, signature: &'static str, run: Run) -> Row {
+pub(super) const fn method(name: &'static str, signature: &'static str, run: FunctionCode) -> Row {
     row(name, CallForm::Method, signature, run)
 }
 
-pub(super) const fn both(name: &'static str, signature: &'static str, run: Run) -> Row {
+pub(super) const fn both(name: &'static str, signature: &'static str, run: FunctionCode) -> Row {
     row(name, CallForm::Both, signature, run)
 }
 
-pub(super) const fn operator(name: &'static str, signature: &'static str, run: Run) -> Row {
+pub(super) const fn operator(name: &'static str, signature: &'static str, run: FunctionCode) -> Row {
     row(name, CallForm::Operator, signature, run)
 }
 
-pub(super) const fn property(name: &'static str, signature: &'static str, run: Run) -> Row {
+pub(super) const fn property(name: &'static str, signature: &'static str, run: FunctionCode) -> Row {
     row(name, CallForm::Property, signature, run)
 }
 

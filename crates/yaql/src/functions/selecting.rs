@@ -7,7 +7,7 @@ use super::given::{CallArguments, stream};
 use super::row::{Row, both, method};
 use crate::failure::{Evaluated, Halt};
 use crate::key::equal;
-use crate::model::{Cursor, Datum, Key, Keys, Lambda, Machine};
+use crate::model::{Cursor, Datum, DatumKey, Keys, Lambda, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     method("where", "collection: iterable, predicate: lambda", where_).says(
@@ -214,7 +214,7 @@ fn distinct(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
                 Some(selector) => machine.apply(selector, std::slice::from_ref(&item))?,
                 None => item.clone(),
             };
-            if seen.insert(Key::of(key)?) {
+            if seen.insert(DatumKey::of(key)?) {
                 machine.weigh(56 + 8 * seen.len())?;
                 return Ok(Some(item));
             }

@@ -10,7 +10,7 @@ use super::row::{Row, method, plain};
 use super::selecting::callable;
 use crate::arithmetic;
 use crate::failure::{Evaluated, Halt};
-use crate::model::{Cursor, Datum, Key, Keys, Machine};
+use crate::model::{Cursor, Datum, DatumKey, Keys, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     plain("range", "stop: int", range).says("The integers from 0 to an exclusive end.", "range(3)", "[0, 1, 2]"),
@@ -139,7 +139,7 @@ fn generate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
             return Ok(None);
         }
         if decycle {
-            if !seen.insert(Key::of(value.clone())?) {
+            if !seen.insert(DatumKey::of(value.clone())?) {
                 return Ok(None);
             }
             machine.weigh(56 + 8 * seen.len())?;
@@ -173,7 +173,7 @@ fn generate_many(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Dat
         while let Some(item) = queue.pop_front() {
             machine.step(1)?;
             if decycle {
-                if !seen.insert(Key::of(item.clone())?) {
+                if !seen.insert(DatumKey::of(item.clone())?) {
                     continue;
                 }
                 machine.weigh(56 + 8 * seen.len())?;

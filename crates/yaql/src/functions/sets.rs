@@ -5,7 +5,7 @@ use super::lists;
 use super::row::{Row, both, method, operator, plain};
 use crate::failure::{Evaluated, Halt};
 use crate::key::set_of;
-use crate::model::{Datum, Key, Keys, Machine};
+use crate::model::{Datum, DatumKey, Keys, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     plain("set", "*args: any?", set).says(
@@ -54,7 +54,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 fn keys_of(values: Vec<Datum>) -> Evaluated<Keys> {
-    values.into_iter().map(Key::of).collect()
+    values.into_iter().map(DatumKey::of).collect()
 }
 
 fn set(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {

@@ -3,7 +3,7 @@
 use super::given::CallArguments;
 use super::row::{Row, both, method, operator, plain};
 use crate::failure::{Evaluated, Halt};
-use crate::model::{Datum, Key, Keys, Machine};
+use crate::model::{Datum, DatumKey, Keys, Machine};
 use crate::text;
 
 pub(super) const ROWS: &[Row] = &[
@@ -457,7 +457,7 @@ fn characters(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     for (_, kind) in kinds.into_iter().enumerate().filter(|(at, _)| given.flag(*at)) {
         let texts = kind.map_err(|name| Halt::failed(format!("module 'string' has no attribute '{name}'")))?;
         for one in texts.iter().flat_map(|text| text.chars()) {
-            found.insert(Key::text(one.encode_utf8(&mut [0; 4]).into()));
+            found.insert(DatumKey::text(one.encode_utf8(&mut [0; 4]).into()));
         }
     }
     Ok(Datum::tuple(found.into_iter().map(|key| key.value).collect()))

@@ -8,7 +8,7 @@ use pycompat::BigInt;
 use super::given::CallArguments;
 use super::row::{Row, method, operator, plain, property};
 use crate::arithmetic;
-use crate::dates::{self, Moment, Parts, Timespan};
+use crate::dates::{self, DateTimeParts, Moment, Timespan};
 use crate::drawing::Draw;
 use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Machine};
@@ -215,7 +215,7 @@ fn part(given: &CallArguments, at: usize) -> Evaluated<i64> {
 }
 
 fn datetime(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    let parts = Parts {
+    let parts = DateTimeParts {
         year: part(&given, 0)?,
         month: part(&given, 1)?,
         day: part(&given, 2)?,

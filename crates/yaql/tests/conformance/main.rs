@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use blueprint::Value;
-use yaql::{CallSite, Draw, Drawing, FailureKind, Limits, Program, Stop};
+use yaql::{Draw, DrawSite, Drawing, EvaluationLimits, EvaluationStop, FailureKind, Program};
 
 /// The time limit of an expression.
 const LONGEST: Duration = Duration::from_secs(3);
@@ -61,7 +61,7 @@ fn cases(folder: &Path) -> Vec<Case> {
 struct Drawn;
 
 impl Drawing for Drawn {
-    fn drawn(&mut self, site: CallSite, what: Draw) -> Option<Value> {
+    fn drawn(&mut self, site: DrawSite, what: Draw) -> Option<Value> {
         Some(match what {
             Draw::Now => Value::Int(1_577_934_245_000_000),
             Draw::Random => Value::Float(f64::from((site.call * 7 + site.turn) % 10) / 10.0),
@@ -75,12 +75,12 @@ fn run(expression: &str, data: &Value) -> Outcome {
         Err(failure) => return Outcome::Failure { phase: "parse", kind: failure.kind, message: failure.message },
     };
     let data = Value::map([("data", data.clone())]);
-    match program.evaluate(&data, &Limits::default(), &mut Drawn) {
+    match program.evaluate(&data, &EvaluationLimits::default(), &mut Drawn) {
         Ok(value) => Outcome::Value(value),
-        Err(Stop::Failed(failure)) => {
+        Err(EvaluationStop::Failed(failure)) => {
             Outcome::Failure { phase: "evaluate", kind: failure.kind, message: failure.message }
         }
-        Err(Stop::Ask(_)) => Outcome::Asked,
+        Err(EvaluationStop::Ask(_)) => Outcome::Asked,
     }
 }
 

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use ::blueprint::{IndexMap, Map, Name, Value};
 
-use super::Environment;
+use super::HeatEnvironment;
 use super::codes::{MERGE_CONFLICT, MERGE_KIND};
-use crate::hot::parameters::Kind;
-use crate::hot::refusal::Refusal;
+use crate::hot::parameters::ParameterKind;
+use crate::hot::refusal::ValueRefusal;
 
 /// An environment file.
-pub struct File<'a> {
+pub struct NamedEnvironment<'a> {
     /// Its name, for messages.
     pub name: &'a str,
     /// Its content.
-    pub environment: Environment,
+    pub environment: HeatEnvironment,
 }
 
 /// How a parameter is combined with its earlier value.
@@ -48,14 +48,14 @@ impl Strategy {
 /// Lays files over `base`, in order. `kinds` says what kind the root's parameters are; those it does not declare are
 /// only taken from what comes first. What is wrong goes to `found`, with the number of the file.
 pub fn merge(
-    base: Environment,
-    files: Vec<File<'_>>,
-    kinds: &dyn Fn(&str) -> Option<Kind>,
-    found: &mut Vec<(usize, Refusal)>,
-) -> Environment {
+    base: HeatEnvironment,
+    files: Vec<NamedEnvironment<'_>>,
+    kinds: &dyn Fn(&str) -> Option<ParameterKind>,
+    found: &mut Vec<(usize, ValueRefusal)>,
+) -> HeatEnvironment {
     let mut merging = Merging { kinds, used: HashMap::new(), found };
     let mut merged = base;
-    for (number, File { name, environment }) in files.into_iter().enumerate() {
+    for (number, NamedEnvironment { name, environment }) in files.into_iter().enumerate() {
         let strategies = environment.strategies;
         let mut section = |section: &'static str, old: &mut Map, new: Map| {
             merging.parameters(number, name, section, old, new, &strategies);
@@ -81,10 +81,10 @@ fn lay_over(old: &mut Map, new: Map) {
 }
 
 struct Merging<'a> {
-    kinds: &'a dyn Fn(&str) -> Option<Kind>,
+    kinds: &'a dyn Fn(&str) -> Option<ParameterKind>,
     /// The strategy by which a file gave a parameter first.
     used: HashMap<Name, Strategy>,
-    found: &'a mut Vec<(usize, Refusal)>,
+    found: &'a mut Vec<(usize, ValueRefusal)>,
 }
 
 impl Merging<'_> {
@@ -97,7 +97,7 @@ impl Merging<'_> {
         new: Map,
         strategies: &Map,
     ) {
-        let mut chosen: IndexMap<&Name, (Kind, Strategy)> = IndexMap::default();
+        let mut chosen: IndexMap<&Name, (ParameterKind, Strategy)> = IndexMap::default();
         for (name, _) in new.iter().filter(|(_, value)| !value.is_null()) {
             let Some(kind) = (self.kinds)(name) else { continue };
             let strategy = self.strategy(name, strategies);
@@ -114,7 +114,7 @@ impl Merging<'_> {
                     let message = format!("`{name}` is combined by `{strategy}` in `{file}`, and by `{used}` before");
                     let words =
                         format!("Conflicting merge strategy '{strategy}' for parameter '{name}' in file '{file}'.");
-                    let refusal = Refusal::new(&MERGE_CONFLICT, message)
+                    let refusal = ValueRefusal::new(&MERGE_CONFLICT, message)
                         .heat(words)
                         .class("ConflictingMergeStrategyForParam")
                         .help(format!("say `{name}: {used}` in `parameter_merge_strategies` of every file"));
@@ -139,7 +139,7 @@ impl Merging<'_> {
                 None => {
                     let ty = kind.parameter_name();
                     let message = format!("`{name}` in `{file}` cannot be merged into what came before");
-                    let refusal = Refusal::new(&MERGE_KIND, message)
+                    let refusal = ValueRefusal::new(&MERGE_KIND, message)
                         .heat("Invalid parameter in environment .")
                         .class("ValueError")
                         .help(format!(
@@ -162,18 +162,18 @@ impl Merging<'_> {
 }
 
 /// A parameter's value combined with an earlier one; `None` if such values cannot be combined.
-fn combine(kind: Kind, old: Option<&Value>, new: &Value, deep: bool) -> Option<Value> {
+fn combine(kind: ParameterKind, old: Option<&Value>, new: &Value, deep: bool) -> Option<Value> {
     match (kind, new) {
-        (Kind::String, Value::Text(new)) => match old {
+        (ParameterKind::String, Value::Text(new)) => match old {
             None | Some(Value::Null) => Some(Value::Text(new.clone())),
             Some(Value::Text(old)) => Some(Value::from(format!("{old}{new}"))),
             Some(_) => None,
         },
-        (Kind::List, Value::Text(_) | Value::List(_)) => match old.filter(|old| pycompat::truth(old)) {
+        (ParameterKind::List, Value::Text(_) | Value::List(_)) => match old.filter(|old| pycompat::truth(old)) {
             None => Some(new.clone()),
             Some(old) => lists(old, new),
         },
-        (Kind::Map, _) => {
+        (ParameterKind::Map, _) => {
             let new = parsed(new)?;
             match old.filter(|old| pycompat::truth(old)) {
                 None => Some(new),

@@ -1,7 +1,7 @@
 //! Environments: inputs and settings that are given to a template from outside (decision Heat 7).
 //!
-//! [`Environment::parse`] reads a file's value, [`merge`] combines files in order, and a [`Registry`] resolves the type
-//! of a resource. A mistake has a path into the value, so the reader of the file can find its place.
+//! [`HeatEnvironment::parse`] reads a file's value, [`merge`] combines files in order, and a [`Registry`] resolves the
+//! type of a resource. A mistake has a path into the value, so the reader of the file can find its place.
 //!
 //! Not here: reading YAML; whether a type that the registry leads to exists, which is asked for.
 
@@ -9,19 +9,19 @@ pub mod codes;
 mod merge;
 mod registry;
 
-pub use merge::{File, merge};
-pub use registry::{Registry, Resolved, Target};
+pub use merge::{NamedEnvironment, merge};
+pub use registry::{Registry, ResolvedType, TypeResolution};
 
 use ::blueprint::{Map, Name, Value};
 
 use self::codes::{EMPTY_SECTION, EVENT_SINK_IGNORED};
 use crate::codes::{MISSING_FIELD, VALUE_NOT_ALLOWED, WRONG_SHAPE};
 use crate::hot::codes::UNKNOWN_SECTION;
-use crate::hot::refusal::Refusal;
+use crate::hot::refusal::ValueRefusal;
 
 /// An environment.
 #[derive(Clone, Debug, Default)]
-pub struct Environment {
+pub struct HeatEnvironment {
     /// Values for parameters of the root.
     pub parameters: Map,
     /// Values that take the place of defaults, in the root and in every nested template.
@@ -46,22 +46,22 @@ const SECTIONS: [&str; 6] = [
     "parameter_merge_strategies",
 ];
 
-impl Environment {
+impl HeatEnvironment {
     /// Reads an environment; null is an empty one. Mistakes go to `found`; the parts without mistakes are read.
-    pub fn parse(value: &Value, found: &mut Vec<Refusal>) -> Environment {
-        let mut environment = Environment::default();
+    pub fn parse(value: &Value, found: &mut Vec<ValueRefusal>) -> HeatEnvironment {
+        let mut environment = HeatEnvironment::default();
         let entries = match value.bare() {
             Value::Null => return environment,
             Value::Map(entries) => entries,
             _ => {
                 let words = "The environment is not a valid YAML mapping data type.";
-                found.push(Refusal::new(&WRONG_SHAPE, "an environment is a map").heat(words).class("ValueError"));
+                found.push(ValueRefusal::new(&WRONG_SHAPE, "an environment is a map").heat(words).class("ValueError"));
                 return environment;
             }
         };
         for (key, section) in entries.iter() {
             if !SECTIONS.contains(&key.as_ref()) {
-                let mut refusal = Refusal::new(&UNKNOWN_SECTION, format!("an environment has no section `{key}`"))
+                let mut refusal = ValueRefusal::new(&UNKNOWN_SECTION, format!("an environment has no section `{key}`"))
                     .heat(format!("environment has wrong section \"{key}\""))
                     .class("ValueError");
                 if let Some(nearest) = diag::nearest(key, SECTIONS) {
@@ -72,7 +72,7 @@ impl Environment {
             }
             if section.is_null() {
                 let words = format!("environment has empty section \"{key}\"");
-                let refusal = Refusal::new(&EMPTY_SECTION, format!("the section `{key}` is empty"));
+                let refusal = ValueRefusal::new(&EMPTY_SECTION, format!("the section `{key}` is empty"));
                 let refusal = refusal.heat(words).class("ValueError").help("take it out, or write `{}`");
                 found.push(refusal.within(key.as_ref()));
                 continue;
@@ -82,7 +82,7 @@ impl Environment {
         environment
     }
 
-    fn section(&mut self, key: &Name, section: &Value, found: &mut Vec<Refusal>) {
+    fn section(&mut self, key: &Name, section: &Value, found: &mut Vec<ValueRefusal>) {
         let map = match key.as_ref() {
             "parameters" => &mut self.parameters,
             "parameter_defaults" => &mut self.parameter_defaults,
@@ -91,7 +91,7 @@ impl Environment {
             _ => {
                 let Some(items) = section.as_list() else {
                     found.push(
-                        Refusal::new(&WRONG_SHAPE, format!("the section `{key}` is a list")).within(key.as_ref()),
+                        ValueRefusal::new(&WRONG_SHAPE, format!("the section `{key}` is a list")).within(key.as_ref()),
                     );
                     return;
                 };
@@ -106,9 +106,8 @@ impl Environment {
         };
         match section.as_map() {
             Some(entries) => *map = entries.clone(),
-            None => {
-                found.push(Refusal::new(&WRONG_SHAPE, format!("the section `{key}` is a map")).within(key.as_ref()))
-            }
+            None => found
+                .push(ValueRefusal::new(&WRONG_SHAPE, format!("the section `{key}` is a map")).within(key.as_ref())),
         }
     }
 
@@ -119,15 +118,17 @@ impl Environment {
 }
 
 /// Judges the event sinks, which only the cloud can serve.
-fn sinks(items: &[Value], found: &mut Vec<Refusal>) {
+fn sinks(items: &[Value], found: &mut Vec<ValueRefusal>) {
     for (at, sink) in items.iter().enumerate() {
         let refusal = match sink.as_map().map(|sink| sink.get("type").and_then(Value::as_text)) {
-            None => Refusal::new(&WRONG_SHAPE, "an event sink is a map"),
-            Some(None) => Refusal::new(&MISSING_FIELD, "the event sink has no type").help("add `type: zaqar-queue`"),
-            Some(Some("zaqar-queue")) => {
-                Refusal::new(&EVENT_SINK_IGNORED, "events are not sent to a queue of Zaqar here")
+            None => ValueRefusal::new(&WRONG_SHAPE, "an event sink is a map"),
+            Some(None) => {
+                ValueRefusal::new(&MISSING_FIELD, "the event sink has no type").help("add `type: zaqar-queue`")
             }
-            Some(Some(other)) => Refusal::new(&VALUE_NOT_ALLOWED, format!("there is no event sink `{other}`"))
+            Some(Some("zaqar-queue")) => {
+                ValueRefusal::new(&EVENT_SINK_IGNORED, "events are not sent to a queue of Zaqar here")
+            }
+            Some(Some(other)) => ValueRefusal::new(&VALUE_NOT_ALLOWED, format!("there is no event sink `{other}`"))
                 .heat(format!("'{other}'"))
                 .class("KeyError")
                 .help("use `zaqar-queue`")

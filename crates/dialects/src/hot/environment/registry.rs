@@ -11,7 +11,7 @@ use ::blueprint::{IndexMap, Map, Name, Value};
 
 use super::codes::REGISTRY_SHADOWED;
 use crate::codes::{VALUE_NOT_ALLOWED, WRONG_SHAPE};
-use crate::hot::refusal::Refusal;
+use crate::hot::refusal::ValueRefusal;
 
 /// The built-in aliases.
 const BUILT_IN: [(&str, &str); 7] = [
@@ -77,7 +77,7 @@ const MOST_ALIASES: usize = 1000;
 
 /// The result of resolving a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum ResolvedType {
     /// A known type.
     Type(Name),
     /// A template, by its path or address.
@@ -86,9 +86,9 @@ pub enum Target {
 
 /// A resolved type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
+pub struct TypeResolution {
     /// The type or template.
-    pub target: Target,
+    pub target: ResolvedType,
     /// The first entry that was followed, from the outermost key; `None` for a type that resolves to itself, or the
     /// path of a template.
     pub entry: Option<Vec<Name>>,
@@ -96,25 +96,25 @@ pub struct Resolved {
 
 /// An entry: its keys from the outermost, and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct RegistryEntry {
     path: Vec<Name>,
     value: Name,
 }
 
 /// Keys under `resources`, for the resources of a name.
 #[derive(Clone, Debug, Default)]
-struct Rules {
-    types: IndexMap<Name, Entry>,
+struct RegistryRules {
+    types: IndexMap<Name, RegistryEntry>,
     hooks: Vec<Name>,
     restricted: Vec<Name>,
-    inner: IndexMap<Name, Arc<Rules>>,
+    inner: IndexMap<Name, Arc<RegistryRules>>,
 }
 
 /// Resolves types, and knows the hooks and restricted actions of resources.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    types: IndexMap<Name, Entry>,
-    resources: IndexMap<Name, Arc<Rules>>,
+    types: IndexMap<Name, RegistryEntry>,
+    resources: IndexMap<Name, Arc<RegistryRules>>,
 }
 
 /// Whether a text names a template.
@@ -124,7 +124,7 @@ fn is_template(text: &str) -> bool {
 
 impl Registry {
     /// Reads the section `resource_registry`. All that is wrong goes to `found`, warnings too.
-    pub fn new(section: &Map, found: &mut Vec<Refusal>) -> Registry {
+    pub fn new(section: &Map, found: &mut Vec<ValueRefusal>) -> Registry {
         let mut registry = Registry::default();
         for (key, value) in section.iter() {
             let result = match (key.as_ref(), value.bare()) {
@@ -146,7 +146,7 @@ impl Registry {
     }
 
     /// Warns about entries for all resources that a wildcard always precedes (decision D19).
-    fn shadowed(&self, found: &mut Vec<Refusal>) {
+    fn shadowed(&self, found: &mut Vec<ValueRefusal>) {
         for (key, _) in &self.types {
             let stem = key.strip_suffix('*').unwrap_or(key);
             let wildcard = stem.char_indices().find_map(|(at, next)| {
@@ -157,7 +157,7 @@ impl Registry {
             });
             if let Some(wildcard) = wildcard {
                 let message = format!("`{key}` never counts, because `{wildcard}` stands before it");
-                let refusal = Refusal::new(&REGISTRY_SHADOWED, message);
+                let refusal = ValueRefusal::new(&REGISTRY_SHADOWED, message);
                 let help =
                     format!("write entries for the types that `{wildcard}` means, or put this one under `resources`");
                 found.push(refusal.help(help).within(key.as_ref()));
@@ -167,7 +167,7 @@ impl Registry {
 
     /// Resolves a type for a resource with that name; `exists` returns whether a type is known. `None` if it does not
     /// resolve.
-    pub fn resolve(&self, ty: &str, resource: Option<&str>, exists: &dyn Fn(&str) -> bool) -> Option<Resolved> {
+    pub fn resolve(&self, ty: &str, resource: Option<&str>, exists: &dyn Fn(&str) -> bool) -> Option<TypeResolution> {
         Resolving { registry: self, resource, exists, followed: Cell::new(0) }.resolve(ty, 0)
     }
 
@@ -178,11 +178,11 @@ impl Registry {
         &mut self,
         resources: impl IntoIterator<Item = (&'r str, &'r str)>,
         exists: &dyn Fn(&str) -> bool,
-    ) -> Vec<Option<Resolved>> {
+    ) -> Vec<Option<TypeResolution>> {
         let mut all = Vec::new();
         for (name, ty) in resources {
             let resolved = self.resolve(ty, Some(name), exists);
-            if let Some(Resolved { target: Target::Type(_), entry: Some(path) }) = &resolved
+            if let Some(TypeResolution { target: ResolvedType::Type(_), entry: Some(path) }) = &resolved
                 && let Some(entry) = self.entry(path)
             {
                 self.types.insert(ty.into(), entry);
@@ -193,7 +193,7 @@ impl Registry {
     }
 
     /// The user's entry at a path.
-    fn entry(&self, path: &[Name]) -> Option<Entry> {
+    fn entry(&self, path: &[Name]) -> Option<RegistryEntry> {
         let found = match path {
             [key] => self.types.get(key),
             [.., resource, key] => self.resources.get(resource)?.types.get(key),
@@ -206,7 +206,7 @@ impl Registry {
     /// type is the built-in one inside.
     pub fn for_child(&self, resource: &str, entry: Option<&[Name]>) -> Registry {
         let entries = self.types.iter().map(|(key, entry)| {
-            let own = Entry { path: vec![key.clone()], value: entry.value.clone() };
+            let own = RegistryEntry { path: vec![key.clone()], value: entry.value.clone() };
             (key.clone(), own)
         });
         let mut child = Registry { types: entries.collect(), resources: IndexMap::default() };
@@ -232,7 +232,7 @@ impl Registry {
         self.collected(resource, |rules| &rules.restricted)
     }
 
-    fn collected(&self, resource: &str, of: fn(&Rules) -> &Vec<Name>) -> Vec<Name> {
+    fn collected(&self, resource: &str, of: fn(&RegistryRules) -> &Vec<Name>) -> Vec<Name> {
         let mut all: Vec<Name> = Vec::new();
         for (_, rules) in self.resources.iter().filter(|(pattern, _)| fits(resource, pattern)) {
             for word in of(rules) {
@@ -246,7 +246,12 @@ impl Registry {
 }
 
 /// Puts an entry into its level, or takes entries out of it.
-fn register(level: &mut IndexMap<Name, Entry>, key: &Name, value: &Value, above: &[Name]) -> Result<(), Refusal> {
+fn register(
+    level: &mut IndexMap<Name, RegistryEntry>,
+    key: &Name,
+    value: &Value,
+    above: &[Name],
+) -> Result<(), ValueRefusal> {
     match value.bare() {
         Value::Null => {
             match key.strip_suffix('*') {
@@ -259,16 +264,16 @@ fn register(level: &mut IndexMap<Name, Entry>, key: &Name, value: &Value, above:
         }
         Value::Text(value) => {
             let path = above.iter().chain(std::iter::once(key)).cloned().collect();
-            level.insert(key.clone(), Entry { path, value: value.clone() });
+            level.insert(key.clone(), RegistryEntry { path, value: value.clone() });
             Ok(())
         }
-        _ => Err(Refusal::new(&WRONG_SHAPE, format!("`{key}` must lead to a type or a template"))
+        _ => Err(ValueRefusal::new(&WRONG_SHAPE, format!("`{key}` must lead to a type or a template"))
             .help("write the name of a type, the path of a template, or null to take entries out")),
     }
 }
 
 /// The entries below `resources`, or below a resource of a nested template.
-fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<Refusal>) -> IndexMap<Name, Arc<Rules>> {
+fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> IndexMap<Name, Arc<RegistryRules>> {
     let mut all = IndexMap::default();
     for (name, value) in level.iter() {
         match value.bare() {
@@ -286,7 +291,7 @@ fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<Refusal>) -> IndexM
                 }
             },
             _ => {
-                let refusal = Refusal::new(&WRONG_SHAPE, format!("what counts for `{name}` is a map"));
+                let refusal = ValueRefusal::new(&WRONG_SHAPE, format!("what counts for `{name}` is a map"));
                 found.push(refusal.within(name.as_ref()).within("resources"));
             }
         }
@@ -295,8 +300,8 @@ fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<Refusal>) -> IndexM
 }
 
 /// The section for the resources of a name. Paths of refusals begin below it.
-fn rules(entries: &Map, above: &mut Vec<Name>, found: &mut Vec<Refusal>) -> Rules {
-    let mut rules = Rules::default();
+fn rules(entries: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> RegistryRules {
+    let mut rules = RegistryRules::default();
     for (key, value) in entries.iter() {
         let result = match (key.as_ref(), value.bare()) {
             ("hooks", Value::Null) => {
@@ -325,7 +330,7 @@ fn rules(entries: &Map, above: &mut Vec<Name>, found: &mut Vec<Refusal>) -> Rule
 }
 
 /// The words of `hooks` or `restricted_actions`: one, or a list.
-fn words(key: &Name, value: &Value) -> Result<Vec<Name>, Refusal> {
+fn words(key: &Name, value: &Value) -> Result<Vec<Name>, ValueRefusal> {
     let (known, class) = match key.as_ref() {
         "hooks" => (&HOOKS[..], "InvalidBreakPointHook"),
         _ => (&ACTIONS[..], "InvalidRestrictedAction"),
@@ -353,11 +358,14 @@ fn words(key: &Name, value: &Value) -> Result<Vec<Name>, Refusal> {
         None => format!("use {}", known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")),
     };
     let what = if key.as_ref() == "hooks" { "hook" } else { "restricted action" };
-    Err(Refusal::new(&VALUE_NOT_ALLOWED, format!("there is no {what} `{wrong}`")).heat(words).class(class).help(help))
+    Err(ValueRefusal::new(&VALUE_NOT_ALLOWED, format!("there is no {what} `{wrong}`"))
+        .heat(words)
+        .class(class)
+        .help(help))
 }
 
 /// A piece of a pattern for names.
-enum Piece {
+enum PatternPiece {
     Any,
     One,
     /// One of these, or none of these.
@@ -365,28 +373,30 @@ enum Piece {
     Same(char),
 }
 
-impl Piece {
+impl PatternPiece {
     fn takes(&self, character: char) -> bool {
         match self {
-            Piece::Any => false,
-            Piece::One => true,
-            Piece::OneOf(ranges, not) => ranges.iter().any(|(low, high)| (*low..=*high).contains(&character)) != *not,
-            Piece::Same(wanted) => *wanted == character,
+            PatternPiece::Any => false,
+            PatternPiece::One => true,
+            PatternPiece::OneOf(ranges, not) => {
+                ranges.iter().any(|(low, high)| (*low..=*high).contains(&character)) != *not
+            }
+            PatternPiece::Same(wanted) => *wanted == character,
         }
     }
 }
 
 /// The pieces of a pattern: `*` stands for anything, `?` for one character, `[..]` for one of several, `[!..]` for
 /// another one.
-fn pieces(pattern: &str) -> Vec<Piece> {
+fn pieces(pattern: &str) -> Vec<PatternPiece> {
     let characters: Vec<char> = pattern.chars().collect();
     let mut pieces = Vec::with_capacity(characters.len());
     let mut at = 0;
     while let Some(next) = characters.get(at) {
         at += 1;
         pieces.push(match next {
-            '*' => Piece::Any,
-            '?' => Piece::One,
+            '*' => PatternPiece::Any,
+            '?' => PatternPiece::One,
             '[' => {
                 let not = characters.get(at) == Some(&'!');
                 let first = at + usize::from(not);
@@ -395,12 +405,12 @@ fn pieces(pattern: &str) -> Vec<Piece> {
                 match end {
                     Some(end) => {
                         at = end + 1;
-                        Piece::OneOf(ranges(&characters[first..end]), not)
+                        PatternPiece::OneOf(ranges(&characters[first..end]), not)
                     }
-                    None => Piece::Same('['),
+                    None => PatternPiece::Same('['),
                 }
             }
-            other => Piece::Same(*other),
+            other => PatternPiece::Same(*other),
         });
     }
     pieces
@@ -429,13 +439,13 @@ fn fits(name: &str, pattern: &str) -> bool {
     if !pattern.contains(['*', '?', '[']) {
         return name == pattern;
     }
-    let (pieces, name): (Vec<Piece>, Vec<char>) = (pieces(pattern), name.chars().collect());
+    let (pieces, name): (Vec<PatternPiece>, Vec<char>) = (pieces(pattern), name.chars().collect());
     let (mut at, mut piece) = (0, 0);
     // The position of the last `*`, and the end of the part of the name that it matches so far.
     let mut star: Option<(usize, usize)> = None;
     while at < name.len() {
         match pieces.get(piece) {
-            Some(Piece::Any) => {
+            Some(PatternPiece::Any) => {
                 star = Some((piece, at));
                 piece += 1;
             }
@@ -453,7 +463,7 @@ fn fits(name: &str, pattern: &str) -> bool {
             },
         }
     }
-    pieces[piece..].iter().all(|piece| matches!(piece, Piece::Any))
+    pieces[piece..].iter().all(|piece| matches!(piece, PatternPiece::Any))
 }
 
 struct Resolving<'a> {
@@ -465,14 +475,14 @@ struct Resolving<'a> {
 }
 
 impl Resolving<'_> {
-    fn resolve(&self, ty: &str, depth: usize) -> Option<Resolved> {
+    fn resolve(&self, ty: &str, depth: usize) -> Option<TypeResolution> {
         self.followed.set(self.followed.get() + 1);
         if depth > LONGEST_CHAIN || self.followed.get() > MOST_ALIASES {
             return None;
         }
         // A template without an entry of its own is treated as an entry that maps to itself.
-        let itself = Entry { path: vec![ty.into()], value: ty.into() };
-        let mut fitting: Vec<&Entry> = self.own_entry(ty).into_iter().collect();
+        let itself = RegistryEntry { path: vec![ty.into()], value: ty.into() };
+        let mut fitting: Vec<&RegistryEntry> = self.own_entry(ty).into_iter().collect();
         fitting.extend(self.registry.types.get(ty).or(is_template(ty).then_some(&itself)));
         let wildcards = wildcards(ty).filter_map(|key| self.registry.types.get(key.as_str()));
         // An entry that leads to a template means the very text of its key.
@@ -481,28 +491,28 @@ impl Resolving<'_> {
         for entry in fitting {
             let key = entry.path.last().map(AsRef::as_ref).unwrap_or_default();
             let target = if is_template(key) {
-                Some(Target::Template(key.into()))
+                Some(ResolvedType::Template(key.into()))
             } else if is_template(&entry.value) {
-                Some(Target::Template(entry.value.clone()))
+                Some(ResolvedType::Template(entry.value.clone()))
             } else {
                 let next = led_to(key, &entry.value, ty);
                 self.resolve(&next, depth + 1).map(|resolved| resolved.target)
             };
             if let Some(target) = target {
                 let entry = (*entry != itself).then(|| entry.path.clone());
-                return Some(Resolved { target, entry });
+                return Some(TypeResolution { target, entry });
             }
         }
         self.built_in(ty)
     }
 
     /// The entry for this very resource.
-    fn own_entry(&self, ty: &str) -> Option<&Entry> {
+    fn own_entry(&self, ty: &str) -> Option<&RegistryEntry> {
         self.registry.resources.get(self.resource?)?.types.get(ty)
     }
 
     /// The target of a built-in alias, or the type itself if it is known.
-    fn built_in(&self, ty: &str) -> Option<Resolved> {
+    fn built_in(&self, ty: &str) -> Option<TypeResolution> {
         let aliases = BUILT_IN.iter().filter(|(key, value)| match key.strip_suffix('*') {
             Some(prefix) => ty.starts_with(prefix) && ty != *value,
             None => ty == *key,
@@ -511,7 +521,7 @@ impl Resolving<'_> {
         let known = led.or_else(|| (self.exists)(ty).then(|| ty.to_owned()));
         let former = |ty: &String| FORMER.contains(&ty.as_str()) && (self.exists)(NONE);
         let known = known.map(|ty| if former(&ty) { NONE.to_owned() } else { ty });
-        known.map(|known| Resolved { target: Target::Type(known.into()), entry: None })
+        known.map(|known| TypeResolution { target: ResolvedType::Type(known.into()), entry: None })
     }
 }
 

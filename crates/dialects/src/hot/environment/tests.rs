@@ -3,7 +3,7 @@
 use ::blueprint::{Map, Value};
 
 use super::*;
-use crate::hot::parameters::Kind;
+use crate::hot::parameters::ParameterKind;
 
 fn json(text: &str) -> Value {
     pycompat::parse_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -13,7 +13,7 @@ fn map(text: &str) -> Map {
     json(text).as_map().expect("a map").clone()
 }
 
-fn codes(found: &[Refusal]) -> Vec<&'static str> {
+fn codes(found: &[ValueRefusal]) -> Vec<&'static str> {
     found.iter().map(|refusal| refusal.code.name).collect()
 }
 
@@ -33,19 +33,19 @@ fn exists(ty: &str) -> bool {
 fn meaning(registry: &Registry, ty: &str, resource: &str) -> String {
     match registry.resolve(ty, Some(resource), &exists).map(|resolved| resolved.target) {
         None => "nothing".into(),
-        Some(Target::Type(name)) => name.to_string(),
-        Some(Target::Template(name)) => format!("template {name}"),
+        Some(ResolvedType::Type(name)) => name.to_string(),
+        Some(ResolvedType::Template(name)) => format!("template {name}"),
     }
 }
 
 #[test]
 fn an_environment_is_a_map_of_sections() {
     let mut found = Vec::new();
-    Environment::parse(&json("[]"), &mut found);
-    Environment::parse(&Value::Null, &mut found);
+    HeatEnvironment::parse(&json("[]"), &mut found);
+    HeatEnvironment::parse(&Value::Null, &mut found);
     let text = r#"{"parameterz": {}, "parameters": null, "resource_registry": [], "encrypted_param_names": ["a"],
         "event_sinks": [{"type": "zaqar-queue"}, {"type": "x"}, 1, {}]}"#;
-    let environment = Environment::parse(&json(text), &mut found);
+    let environment = HeatEnvironment::parse(&json(text), &mut found);
     assert_eq!(
         codes(&found),
         [
@@ -59,7 +59,7 @@ fn an_environment_is_a_map_of_sections() {
             "missing-field"
         ]
     );
-    let words: Vec<_> = found.iter().filter_map(Refusal::words).take(3).map(|words| words.to_string()).collect();
+    let words: Vec<_> = found.iter().filter_map(ValueRefusal::words).take(3).map(|words| words.to_string()).collect();
     assert_eq!(
         words,
         [
@@ -71,13 +71,13 @@ fn an_environment_is_a_map_of_sections() {
     assert!(environment.encrypts("a") && !environment.encrypts("b"));
 }
 
-fn kinds(name: &str) -> Option<Kind> {
+fn kinds(name: &str) -> Option<ParameterKind> {
     Some(match name.chars().next()? {
-        's' => Kind::String,
-        'n' => Kind::Number,
-        'l' => Kind::List,
-        'j' => Kind::Map,
-        'b' => Kind::Boolean,
+        's' => ParameterKind::String,
+        'n' => ParameterKind::Number,
+        'l' => ParameterKind::List,
+        'j' => ParameterKind::Map,
+        'b' => ParameterKind::Boolean,
         _ => return None,
     })
 }
@@ -85,10 +85,13 @@ fn kinds(name: &str) -> Option<Kind> {
 /// The parameters of files laid over each other, and what is wrong.
 fn merged(files: &[&str]) -> (String, Vec<(usize, &'static str)>) {
     let mut found = Vec::new();
-    let parse = |text: &&str| Environment::parse(&json(text), &mut Vec::new());
+    let parse = |text: &&str| HeatEnvironment::parse(&json(text), &mut Vec::new());
     let names = ["e1.yaml", "e2.yaml", "e3.yaml"];
-    let files = names.into_iter().zip(files.iter().map(parse)).map(|(name, environment)| File { name, environment });
-    let merged = merge(Environment::default(), files.collect(), &kinds, &mut found);
+    let files = names
+        .into_iter()
+        .zip(files.iter().map(parse))
+        .map(|(name, environment)| NamedEnvironment { name, environment });
+    let merged = merge(HeatEnvironment::default(), files.collect(), &kinds, &mut found);
     let found = found.into_iter().map(|(file, refusal)| (file, refusal.code.name)).collect();
     (pycompat::json_in_order(&Value::Map(merged.parameters.into())), found)
 }
@@ -121,9 +124,11 @@ fn strategies_that_differ_and_kinds_that_do_not_merge_are_refused() {
     assert_eq!(merged(&[merge, other]), (r#"{"n": 1, "s": "a"}"#.into(), vec![(1, "merge-conflict")]));
     assert_eq!(merged(&[merge, merge]), (r#"{"n": 1, "s": "aa"}"#.into(), vec![(1, "merge-kind")]));
     let mut found = Vec::new();
-    let files = [merge, other]
-        .map(|text| File { name: "e2.yaml", environment: Environment::parse(&json(text), &mut Vec::new()) });
-    super::merge(Environment::default(), files.into(), &kinds, &mut found);
+    let files = [merge, other].map(|text| NamedEnvironment {
+        name: "e2.yaml",
+        environment: HeatEnvironment::parse(&json(text), &mut Vec::new()),
+    });
+    super::merge(HeatEnvironment::default(), files.into(), &kinds, &mut found);
     assert_eq!(
         found[0].1.words().map(|words| words.to_string()).as_deref(),
         Some(
@@ -214,7 +219,7 @@ fn an_alias_for_one_resource_counts_for_those_behind_it() {
     let mut registry = registry(r#"{"resources": {"x": {"OS::V": "OS::Heat::None"}}}"#);
     let all = registry.resolve_all([("w", "OS::V"), ("x", "OS::V"), ("y", "OS::V")], &exists);
     let types: Vec<_> = all.into_iter().flatten().map(|resolved| resolved.target).collect();
-    let ty = |name: &str| Target::Type(name.into());
+    let ty = |name: &str| ResolvedType::Type(name.into());
     assert_eq!(types, [ty("OS::V"), ty("OS::Heat::None"), ty("OS::Heat::None")]);
 }
 
@@ -261,7 +266,7 @@ fn hooks_and_restrictions_are_known_words() {
             "InvalidRestrictedAction: Invalid restricted_action type \"['update', 'kill']\" for resource, acceptable restricted_action types are: ('update', 'replace')"
         )
     );
-    let steps: Vec<expr::Step> = ["resources", "x", "y", "hooks"].into_iter().map(Into::into).collect();
+    let steps: Vec<expr::ValueStep> = ["resources", "x", "y", "hooks"].into_iter().map(Into::into).collect();
     assert_eq!(found[2].path, steps);
 }
 

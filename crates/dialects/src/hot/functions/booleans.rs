@@ -2,13 +2,13 @@
 
 use ::blueprint::Value;
 
-use super::function::{Function, Outcome, Parts, example, items, kind, wrong_type};
+use super::function::{FunctionResult, HotFunction, PartialArgument, example, items, kind, wrong_type};
 use crate::hot::codes::UNKNOWN_CONDITION;
-use crate::hot::refusal::Refusal;
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function {
+pub(super) const FUNCTIONS: &[HotFunction] = &[
+    HotFunction {
         name: "equals",
         since: Version::V2016_10_14,
         until: None,
@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: false,
         form: |argument, _| pair(argument).map(|_| ()),
         call: |argument, _| pair(argument).map(|(left, right)| Value::Bool(pycompat::equal(left, right))),
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[a, b]`: whether both are equal. `1`, `1.0` and `true` are; a text and a number never; the order of a map's entries does not count.",
         examples: &[
             example("[1, true]", "true"),
@@ -31,7 +31,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example(r#""ab""#, "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "not",
         since: Version::V2016_10_14,
         until: None,
@@ -42,7 +42,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             not_form(argument, version)?;
             operand(argument).map(|value| Value::Bool(!value))
         },
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`condition`: whether the condition is false.",
         examples: &[
             example("true", "false"),
@@ -51,7 +51,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example("1", "! unknown-condition"),
         ],
     },
-    Function {
+    HotFunction {
         name: "and",
         since: Version::V2016_10_14,
         until: None,
@@ -59,7 +59,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: false,
         form: |argument, _| operands("and", argument).map(|_| ()),
         call: |argument, _| decide("and", argument, false),
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[condition..]`: whether all of at least two conditions are true. What stands behind a false one is not looked at.",
         examples: &[
             example("[true, true, false]", "false"),
@@ -70,7 +70,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example("true", "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "or",
         since: Version::V2016_10_14,
         until: None,
@@ -78,7 +78,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: false,
         form: |argument, _| operands("or", argument).map(|_| ()),
         call: |argument, _| decide("or", argument, true),
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[condition..]`: whether one of at least two conditions is true. What stands behind a true one is not looked at.",
         examples: &[
             example("[false, true]", "true"),
@@ -90,7 +90,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-fn pair(argument: &Value) -> Result<(&Value, &Value), Refusal> {
+fn pair(argument: &Value) -> Result<(&Value, &Value), ValueRefusal> {
     match items(argument) {
         Some([left, right]) => Ok((left, right)),
         _ => Err(wrong_type(
@@ -100,14 +100,14 @@ fn pair(argument: &Value) -> Result<(&Value, &Value), Refusal> {
     }
 }
 
-fn not_form(argument: &Value, _: Version) -> Result<(), Refusal> {
+fn not_form(argument: &Value, _: Version) -> Result<(), ValueRefusal> {
     if argument.is_null() {
         return Err(wrong_type("`not` takes a condition, not null", "Argument to \"not\" must be a condition"));
     }
     Ok(())
 }
 
-fn operands<'a>(name: &str, argument: &'a Value) -> Result<&'a [Value], Refusal> {
+fn operands<'a>(name: &str, argument: &'a Value) -> Result<&'a [Value], ValueRefusal> {
     let Some(items) = items(argument) else {
         let message = format!("`{name}` takes a list of conditions, not {}", kind(argument));
         return Err(wrong_type(message, format!("Arguments to \"{name}\" must be a list of conditions")));
@@ -120,7 +120,7 @@ fn operands<'a>(name: &str, argument: &'a Value) -> Result<&'a [Value], Refusal>
 }
 
 /// The first operand that is `deciding` decides.
-fn decide(name: &str, argument: &Value, deciding: bool) -> Outcome {
+fn decide(name: &str, argument: &Value, deciding: bool) -> FunctionResult {
     for (at, item) in operands(name, argument)?.iter().enumerate() {
         if operand(item).map_err(|refusal| refusal.within(at))? == deciding {
             return Ok(Value::Bool(deciding));
@@ -130,11 +130,11 @@ fn decide(name: &str, argument: &Value, deciding: bool) -> Outcome {
 }
 
 /// The boolean value of an operand: null is true.
-fn operand(value: &Value) -> Result<bool, Refusal> {
+fn operand(value: &Value) -> Result<bool, ValueRefusal> {
     match value.bare() {
         Value::Bool(value) => Ok(*value),
         Value::Null => Ok(true),
-        other => Err(Refusal::new(&UNKNOWN_CONDITION, format!("{} is no condition", kind(other)))
+        other => Err(ValueRefusal::new(&UNKNOWN_CONDITION, format!("{} is no condition", kind(other)))
             .heat(format!("Invalid condition \"{}\"", pycompat::text(other)))),
     }
 }

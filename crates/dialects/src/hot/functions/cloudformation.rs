@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use ::blueprint::{Map, Name, Value};
 use expr::codes::ARGUMENT_FORMAT;
 
-use super::function::{Function, Outcome, Parts, any, example, kind, unknown_of, wrong_type};
-use super::replace::{Rules, mapping};
+use super::function::{FunctionResult, HotFunction, PartialArgument, any, example, kind, unknown_of, wrong_type};
+use super::replace::{ReplaceRules, mapping};
 use super::text::{join, joinable, split_at};
-use crate::hot::refusal::Refusal;
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
 /// The first version without them.
 const GONE: Option<Version> = Some(Version::V2014_10_16);
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function {
+pub(super) const FUNCTIONS: &[HotFunction] = &[
+    HotFunction {
         name: "Fn::Select",
         since: Version::V2013_05_23,
         until: Some(Version::V2015_10_15),
@@ -24,7 +24,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: |argument, _| unpack(argument, 2, select_form).map(|_| ()),
         call: select,
-        parts: Parts::Leaves,
+        parts: PartialArgument::Leaves,
         docs: "`[index, collection]`: the item of a list or the entry of a map, an empty text where there is none. A text is read as JSON \
                first; an empty one, and null, give an empty text.",
         examples: &[
@@ -43,7 +43,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example(r#"[0]"#, "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "Fn::Join",
         since: Version::V2013_05_23,
         until: GONE,
@@ -51,7 +51,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: |argument, version| joinable("Fn::Join", argument, version).map(|_| ()),
         call: |argument, version| join("Fn::Join", argument, version),
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[delimiter, list]`: the texts of the list, joined with the delimiter.",
         examples: &[
             example(r#"["-", ["a", null, "b"]]"#, r#""a--b""#),
@@ -59,7 +59,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example(r#"["-", ["a"], ["b"]]"#, "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "Fn::Split",
         since: Version::V2013_05_23,
         until: GONE,
@@ -67,7 +67,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: |argument, _| split_form(argument).map(|_| ()),
         call: split,
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[delimiter, text]`: the parts of the text between the delimiters.",
         examples: &[
             example(r#"[",", "a,b"]"#, r#"["a", "b"]"#),
@@ -77,7 +77,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example(r#"[","]"#, "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "Fn::Replace",
         since: Version::V2013_05_23,
         until: GONE,
@@ -85,7 +85,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: |argument, _| replace_form(argument).map(|_| ()),
         call: replace,
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[params, template]`: as `str_replace` of that version.",
         examples: &[
             example(r#"[{"a": 1, "b": null}, "a b"]"#, r#""1 ""#),
@@ -94,7 +94,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example(r#"[{}]"#, "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "Fn::Base64",
         since: Version::V2013_05_23,
         until: GONE,
@@ -108,11 +108,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 Err(wrong_type(message, "\"Fn::Base64\" argument must be a string"))
             }
         },
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`text`: the text itself, unencoded.",
         examples: &[example(r#""é""#, r#""é""#), example("1", "! argument-type")],
     },
-    Function {
+    HotFunction {
         name: "Fn::MemberListToMap",
         since: Version::V2013_05_23,
         until: GONE,
@@ -120,7 +120,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: |argument, _| members_form(argument).map(|_| ()),
         call: members,
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[keyname, valuename, list]`: a map made of texts such as `.member.0.KEYNAME=k` and `.member.0.VALUENAME=v`.",
         examples: &[
             example(
@@ -139,7 +139,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The items that Python unpacks from a value: a text gives its characters, a map its keys.
-fn unpack(argument: &Value, count: usize, otherwise: fn() -> Refusal) -> Result<Cow<'_, [Value]>, Refusal> {
+fn unpack(argument: &Value, count: usize, otherwise: fn() -> ValueRefusal) -> Result<Cow<'_, [Value]>, ValueRefusal> {
     let items = match argument.bare() {
         Value::List(items) => Cow::Borrowed(items.as_slice()),
         Value::Text(text) => text.chars().map(|character| Value::from(character.to_string())).collect(),
@@ -153,12 +153,12 @@ fn unpack(argument: &Value, count: usize, otherwise: fn() -> Refusal) -> Result<
     if items.len() == count { Ok(items) } else { Err(otherwise()) }
 }
 
-fn select_form() -> Refusal {
+fn select_form() -> ValueRefusal {
     let words = "Arguments to \"Fn::Select\" must be of the form [index, collection]";
     wrong_type("`Fn::Select` takes a list of an index and a collection", words)
 }
 
-fn select(argument: &Value, _: Version) -> Outcome {
+fn select(argument: &Value, _: Version) -> FunctionResult {
     let items = unpack(argument, 2, select_form)?;
     let [index, collection] = &*items else { return Err(select_form()) };
     let secret = argument.exposed().1 || index.exposed().1 || collection.exposed().1;
@@ -171,7 +171,7 @@ fn select(argument: &Value, _: Version) -> Outcome {
         Value::Text(text) if text.is_empty() => return Ok(Value::from("").tainted(secret)),
         Value::Text(text) => {
             parsed = pycompat::parse_json(text).map_err(|error| {
-                Refusal::new(&ARGUMENT_FORMAT, "a text that something is selected from must be JSON")
+                ValueRefusal::new(&ARGUMENT_FORMAT, "a text that something is selected from must be JSON")
                     .heat(format!("\"Fn::Select\": {error}"))
                     .within(1)
             })?;
@@ -201,19 +201,19 @@ fn select(argument: &Value, _: Version) -> Outcome {
     Ok(found.unwrap_or_else(|| Value::from("")).tainted(secret))
 }
 
-fn split_words() -> Refusal {
+fn split_words() -> ValueRefusal {
     let words = "Incorrect arguments to \"Fn::Split\" should be: \"Fn::Split\" : [ \",\", \"str1,str2\"]]";
     wrong_type("`Fn::Split` takes a list of a delimiter and a text", words)
 }
 
-fn split_form(argument: &Value) -> Result<Cow<'_, [Value]>, Refusal> {
+fn split_form(argument: &Value) -> Result<Cow<'_, [Value]>, ValueRefusal> {
     match argument.bare() {
         Value::Text(_) | Value::Map(_) => Err(split_words()),
         _ => unpack(argument, 2, split_words),
     }
 }
 
-fn split(argument: &Value, _: Version) -> Outcome {
+fn split(argument: &Value, _: Version) -> FunctionResult {
     let items = split_form(argument)?;
     let [delimiter, text] = &*items else { return Err(split_words()) };
     let Value::Text(delimiter) = delimiter else {
@@ -227,13 +227,13 @@ fn split(argument: &Value, _: Version) -> Outcome {
     split_at(text, delimiter).map(Value::list)
 }
 
-fn replace_words() -> Refusal {
+fn replace_words() -> ValueRefusal {
     let example = "{\"Fn::Replace\": [ {\"$var1\": \"foo\", \"%var2%\": \"bar\"}, \"$var1 is %var2%\"]}";
     let words = format!("Incorrect arguments to \"Fn::Replace\" should be: {example}");
     wrong_type("`Fn::Replace` takes a list of a map and a text", words)
 }
 
-fn replace_form(argument: &Value) -> Result<Cow<'_, [Value]>, Refusal> {
+fn replace_form(argument: &Value) -> Result<Cow<'_, [Value]>, ValueRefusal> {
     let items = match argument.bare() {
         Value::Text(_) | Value::Map(_) => return Err(replace_words()),
         _ => unpack(argument, 2, replace_words)?,
@@ -244,7 +244,7 @@ fn replace_form(argument: &Value) -> Result<Cow<'_, [Value]>, Refusal> {
     Ok(items)
 }
 
-fn replace(argument: &Value, _: Version) -> Outcome {
+fn replace(argument: &Value, _: Version) -> FunctionResult {
     let items = replace_form(argument)?;
     let [params, template] = &*items else { return Err(replace_words()) };
     let Value::Text(template) = template else {
@@ -255,11 +255,11 @@ fn replace(argument: &Value, _: Version) -> Outcome {
         let message = format!("the parameters of `Fn::Replace` must be a map, not {}", kind(params));
         return Err(wrong_type(message, "\"Fn::Replace\" params must be a map").within(0));
     };
-    let rules = Rules { name: "Fn::Replace", json: false, all_occur: false, none_empty: false };
+    let rules = ReplaceRules { name: "Fn::Replace", json: false, all_occur: false, none_empty: false };
     super::replace::replace(template, params, rules).map_err(|refusal| refusal.within(0))
 }
 
-fn members_words() -> Refusal {
+fn members_words() -> ValueRefusal {
     let example = "\n            {'Fn::MemberListToMap': ['Name', 'Value',\n                                     ['.member.0.Name=key',\n                                      '.member.0.Value=door']]}\n            ";
     wrong_type(
         "`Fn::MemberListToMap` takes a list of the name of keys, the name of values, and a list of texts",
@@ -267,7 +267,7 @@ fn members_words() -> Refusal {
     )
 }
 
-fn members_form(argument: &Value) -> Result<Cow<'_, [Value]>, Refusal> {
+fn members_form(argument: &Value) -> Result<Cow<'_, [Value]>, ValueRefusal> {
     let items = unpack(argument, 3, members_words)?;
     for (at, what) in ["Key", "Value"].into_iter().enumerate() {
         if let Some(other) = items.get(at).filter(|name| !matches!(name.bare(), Value::Text(_))) {
@@ -278,7 +278,7 @@ fn members_form(argument: &Value) -> Result<Cow<'_, [Value]>, Refusal> {
     Ok(items)
 }
 
-fn members(argument: &Value, _: Version) -> Outcome {
+fn members(argument: &Value, _: Version) -> FunctionResult {
     let items = members_form(argument)?;
     let [Value::Text(key_name), Value::Text(value_name), list] = &*items else { return Err(members_words()) };
     let list: Cow<'_, [Value]> = match list {
@@ -299,7 +299,7 @@ fn members(argument: &Value, _: Version) -> Outcome {
         let Some((key, value)) = text.split_once('=') else {
             let words = format!("dictionary update sequence element #{at} has length 1; 2 is required");
             let message = format!("the member `{text}` has no `=`");
-            return Err(Refusal::new(&ARGUMENT_FORMAT, message).heat(words).within(at).within(2));
+            return Err(ValueRefusal::new(&ARGUMENT_FORMAT, message).heat(words).within(at).within(2));
         };
         partials.insert(key.into(), Value::from(value));
     }

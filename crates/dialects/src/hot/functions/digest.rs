@@ -4,11 +4,11 @@ use ::blueprint::Value;
 use expr::codes::{ARGUMENT_FORMAT, ARGUMENT_RANGE};
 use sha2::Digest as _;
 
-use super::function::{Function, Outcome, Parts, any, example, items, kind, wrong_type};
-use crate::hot::refusal::Refusal;
+use super::function::{FunctionResult, HotFunction, PartialArgument, any, example, items, kind, wrong_type};
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
-pub(super) const FUNCTIONS: &[Function] = &[Function {
+pub(super) const FUNCTIONS: &[HotFunction] = &[HotFunction {
     name: "digest",
     since: Version::V2015_04_30,
     until: None,
@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     in_values: true,
     form: any,
     call: digest,
-    parts: Parts::Whole,
+    parts: PartialArgument::Whole,
     docs: "`[algorithm, text]`: the digest of the text in lower-case hexadecimal digits. The text is encoded as latin-1. Algorithms: \
            md5, sha1, sha224, sha256, sha384, sha512, sha512_224, sha512_256, sha3_224, sha3_256, sha3_384, sha3_512, blake2b, \
            blake2s, ripemd160, sm3, md5-sha1.",
@@ -34,52 +34,56 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     ],
 }];
 
-type Algorithm = fn(&[u8]) -> Vec<u8>;
+type DigestFunction = fn(&[u8]) -> Vec<u8>;
 
 /// The algorithms, and whether their names may be written in upper case.
-const ALGORITHMS: &[(&str, Algorithm, Case)] = &[
-    ("md5", |bytes| md5::Md5::digest(bytes).to_vec(), Case::Any),
-    ("sha1", |bytes| sha1::Sha1::digest(bytes).to_vec(), Case::Any),
-    ("sha224", |bytes| sha2::Sha224::digest(bytes).to_vec(), Case::Any),
-    ("sha256", |bytes| sha2::Sha256::digest(bytes).to_vec(), Case::Any),
-    ("sha384", |bytes| sha2::Sha384::digest(bytes).to_vec(), Case::Any),
-    ("sha512", |bytes| sha2::Sha512::digest(bytes).to_vec(), Case::Any),
-    ("sha512_224", |bytes| sha2::Sha512_224::digest(bytes).to_vec(), Case::UpperOrLower),
-    ("sha512_256", |bytes| sha2::Sha512_256::digest(bytes).to_vec(), Case::UpperOrLower),
-    ("sha3_224", |bytes| sha3::Sha3_224::digest(bytes).to_vec(), Case::Lower),
-    ("sha3_256", |bytes| sha3::Sha3_256::digest(bytes).to_vec(), Case::Lower),
-    ("sha3_384", |bytes| sha3::Sha3_384::digest(bytes).to_vec(), Case::Lower),
-    ("sha3_512", |bytes| sha3::Sha3_512::digest(bytes).to_vec(), Case::Lower),
-    ("blake2b", |bytes| blake2::Blake2b512::digest(bytes).to_vec(), Case::Lower),
-    ("blake2s", |bytes| blake2::Blake2s256::digest(bytes).to_vec(), Case::Lower),
-    ("ripemd160", |bytes| ripemd::Ripemd160::digest(bytes).to_vec(), Case::Any),
-    ("sm3", |bytes| sm3::Sm3::digest(bytes).to_vec(), Case::Any),
-    ("md5-sha1", |bytes| [md5::Md5::digest(bytes).to_vec(), sha1::Sha1::digest(bytes).to_vec()].concat(), Case::Any),
+const ALGORITHMS: &[(&str, DigestFunction, NameCase)] = &[
+    ("md5", |bytes| md5::Md5::digest(bytes).to_vec(), NameCase::Any),
+    ("sha1", |bytes| sha1::Sha1::digest(bytes).to_vec(), NameCase::Any),
+    ("sha224", |bytes| sha2::Sha224::digest(bytes).to_vec(), NameCase::Any),
+    ("sha256", |bytes| sha2::Sha256::digest(bytes).to_vec(), NameCase::Any),
+    ("sha384", |bytes| sha2::Sha384::digest(bytes).to_vec(), NameCase::Any),
+    ("sha512", |bytes| sha2::Sha512::digest(bytes).to_vec(), NameCase::Any),
+    ("sha512_224", |bytes| sha2::Sha512_224::digest(bytes).to_vec(), NameCase::UpperOrLower),
+    ("sha512_256", |bytes| sha2::Sha512_256::digest(bytes).to_vec(), NameCase::UpperOrLower),
+    ("sha3_224", |bytes| sha3::Sha3_224::digest(bytes).to_vec(), NameCase::Lower),
+    ("sha3_256", |bytes| sha3::Sha3_256::digest(bytes).to_vec(), NameCase::Lower),
+    ("sha3_384", |bytes| sha3::Sha3_384::digest(bytes).to_vec(), NameCase::Lower),
+    ("sha3_512", |bytes| sha3::Sha3_512::digest(bytes).to_vec(), NameCase::Lower),
+    ("blake2b", |bytes| blake2::Blake2b512::digest(bytes).to_vec(), NameCase::Lower),
+    ("blake2s", |bytes| blake2::Blake2s256::digest(bytes).to_vec(), NameCase::Lower),
+    ("ripemd160", |bytes| ripemd::Ripemd160::digest(bytes).to_vec(), NameCase::Any),
+    ("sm3", |bytes| sm3::Sm3::digest(bytes).to_vec(), NameCase::Any),
+    (
+        "md5-sha1",
+        |bytes| [md5::Md5::digest(bytes).to_vec(), sha1::Sha1::digest(bytes).to_vec()].concat(),
+        NameCase::Any,
+    ),
 ];
 
 /// The accepted spellings of a name. Heat checks it in lower case, but passes it unchanged to two libraries that accept
 /// other spellings.
 #[derive(Clone, Copy, PartialEq)]
-enum Case {
+enum NameCase {
     Any,
     UpperOrLower,
     Lower,
 }
 
-impl Case {
+impl NameCase {
     fn allows(self, name: &str) -> bool {
         match self {
-            Case::Any => true,
-            Case::UpperOrLower => {
+            NameCase::Any => true,
+            NameCase::UpperOrLower => {
                 !name.contains(|next: char| next.is_ascii_uppercase())
                     || !name.contains(|next: char| next.is_ascii_lowercase())
             }
-            Case::Lower => !name.contains(|next: char| next.is_ascii_uppercase()),
+            NameCase::Lower => !name.contains(|next: char| next.is_ascii_uppercase()),
         }
     }
 }
 
-fn digest(argument: &Value, _: Version) -> Outcome {
+fn digest(argument: &Value, _: Version) -> FunctionResult {
     let wanted = "`digest` takes a list of two texts: an algorithm and a value";
     let list = items(argument);
     let wrong = list.and_then(|items| items.iter().position(|item| !matches!(item, Value::Text(_))));
@@ -101,7 +105,7 @@ fn digest(argument: &Value, _: Version) -> Outcome {
     let Some((known, algorithm, case)) = known else {
         let shake = matches!(name.to_lowercase().as_str(), "shake_128" | "shake_256");
         let (message, words) = if shake {
-            let words = if Case::Lower.allows(name) {
+            let words = if NameCase::Lower.allows(name) {
                 "hexdigest() missing required argument 'length' (pos 1)".to_owned()
             } else {
                 format!("unsupported hash type {name}")
@@ -114,7 +118,7 @@ fn digest(argument: &Value, _: Version) -> Outcome {
                 format!("Algorithm must be one of {{{}}}", names.join(", ")),
             )
         };
-        let refusal = Refusal::new(&ARGUMENT_RANGE, message).heat(words).within(0);
+        let refusal = ValueRefusal::new(&ARGUMENT_RANGE, message).heat(words).within(0);
         let nearest = diag::nearest(&name.to_lowercase(), ALGORITHMS.iter().map(|(name, ..)| *name));
         return Err(match nearest {
             Some(nearest) if !shake => refusal.help(format!("did you mean `{nearest}`?")),
@@ -122,7 +126,7 @@ fn digest(argument: &Value, _: Version) -> Outcome {
         });
     };
     if !case.allows(name) {
-        return Err(Refusal::new(&ARGUMENT_RANGE, format!("there is no digest algorithm `{name}`"))
+        return Err(ValueRefusal::new(&ARGUMENT_RANGE, format!("there is no digest algorithm `{name}`"))
             .heat(format!("unsupported hash type {name}"))
             .help(format!("write `{known}`"))
             .within(0));
@@ -135,7 +139,7 @@ fn digest(argument: &Value, _: Version) -> Outcome {
 }
 
 /// A text with a byte for each character.
-fn latin_1(text: &str) -> Result<Vec<u8>, Refusal> {
+fn latin_1(text: &str) -> Result<Vec<u8>, ValueRefusal> {
     let bytes: Result<Vec<u8>, _> = text.chars().map(|character| u8::try_from(u32::from(character))).collect();
     bytes.map_err(|_| {
         let outside = |character: &char| u32::from(*character) > 0xff;
@@ -149,7 +153,10 @@ fn latin_1(text: &str) -> Result<Vec<u8>, Refusal> {
         } else {
             format!("characters in position {first}-{}", first + run - 1)
         };
-        Refusal::new(&ARGUMENT_FORMAT, format!("`digest` takes characters up to U+00FF only, and `{shown}` is beyond"))
-            .heat(format!("'latin-1' codec can't encode {place}: ordinal not in range(256)"))
+        ValueRefusal::new(
+            &ARGUMENT_FORMAT,
+            format!("`digest` takes characters up to U+00FF only, and `{shown}` is beyond"),
+        )
+        .heat(format!("'latin-1' codec can't encode {place}: ordinal not in range(256)"))
     })
 }

@@ -3,15 +3,15 @@
 use ::blueprint::{Unknown, Value};
 use expr::codes::{ARGUMENT_RANGE, ARGUMENT_TYPE};
 
-use crate::hot::refusal::Refusal;
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
 /// The result of a function.
-pub type Outcome = Result<Value, Refusal>;
+pub type FunctionResult = Result<Value, ValueRefusal>;
 
 /// How a function treats parts of its argument that are unknown or secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parts {
+pub enum PartialArgument {
     /// It needs all of the argument: the result is as unknown, or as secret, as any part is.
     Whole,
     /// It moves parts without reading them: only the parts that it reads must be known.
@@ -20,7 +20,7 @@ pub enum Parts {
 
 /// A function as data.
 #[derive(Debug)]
-pub struct Function {
+pub struct HotFunction {
     /// Its name in a template.
     pub name: &'static str,
     /// The first version that has it.
@@ -32,11 +32,11 @@ pub struct Function {
     /// Whether it is a function outside of conditions. Otherwise a map with that key is data there.
     pub in_values: bool,
     /// Whether an argument as written can be one at all; calls in it stand as unknown values.
-    pub form: fn(&Value, Version) -> Result<(), Refusal>,
+    pub form: fn(&Value, Version) -> Result<(), ValueRefusal>,
     /// The result for an argument without secret marks, and without unknown parts unless `parts` lets them in.
-    pub call: fn(&Value, Version) -> Outcome,
+    pub call: fn(&Value, Version) -> FunctionResult,
     /// How it treats unknown and secret parts.
-    pub parts: Parts,
+    pub parts: PartialArgument,
     /// A description: a paragraph of Markdown.
     pub docs: &'static str,
     /// Calls in flow style with their results: a value in JSON, or a code after `!`.
@@ -64,10 +64,10 @@ pub(super) const fn example_in(version: Version, argument: &'static str, gives: 
     Example { argument, gives, version: Some(version) }
 }
 
-impl Function {
+impl HotFunction {
     /// The result of a call, from an argument in which parts may be unknown or secret.
-    pub fn run(&self, argument: &Value, version: Version) -> Outcome {
-        if self.parts == Parts::Leaves {
+    pub fn run(&self, argument: &Value, version: Version) -> FunctionResult {
+        if self.parts == PartialArgument::Leaves {
             return (self.call)(argument, version);
         }
         let secret = argument.has_secret();
@@ -98,13 +98,13 @@ pub fn unknown_of(value: &Value) -> Value {
 }
 
 /// Any argument has the form.
-pub(super) fn any(_: &Value, _: Version) -> Result<(), Refusal> {
+pub(super) fn any(_: &Value, _: Version) -> Result<(), ValueRefusal> {
     Ok(())
 }
 
 /// A refusal with `argument-type`.
-pub(super) fn wrong_type(message: impl Into<String>, heat: impl Into<String>) -> Refusal {
-    Refusal::new(&ARGUMENT_TYPE, message).heat(heat)
+pub(super) fn wrong_type(message: impl Into<String>, heat: impl Into<String>) -> ValueRefusal {
+    ValueRefusal::new(&ARGUMENT_TYPE, message).heat(heat)
 }
 
 /// The items of a list that is no text; Python would call it a sequence.
@@ -134,12 +134,12 @@ pub(crate) fn kind(value: &Value) -> &'static str {
 }
 
 /// A result that would be larger than any value may be.
-pub(super) fn too_large(name: &str) -> Refusal {
+pub(super) fn too_large(name: &str) -> ValueRefusal {
     let most = expr::MAX_VALUE_BYTES >> 20;
-    Refusal::new(&ARGUMENT_RANGE, format!("`{name}` would make more than {most} MiB")).help("make it from less")
+    ValueRefusal::new(&ARGUMENT_RANGE, format!("`{name}` would make more than {most} MiB")).help("make it from less")
 }
 
 /// Refuses a result of more bytes than a value may have, before it is made.
-pub(super) fn within_bounds(name: &str, bytes: usize) -> Result<(), Refusal> {
+pub(super) fn within_bounds(name: &str, bytes: usize) -> Result<(), ValueRefusal> {
     if bytes > expr::MAX_VALUE_BYTES { Err(too_large(name)) } else { Ok(()) }
 }

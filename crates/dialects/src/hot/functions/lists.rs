@@ -3,14 +3,16 @@
 use std::collections::HashSet;
 
 use ::blueprint::Value;
-use pycompat::Key;
+use pycompat::EqualityKey;
 
-use super::function::{Function, Outcome, Parts, any, example, items, kind, unknown_of, wrong_type};
-use crate::hot::refusal::Refusal;
+use super::function::{
+    FunctionResult, HotFunction, PartialArgument, any, example, items, kind, unknown_of, wrong_type,
+};
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function {
+pub(super) const FUNCTIONS: &[HotFunction] = &[
+    HotFunction {
         name: "filter",
         since: Version::V2017_02_24,
         until: None,
@@ -18,7 +20,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: |argument, _| filter_form(argument).map(|_| ()),
         call: filter,
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[values, list]`: the list without the items that are equal to one of the values; `1`, `1.0` and `true` are equal.",
         examples: &[
             example(r#"[[1], [1, 1.0, true, "1"]]"#, r#"["1"]"#),
@@ -32,7 +34,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example(r#""ab""#, "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "list_concat",
         since: Version::V2017_09_01,
         until: None,
@@ -40,7 +42,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: any,
         call: |argument, _| concat("list_concat", argument),
-        parts: Parts::Leaves,
+        parts: PartialArgument::Leaves,
         docs: "`[list..]`: one list of the items of all. Null items are left out.",
         examples: &[
             example(r#"[["a"], null, ["b", ["c"]]]"#, r#"["a", "b", ["c"]]"#),
@@ -50,7 +52,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example("null", "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "list_concat_unique",
         since: Version::V2017_09_01,
         until: None,
@@ -58,7 +60,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: any,
         call: |argument, _| concat("list_concat_unique", argument).map(unique),
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "As `list_concat`, with only the first of equal items; `1`, `1.0` and `true` are equal.",
         examples: &[
             example(r#"[[1, true, 1.0, "1", 0, false]]"#, r#"[1, "1", 0]"#),
@@ -66,7 +68,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example("[5]", "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "contains",
         since: Version::V2017_09_01,
         until: None,
@@ -74,7 +76,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: |argument, _| contains_form(argument).map(|_| ()),
         call: contains,
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[value, list]` or `[text, text]`: whether the list has an item equal to the value, or the second text the first one in it.",
         examples: &[
             example(r#"["b", "abc"]"#, "true"),
@@ -91,7 +93,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The values and the list of `filter`.
-fn filter_form(argument: &Value) -> Result<(&Value, &Value), Refusal> {
+fn filter_form(argument: &Value) -> Result<(&Value, &Value), ValueRefusal> {
     let Some(items) = items(argument) else {
         let message = format!("`filter` takes a list of values and a list, not {}", kind(argument));
         return Err(wrong_type(message, "Argument to \"filter\" must be a list"));
@@ -106,7 +108,7 @@ fn filter_form(argument: &Value) -> Result<(&Value, &Value), Refusal> {
     Ok((values, list))
 }
 
-fn filter(argument: &Value, _: Version) -> Outcome {
+fn filter(argument: &Value, _: Version) -> FunctionResult {
     let (values, list) = filter_form(argument)?;
     if !pycompat::truth(list) {
         return Ok(list.clone());
@@ -122,11 +124,11 @@ fn filter(argument: &Value, _: Version) -> Outcome {
         let message = format!("`filter` takes a list of values, not {}", kind(values));
         return Err(wrong_type(message, "\"filter\" filters a list of values").within(0));
     };
-    let values: HashSet<Key> = values.iter().map(Key::of).collect();
-    Ok(Value::list(kept.iter().filter(|item| !values.contains(&Key::of(item))).cloned()))
+    let values: HashSet<EqualityKey> = values.iter().map(EqualityKey::of).collect();
+    Ok(Value::list(kept.iter().filter(|item| !values.contains(&EqualityKey::of(item))).cloned()))
 }
 
-fn concat(name: &str, argument: &Value) -> Outcome {
+fn concat(name: &str, argument: &Value) -> FunctionResult {
     let (bare, mut secret) = argument.exposed();
     let lists = match bare {
         Value::Unknown(_) => return Ok(argument.clone()),
@@ -165,13 +167,13 @@ fn concat(name: &str, argument: &Value) -> Outcome {
 fn unique(list: Value) -> Value {
     let mut seen = HashSet::new();
     match list {
-        Value::List(items) => Value::list(items.iter().filter(|item| seen.insert(Key::of(item))).cloned()),
+        Value::List(items) => Value::list(items.iter().filter(|item| seen.insert(EqualityKey::of(item))).cloned()),
         other => other,
     }
 }
 
 /// The value and the sequence of `contains`.
-fn contains_form(argument: &Value) -> Result<(&Value, &Value), Refusal> {
+fn contains_form(argument: &Value) -> Result<(&Value, &Value), ValueRefusal> {
     match items(argument) {
         Some([value, sequence]) => Ok((value, sequence)),
         Some([_, ..]) => Err(wrong_type(
@@ -185,7 +187,7 @@ fn contains_form(argument: &Value) -> Result<(&Value, &Value), Refusal> {
     }
 }
 
-fn contains(argument: &Value, _: Version) -> Outcome {
+fn contains(argument: &Value, _: Version) -> FunctionResult {
     let (value, sequence) = contains_form(argument)?;
     match (value, sequence) {
         (value, Value::List(items)) => Ok(Value::Bool(pycompat::contains(items.iter(), value))),

@@ -3,15 +3,17 @@
 use std::collections::HashSet;
 
 use ::blueprint::{Map, Name, Value};
-use pycompat::Key;
+use pycompat::EqualityKey;
 
 use super::codes::KEY_COLLISION;
-use super::function::{Function, Outcome, Parts, any, example, kind, shortened, unknown_of, wrong_type};
-use crate::hot::refusal::Refusal;
+use super::function::{
+    FunctionResult, HotFunction, PartialArgument, any, example, kind, shortened, unknown_of, wrong_type,
+};
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function {
+pub(super) const FUNCTIONS: &[HotFunction] = &[
+    HotFunction {
         name: "map_merge",
         since: Version::V2016_04_08,
         until: None,
@@ -19,7 +21,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: any,
         call: merge,
-        parts: Parts::Leaves,
+        parts: PartialArgument::Leaves,
         docs: "`[map..]`: one map with the entries of all, the later ones winning. Null items are left out; a null entry overwrites.",
         examples: &[
             example(r#"[{"a": 1, "b": 2}, null, {"a": null}]"#, r#"{"a": null, "b": 2}"#),
@@ -31,7 +33,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example("null", "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "map_replace",
         since: Version::V2016_10_14,
         until: None,
@@ -39,7 +41,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: any,
         call: |argument, _| replace(argument),
-        parts: Parts::Leaves,
+        parts: PartialArgument::Leaves,
         docs: "`[map, {keys, values}]`: the map with keys renamed by `keys`, and values that are keys of `values` replaced. No renamed \
                key may meet another one.",
         examples: &[
@@ -61,7 +63,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-fn merge(argument: &Value, _: Version) -> Outcome {
+fn merge(argument: &Value, _: Version) -> FunctionResult {
     let (bare, mut secret) = argument.exposed();
     let items = match bare {
         Value::Unknown(_) => return Ok(argument.clone()),
@@ -96,7 +98,7 @@ fn merge(argument: &Value, _: Version) -> Outcome {
     Ok(merged.tainted(secret))
 }
 
-fn not_a_map(item: &Value) -> Refusal {
+fn not_a_map(item: &Value) -> ValueRefusal {
     let (shown, ty) = (shortened(item), pycompat::type_name(item));
     let words =
         format!("Incorrect arguments: Items to merge must be maps. {shown} is type <class '{ty}'> instead of a dict");
@@ -104,7 +106,7 @@ fn not_a_map(item: &Value) -> Refusal {
 }
 
 /// The entries of a map; none of null.
-fn entries(value: &Value, step: usize) -> Result<Option<&Map>, Refusal> {
+fn entries(value: &Value, step: usize) -> Result<Option<&Map>, ValueRefusal> {
     match value.bare() {
         Value::Null => Ok(None),
         Value::Map(entries) => Ok(Some(entries)),
@@ -120,7 +122,7 @@ fn entries(value: &Value, step: usize) -> Result<Option<&Map>, Refusal> {
 const REPLACE_EXAMPLE: &str =
     "\"map_replace\" : [ { \"key1\": \"val1\" }, {\"keys\": {\"key1\": \"key2\"}, \"values\": {\"val1\": \"val2\"}}]";
 
-fn replace(argument: &Value) -> Outcome {
+fn replace(argument: &Value) -> FunctionResult {
     let incorrect = |message: &str| {
         wrong_type(message, format!("Incorrect arguments to \"map_replace\" should be: {REPLACE_EXAMPLE}"))
     };
@@ -158,14 +160,14 @@ fn replace(argument: &Value) -> Outcome {
     };
     let (keys, values) = (table("keys")?, table("values")?);
     let mut output = Map::new();
-    let mut used: HashSet<Key> = HashSet::new();
+    let mut used: HashSet<EqualityKey> = HashSet::new();
     for (old, value) in input.into_iter().flat_map(Map::iter) {
         let new = keys.and_then(|keys| keys.get(old)).filter(|new| !new.is_null());
         let key = match new {
             None => Value::Text(old.clone()),
             Some(new) => renamed(new, old, input, &used)?,
         };
-        used.insert(Key::of(&key));
+        used.insert(EqualityKey::of(&key));
         let (bare, hidden) = value.exposed();
         let replacement = bare.as_text().and_then(|text| values.and_then(|values| values.get(text)));
         output.insert(key_text(&key), replacement.unwrap_or(bare).clone().tainted(hidden));
@@ -174,15 +176,15 @@ fn replace(argument: &Value) -> Outcome {
 }
 
 /// A new key, where it meets no other one.
-fn renamed(new: &Value, old: &Name, input: Option<&Map>, used: &HashSet<Key>) -> Result<Value, Refusal> {
-    let refused = |refusal: Refusal| refusal.within(old.as_ref()).within("keys").within(1);
+fn renamed(new: &Value, old: &Name, input: Option<&Map>, used: &HashSet<EqualityKey>) -> Result<Value, ValueRefusal> {
+    let refused = |refusal: ValueRefusal| refusal.within(old.as_ref()).within("keys").within(1);
     if matches!(new, Value::List(_) | Value::Map(_)) {
         let words = format!("unhashable type: '{}'", pycompat::type_name(new));
         return Err(refused(wrong_type(format!("a key must be text, not {}", kind(new)), words)));
     }
     let met = match new {
         Value::Text(text) if input.is_some_and(|input| input.contains_key(text)) && text != old => Some("input"),
-        other if used.contains(&Key::of(other)) => Some("output"),
+        other if used.contains(&EqualityKey::of(other)) => Some("output"),
         _ => None,
     };
     match met {
@@ -191,7 +193,7 @@ fn renamed(new: &Value, old: &Name, input: Option<&Map>, used: &HashSet<Key>) ->
             let shown = pycompat::text(new);
             let message = format!("`{old}` cannot become `{shown}`: the map has that key already");
             let words = format!("key replacement {shown} collides with a key in the {place} map");
-            Err(refused(Refusal::new(&KEY_COLLISION, message).heat(words)))
+            Err(refused(ValueRefusal::new(&KEY_COLLISION, message).heat(words)))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Heat's functions that look at nothing but their argument, a row of a table each (decision Heat 5).
 //!
-//! The argument is one value, all that is written under the function's name. [`Function::form`] judges it as it is
-//! written, where every call in it stands as an unknown value; [`Function::run`] gives the result. Where Heat fails
+//! The argument is one value, all that is written under the function's name. [`HotFunction::form`] judges it as it is
+//! written, where every call in it stands as an unknown value; [`HotFunction::run`] gives the result. Where Heat fails
 //! only while evaluating, so does this: an output that fails that way fails alone.
 //!
 //! Not here: reading calls from a template; references (`get_param`, `get_resource`, `get_attr`, `get_file`,
@@ -26,10 +26,10 @@ mod url;
 pub(super) use explained::explained;
 pub use explained::versions;
 pub(super) use function::kind;
-pub use function::{Example, Function, Outcome, Parts, unknown_of};
+pub use function::{Example, FunctionResult, HotFunction, PartialArgument, unknown_of};
 
 /// All functions of this module, in the order of the reference.
-pub fn functions() -> impl Iterator<Item = &'static Function> {
+pub fn functions() -> impl Iterator<Item = &'static HotFunction> {
     [
         text::FUNCTIONS,
         replace::FUNCTIONS,
@@ -46,7 +46,7 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
 }
 
 /// The function of that name in any version.
-pub fn function(name: &str) -> Option<&'static Function> {
+pub fn function(name: &str) -> Option<&'static HotFunction> {
     functions().find(|function| function.name == name)
 }
 

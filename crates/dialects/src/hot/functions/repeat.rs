@@ -9,11 +9,13 @@ use ::blueprint::{Map, Name, Value};
 use expr::codes::ARGUMENT_RANGE;
 use memchr::memmem::Finder;
 
-use super::function::{Function, Outcome, Parts, example, example_in, items, kind, unknown_of, wrong_type};
-use crate::hot::refusal::Refusal;
+use super::function::{
+    FunctionResult, HotFunction, PartialArgument, example, example_in, items, kind, unknown_of, wrong_type,
+};
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
-pub(super) const FUNCTIONS: &[Function] = &[Function {
+pub(super) const FUNCTIONS: &[HotFunction] = &[HotFunction {
     name: "repeat",
     since: Version::V2015_04_30,
     until: None,
@@ -21,7 +23,7 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     in_values: true,
     form,
     call: repeat,
-    parts: Parts::Leaves,
+    parts: PartialArgument::Leaves,
     docs: "`{template, for_each, permutations}`: a list with a copy of the template for every combination of the values of `for_each`, or \
            for all in step where `permutations` is false. Each key of `for_each` is replaced in every text of the copy, in keys of maps \
            too. Values are texts: the items of a list, or the keys of a map.",
@@ -65,14 +67,14 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
 /// No list is made longer than this.
 const MOST: usize = 1_000_000;
 
-struct Parsed<'a> {
+struct RepeatArguments<'a> {
     template: &'a Value,
     for_each: &'a Value,
     /// All combinations, or in step.
     permutations: bool,
 }
 
-fn parse(argument: &Value, version: Version) -> Result<Parsed<'_>, Refusal> {
+fn parse(argument: &Value, version: Version) -> Result<RepeatArguments<'_>, ValueRefusal> {
     let Some(entries) = argument.as_map() else {
         let message = format!("`repeat` takes a map of `template` and `for_each`, not {}", kind(argument));
         return Err(wrong_type(message, "Arguments to \"repeat\" must be a map"));
@@ -92,10 +94,10 @@ fn parse(argument: &Value, version: Version) -> Result<Parsed<'_>, Refusal> {
         }
         _ => true,
     };
-    Ok(Parsed { template, for_each, permutations })
+    Ok(RepeatArguments { template, for_each, permutations })
 }
 
-fn form(argument: &Value, version: Version) -> Result<(), Refusal> {
+fn form(argument: &Value, version: Version) -> Result<(), ValueRefusal> {
     let parsed = parse(argument, version)?;
     match parsed.for_each.bare() {
         Value::Map(_) | Value::Unknown(_) => Ok(()),
@@ -106,14 +108,14 @@ fn form(argument: &Value, version: Version) -> Result<(), Refusal> {
     }
 }
 
-fn repeat(argument: &Value, version: Version) -> Outcome {
+fn repeat(argument: &Value, version: Version) -> FunctionResult {
     counted(argument, version, &mut 0)
 }
 
 /// The same; what all copies took on their way, which may be much more than what comes of them, is added to `work`, in
 /// bytes.
-pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> Outcome {
-    let Parsed { template, for_each, permutations } = parse(argument, version)?;
+pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> FunctionResult {
+    let RepeatArguments { template, for_each, permutations } = parse(argument, version)?;
     let unknown = || Ok(unknown_of(argument).tainted(argument.has_secret()));
     let entries = match for_each.bare() {
         Value::Unknown(_) => return unknown(),
@@ -147,7 +149,7 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> O
         let message =
             format!("`{first}` has {length} values and `{other}` has {differs}; in step they must be as many");
         let words = "For repeat, the length of for_each values should be equal if no nested loop.";
-        return Err(Refusal::new(&ARGUMENT_RANGE, message).heat(words).within(other.as_ref()).within("for_each"));
+        return Err(ValueRefusal::new(&ARGUMENT_RANGE, message).heat(words).within(other.as_ref()).within("for_each"));
     }
     let turns = if permutations {
         loops.iter().try_fold(1_usize, |product, one| product.checked_mul(one.values.len()))
@@ -156,7 +158,7 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> O
     };
     let Some(turns) = turns.filter(|turns| *turns <= MOST) else {
         let message = format!("`repeat` would make more than {MOST} items");
-        let refusal = Refusal::new(&ARGUMENT_RANGE, message).within("for_each");
+        let refusal = ValueRefusal::new(&ARGUMENT_RANGE, message).within("for_each");
         return Err(refusal.help("repeat over fewer values"));
     };
     let left = Cell::new(expr::MAX_VALUE_BYTES);
@@ -214,7 +216,7 @@ fn replaced(text: &str, length: usize, places: &[usize], value: &str) -> String 
 }
 
 /// The values of a placeholder.
-fn values(key: &Name, value: &Value, permutations: bool, version: Version) -> Result<Vec<Value>, Refusal> {
+fn values(key: &Name, value: &Value, permutations: bool, version: Version) -> Result<Vec<Value>, ValueRefusal> {
     let maps = permutations && version >= Version::V2016_10_14;
     match (items(value), value.bare()) {
         (Some(items), _) => Ok(items.to_vec()),
@@ -243,18 +245,18 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    fn take(&self, bytes: usize) -> Result<(), Refusal> {
+    fn take(&self, bytes: usize) -> Result<(), ValueRefusal> {
         let left = self.left.get().checked_sub(bytes);
         self.left.set(left.unwrap_or(0));
         left.map(|_| ()).ok_or_else(|| super::function::too_large("repeat"))
     }
 
-    fn copy(&self, template: &Value) -> Outcome {
+    fn copy(&self, template: &Value) -> FunctionResult {
         self.take(std::mem::size_of::<Value>())?;
         match template {
             Value::Text(text) => self.replace(text),
             Value::List(items) => {
-                let items: Result<Vec<Value>, Refusal> = items.iter().map(|item| self.copy(item)).collect();
+                let items: Result<Vec<Value>, ValueRefusal> = items.iter().map(|item| self.copy(item)).collect();
                 items.map(Value::list)
             }
             Value::Map(entries) => {
@@ -278,7 +280,7 @@ impl Copying<'_> {
         }
     }
 
-    fn replace(&self, text: &Name) -> Outcome {
+    fn replace(&self, text: &Name) -> FunctionResult {
         let (mut written, mut secret) = (None::<String>, false);
         for (one, at) in self.loops.iter().zip(self.picked) {
             let value = &one.values[*at];

@@ -8,12 +8,12 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use expr::codes::{ARGUMENT_FORMAT, ARGUMENT_RANGE};
 
 use super::codes::{EMPTY_VALUE, PLACEHOLDER_MISSING};
-use super::function::{Function, Outcome, Parts, example, example_in, kind, wrong_type};
-use crate::hot::refusal::Refusal;
+use super::function::{FunctionResult, HotFunction, PartialArgument, example, example_in, kind, wrong_type};
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function {
+pub(super) const FUNCTIONS: &[HotFunction] = &[
+    HotFunction {
         name: "str_replace",
         since: Version::V2013_05_23,
         until: None,
@@ -21,7 +21,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: |argument, _| parse("str_replace", argument).map(|_| ()),
         call: |argument, version| call("str_replace", argument, version),
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`{template, params}`: the template with each placeholder, a key of `params`, replaced by its value. Longer \
                placeholders win; inserted text is not searched again. Null is an empty text, lists and maps become JSON.",
         examples: &[
@@ -42,7 +42,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example_in(Version::V2015_04_30, r#"{"template": "v", "params": {"v": ["a"]}}"#, "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "str_replace_strict",
         since: Version::V2017_02_24,
         until: None,
@@ -50,7 +50,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: |argument, _| parse("str_replace_strict", argument).map(|_| ()),
         call: |argument, version| call("str_replace_strict", argument, version),
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "As `str_replace`; a placeholder that does not occur in the template is an error, also one that occurs only inside of \
                a longer one or in an inserted value.",
         examples: &[
@@ -59,7 +59,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example(r#"{"template": "ab", "params": {"a": 1, "ab": 2}}"#, "! placeholder-missing"),
         ],
     },
-    Function {
+    HotFunction {
         name: "str_replace_vstrict",
         since: Version::V2017_09_01,
         until: None,
@@ -67,7 +67,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: |argument, _| parse("str_replace_vstrict", argument).map(|_| ()),
         call: |argument, version| call("str_replace_vstrict", argument, version),
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "As `str_replace_strict`; a value that is null or an empty text, list or map is an error. `0` and `false` are fine.",
         examples: &[
             example(r#"{"template": "a b", "params": {"a": 0, "b": false}}"#, r#""0 False""#),
@@ -79,7 +79,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The parameters and the template.
-fn parse<'a>(name: &str, argument: &'a Value) -> Result<(&'a Value, &'a Value), Refusal> {
+fn parse<'a>(name: &str, argument: &'a Value) -> Result<(&'a Value, &'a Value), ValueRefusal> {
     let Some(entries) = argument.as_map() else {
         let message = format!("`{name}` takes a map of `template` and `params`");
         return Err(wrong_type(message, format!("Arguments to \"{name}\" must be a map")));
@@ -97,7 +97,7 @@ fn parse<'a>(name: &str, argument: &'a Value) -> Result<(&'a Value, &'a Value), 
 }
 
 /// Refuses parameters that are neither a map nor a call.
-pub(super) fn mapping(name: &str, params: &Value) -> Result<(), Refusal> {
+pub(super) fn mapping(name: &str, params: &Value) -> Result<(), ValueRefusal> {
     match params.bare() {
         Value::Map(_) | Value::Unknown(_) => Ok(()),
         other => {
@@ -107,7 +107,7 @@ pub(super) fn mapping(name: &str, params: &Value) -> Result<(), Refusal> {
     }
 }
 
-fn call(name: &str, argument: &Value, version: Version) -> Outcome {
+fn call(name: &str, argument: &Value, version: Version) -> FunctionResult {
     let (params, template) = parse(name, argument)?;
     let Value::Text(template) = template else {
         let message = format!("the template of `{name}` must be text, not {}", kind(template));
@@ -117,7 +117,7 @@ fn call(name: &str, argument: &Value, version: Version) -> Outcome {
         let message = format!("the parameters of `{name}` must be a map, not {}", kind(params));
         return Err(wrong_type(message, format!("\"{name}\" params must be a map")).within("params"));
     };
-    let rules = Rules {
+    let rules = ReplaceRules {
         name,
         json: version >= Version::V2015_10_15,
         all_occur: name != "str_replace",
@@ -130,7 +130,7 @@ fn call(name: &str, argument: &Value, version: Version) -> Outcome {
 
 /// The differences between the functions.
 #[derive(Clone, Copy)]
-pub(super) struct Rules<'a> {
+pub(super) struct ReplaceRules<'a> {
     /// The function's name.
     pub(super) name: &'a str,
     /// Whether maps and lists are put in as JSON.
@@ -148,7 +148,7 @@ const MOST_OCCURRENCES: usize = 4_000_000;
 ///
 /// All occurrences are found in one pass. Then each placeholder, longest first, takes those that no former one has
 /// taken a part of.
-pub(super) fn replace(template: &str, params: &Map, rules: Rules<'_>) -> Outcome {
+pub(super) fn replace(template: &str, params: &Map, rules: ReplaceRules<'_>) -> FunctionResult {
     let mut placeholders: Vec<_> = params.iter().collect();
     placeholders.sort_by_cached_key(|(key, _)| (std::cmp::Reverse(key.chars().count()), (*key).clone()));
     let mut values = Vec::with_capacity(placeholders.len());
@@ -156,7 +156,7 @@ pub(super) fn replace(template: &str, params: &Map, rules: Rules<'_>) -> Outcome
         let written = written(placeholder, value, rules).map_err(|refusal| refusal.within(placeholder.as_ref()))?;
         values.push(written);
         if placeholder.is_empty() {
-            return Err(Refusal::new(&ARGUMENT_FORMAT, "a placeholder is empty")
+            return Err(ValueRefusal::new(&ARGUMENT_FORMAT, "a placeholder is empty")
                 .heat("empty separator")
                 .within(placeholder.as_ref()));
         }
@@ -171,7 +171,7 @@ pub(super) fn replace(template: &str, params: &Map, rules: Rules<'_>) -> Outcome
         let several = if absent.len() > 1 { "placeholders that do" } else { "a placeholder that does" };
         let listed = absent.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let message = format!("`{}` has {several} not occur in the template: {listed}", rules.name);
-        return Err(Refusal::new(&PLACEHOLDER_MISSING, message).heat(words));
+        return Err(ValueRefusal::new(&PLACEHOLDER_MISSING, message).heat(words));
     }
     let put_in = taken.iter().map(|(_, number)| values[*number].len());
     let length = put_in.fold(template.len(), usize::saturating_add);
@@ -191,8 +191,8 @@ pub(super) fn replace(template: &str, params: &Map, rules: Rules<'_>) -> Outcome
 fn occurrences(
     template: &str,
     placeholders: &[(&Name, &Value)],
-    rules: Rules<'_>,
-) -> Result<Vec<(usize, usize)>, Refusal> {
+    rules: ReplaceRules<'_>,
+) -> Result<Vec<(usize, usize)>, ValueRefusal> {
     let keys = placeholders.iter().map(|(key, _)| key.as_bytes());
     let found = match AhoCorasick::builder().match_kind(MatchKind::Standard).build(keys) {
         Ok(search) => search,
@@ -202,7 +202,7 @@ fn occurrences(
     for one in found.find_overlapping_iter(template) {
         if all.len() >= MOST_OCCURRENCES {
             let message = format!("the placeholders of `{}` occur more than {MOST_OCCURRENCES} times", rules.name);
-            return Err(Refusal::new(&ARGUMENT_RANGE, message).help("divide the template"));
+            return Err(ValueRefusal::new(&ARGUMENT_RANGE, message).help("divide the template"));
         }
         all.push((one.pattern().as_u32(), one.start() as u32));
     }
@@ -224,7 +224,7 @@ fn occurrences(
 }
 
 /// The text of a value.
-fn written(placeholder: &str, value: &Value, rules: Rules<'_>) -> Result<String, Refusal> {
+fn written(placeholder: &str, value: &Value, rules: ReplaceRules<'_>) -> Result<String, ValueRefusal> {
     let empty = match value {
         Value::Null => true,
         Value::Text(text) => text.is_empty(),
@@ -237,7 +237,7 @@ fn written(placeholder: &str, value: &Value, rules: Rules<'_>) -> Result<String,
             "{} has an undefined or empty value for param {placeholder}, must be a defined non-empty value",
             rules.name
         );
-        return Err(Refusal::new(&EMPTY_VALUE, format!("the value of `{placeholder}` is empty")).heat(words));
+        return Err(ValueRefusal::new(&EMPTY_VALUE, format!("the value of `{placeholder}` is empty")).heat(words));
     }
     match value {
         Value::Null => Ok(String::new()),
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn one_pass_gives_the_same_as_cutting_by_each_placeholder() {
-        let rules = Rules { name: "str_replace", json: true, all_occur: false, none_empty: false };
+        let rules = ReplaceRules { name: "str_replace", json: true, all_occur: false, none_empty: false };
         let mut seed = 7_u64;
         let mut next = |below: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_text_that_grows_beyond_all_bounds_is_refused() {
-        let rules = Rules { name: "str_replace", json: true, all_occur: false, none_empty: false };
+        let rules = ReplaceRules { name: "str_replace", json: true, all_occur: false, none_empty: false };
         let params: Map = [("a".into(), Value::from("x".repeat(1 << 16)))].into_iter().collect();
         assert!(replace(&"a".repeat(1 << 16), &params, rules).is_err());
     }

@@ -10,12 +10,12 @@ fn json(text: &str) -> Value {
 }
 
 /// The latest version that has a function, in conditions where it is one only there.
-fn latest(function: &Function) -> Version {
+fn latest(function: &HotFunction) -> Version {
     let before = |until: Version| Version::at(until.number() - 1);
     function.until.map_or(Version::V2021_04_16, before)
 }
 
-fn gives(function: &Function, argument: &Value, version: Version) -> String {
+fn gives(function: &HotFunction, argument: &Value, version: Version) -> String {
     let outcome = (function.form)(argument, version).and_then(|()| function.run(argument, version));
     match outcome {
         Ok(value) => pycompat::json(&value),
@@ -61,8 +61,8 @@ fn every_refusal_has_heats_words_and_a_place_that_exists() {
             let mut at = argument;
             for step in &refusal.path {
                 let inner = match step {
-                    expr::Step::Key(key) => at.get(key).cloned(),
-                    expr::Step::Index(index) => at.as_list().and_then(|items| items.get(*index)).cloned(),
+                    expr::ValueStep::Key(key) => at.get(key).cloned(),
+                    expr::ValueStep::Index(index) => at.as_list().and_then(|items| items.get(*index)).cloned(),
                 };
                 at = inner.unwrap_or_else(|| panic!("{} {}: {:?}", function.name, example.argument, refusal.path));
             }

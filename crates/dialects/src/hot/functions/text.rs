@@ -3,12 +3,14 @@
 use ::blueprint::Value;
 use expr::codes::{ARGUMENT_FORMAT, INDEX_OUT_OF_RANGE};
 
-use super::function::{Function, Outcome, Parts, any, example, example_in, items, kind, shortened, wrong_type};
-use crate::hot::refusal::Refusal;
+use super::function::{
+    FunctionResult, HotFunction, PartialArgument, any, example, example_in, items, kind, shortened, wrong_type,
+};
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function {
+pub(super) const FUNCTIONS: &[HotFunction] = &[
+    HotFunction {
         name: "list_join",
         since: Version::V2013_05_23,
         until: None,
@@ -16,7 +18,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: join_form,
         call: |argument, version| join("list_join", argument, version),
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[delimiter, list..]`: the items of the lists, joined with the delimiter. Null is an empty text, maps and lists \
                become JSON; numbers and booleans are refused.",
         examples: &[
@@ -33,7 +35,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             example_in(Version::V2013_05_23, r#"["-", ""]"#, "! argument-type"),
         ],
     },
-    Function {
+    HotFunction {
         name: "str_split",
         since: Version::V2015_10_15,
         until: None,
@@ -41,7 +43,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_values: true,
         form: split_form,
         call: split,
-        parts: Parts::Whole,
+        parts: PartialArgument::Whole,
         docs: "`[delimiter, text, index]`: the parts of the text, or the one at an index, from the end where it is negative. A null \
                delimiter splits at white space; null text gives null.",
         examples: &[
@@ -71,7 +73,7 @@ fn joins_much(name: &str, version: Version) -> bool {
 }
 
 /// The form of `list_join`: a list of a delimiter and lists.
-fn join_form(argument: &Value, version: Version) -> Result<(), Refusal> {
+fn join_form(argument: &Value, version: Version) -> Result<(), ValueRefusal> {
     joinable("list_join", argument, version).map(|_| ())
 }
 
@@ -80,7 +82,7 @@ pub(super) fn joinable<'a>(
     name: &str,
     argument: &'a Value,
     version: Version,
-) -> Result<(&'a Value, &'a [Value]), Refusal> {
+) -> Result<(&'a Value, &'a [Value]), ValueRefusal> {
     let many = joins_much(name, version);
     match items(argument) {
         Some([delimiter, lists @ ..]) if lists.len() == 1 || (many && !lists.is_empty()) => Ok((delimiter, lists)),
@@ -96,7 +98,7 @@ pub(super) fn joinable<'a>(
 }
 
 /// Joins lists of texts.
-pub(super) fn join(name: &str, argument: &Value, version: Version) -> Outcome {
+pub(super) fn join(name: &str, argument: &Value, version: Version) -> FunctionResult {
     let many = joins_much(name, version);
     let (delimiter, lists) = joinable(name, argument, version)?;
     let mut parts: Vec<(&Value, usize, usize)> = Vec::new();
@@ -145,7 +147,7 @@ fn split_words() -> String {
 }
 
 /// The form of `str_split`: neither text nor a map.
-fn split_form(argument: &Value, version: Version) -> Result<(), Refusal> {
+fn split_form(argument: &Value, version: Version) -> Result<(), ValueRefusal> {
     match argument.bare() {
         Value::Text(_) | Value::Map(_) => {
             Err(wrong_type("`str_split` takes a list of a delimiter, a text and perhaps an index", split_words()))
@@ -154,7 +156,7 @@ fn split_form(argument: &Value, version: Version) -> Result<(), Refusal> {
     }
 }
 
-fn split(argument: &Value, version: Version) -> Outcome {
+fn split(argument: &Value, version: Version) -> FunctionResult {
     split_form(argument, version)?;
     let Some([delimiter, text, rest @ ..]) = items(argument) else {
         return Err(wrong_type("`str_split` takes a list of a delimiter, a text and perhaps an index", split_words()));
@@ -189,17 +191,17 @@ fn split(argument: &Value, version: Version) -> Outcome {
     let last = parts.len() as i64 - 1;
     let picked = at.as_int().and_then(|at| super::paths::at(&parts, at));
     picked.cloned().ok_or_else(|| {
-        Refusal::new(&INDEX_OUT_OF_RANGE, format!("the text has no part {at}: {} of them", parts.len()))
+        ValueRefusal::new(&INDEX_OUT_OF_RANGE, format!("the text has no part {at}: {} of them", parts.len()))
             .heat(format!("Incorrect index to \"str_split\" should be between 0 and {last}"))
             .within(2)
     })
 }
 
 /// The parts of a text between occurrences of a delimiter.
-pub(super) fn split_at(text: &str, delimiter: &str) -> Result<Vec<Value>, Refusal> {
+pub(super) fn split_at(text: &str, delimiter: &str) -> Result<Vec<Value>, ValueRefusal> {
     let parts = pycompat::split(text, delimiter).map(|parts| parts.map(Value::from).collect());
     parts.ok_or_else(|| {
-        Refusal::new(&ARGUMENT_FORMAT, "the delimiter is empty")
+        ValueRefusal::new(&ARGUMENT_FORMAT, "the delimiter is empty")
             .heat("empty separator")
             .help("use null to split at white space")
             .within(0)

@@ -3,12 +3,12 @@
 use ::blueprint::{Map, Value};
 use expr::codes::ARGUMENT_FORMAT;
 
-use super::function::{Function, Outcome, Parts, example, kind, wrong_type};
+use super::function::{FunctionResult, HotFunction, PartialArgument, example, kind, wrong_type};
 use crate::codes::UNKNOWN_KEY;
-use crate::hot::refusal::Refusal;
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
-pub(super) const FUNCTIONS: &[Function] = &[Function {
+pub(super) const FUNCTIONS: &[HotFunction] = &[HotFunction {
     name: "make_url",
     since: Version::V2017_09_01,
     until: None,
@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     in_values: true,
     form: |argument, _| check(argument, false).map(|_| ()),
     call,
-    parts: Parts::Whole,
+    parts: PartialArgument::Whole,
     docs: "`{scheme, username, password, host, port, path, query, fragment}`, all optional: a URL with every part encoded as it must be. \
            `query` is a map.",
     examples: &[
@@ -46,14 +46,14 @@ const KEYS: [&str; 8] = ["scheme", "username", "password", "host", "port", "path
 
 /// The entries, of which those that are known have the right kind. What Heat looks at only while evaluating, a fragment
 /// beside a query, is judged only then.
-fn check(argument: &Value, evaluating: bool) -> Result<&Map, Refusal> {
+fn check(argument: &Value, evaluating: bool) -> Result<&Map, ValueRefusal> {
     let Some(entries) = argument.as_map() else {
         let message = format!("`make_url` takes a map of the parts of a URL, not {}", kind(argument));
         return Err(wrong_type(message, "The arguments to \"make_url\" must be a map"));
     };
     let unknown: Vec<&str> = entries.keys().map(AsRef::as_ref).filter(|key| !KEYS.contains(key)).collect();
     if let Some(first) = unknown.first() {
-        let refusal = Refusal::new(&UNKNOWN_KEY, format!("`make_url` has no part `{first}`"))
+        let refusal = ValueRefusal::new(&UNKNOWN_KEY, format!("`make_url` has no part `{first}`"))
             .heat(format!("Invalid arguments to \"make_url\": {}", unknown.join(", ")));
         let help = match diag::nearest(first, KEYS) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
@@ -87,12 +87,12 @@ fn check(argument: &Value, evaluating: bool) -> Result<&Map, Refusal> {
 }
 
 /// Refuses a value that is no port.
-fn port(value: &Value, argument: &Value) -> Result<(), Refusal> {
+fn port(value: &Value, argument: &Value) -> Result<(), ValueRefusal> {
     let port = match (pycompat::integer(value), value) {
         (Ok(port), _) => port,
         (Err(_), Value::Text(text)) => {
             let words = format!("Invalid URL port \"{text}\" for make_url called with {}", pycompat::repr(argument));
-            return Err(Refusal::new(&ARGUMENT_FORMAT, format!("the port `{text}` is no number")).heat(words));
+            return Err(ValueRefusal::new(&ARGUMENT_FORMAT, format!("the port `{text}` is no number")).heat(words));
         }
         (Err(words), other) => {
             return Err(wrong_type(format!("the port of a URL must be a number, not {}", kind(other)), words));
@@ -102,15 +102,15 @@ fn port(value: &Value, argument: &Value) -> Result<(), Refusal> {
         return Ok(());
     }
     let words = format!("Invalid URL port {port}, must be in range 1-65535");
-    Err(Refusal::new(&ARGUMENT_FORMAT, format!("the port {port} is not between 1 and 65535")).heat(words))
+    Err(ValueRefusal::new(&ARGUMENT_FORMAT, format!("the port {port} is not between 1 and 65535")).heat(words))
 }
 
-fn call(argument: &Value, _: Version) -> Outcome {
+fn call(argument: &Value, _: Version) -> FunctionResult {
     let entries = check(argument, true)?;
     let part = |key: &str| entries.get(key).and_then(Value::as_text).unwrap_or_default();
     let scheme = part("scheme");
     if scheme.contains(':') {
-        return Err(Refusal::new(&ARGUMENT_FORMAT, "the scheme of a URL has no `:`")
+        return Err(ValueRefusal::new(&ARGUMENT_FORMAT, "the scheme of a URL has no `:`")
             .heat("URL \"scheme\" should not contain ':'")
             .help("leave it out: it is put behind the scheme")
             .within("scheme"));

@@ -1,6 +1,6 @@
 //! How the members of a group are defined, as an expression.
 
-use ::blueprint::{Accessor, AccessorKind, Expansion, Expr, ExprKind, Head, Name, Value};
+use ::blueprint::{Accessor, AccessorKind, Expansion, Expr, ExprKind, Name, ReferenceHead, Value};
 use diag::{Span, Spanned};
 
 use crate::Expanding;
@@ -51,7 +51,7 @@ pub(super) fn lifted(expr: &Expr, inputs: &mut Vec<(Spanned<Name>, Expr)>) -> Ex
         _ => {
             let name = named(&format!("={}", inputs.len() - 1), expr.span);
             inputs.push((name.clone(), expr.clone()));
-            return reference(Head::Input(name.item), expr.span, &[]);
+            return reference(ReferenceHead::Input(name.item), expr.span, &[]);
         }
     };
     Expr::new(kind, expr.span)

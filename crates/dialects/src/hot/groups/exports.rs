@@ -1,22 +1,22 @@
 //! Inputs and exports of the document of a group.
 
-use ::blueprint::{Export, Expr, ExprKind, Head, Input, Name, Type, Value};
+use ::blueprint::{Export, Expr, ExprKind, Input, Name, ReferenceHead, Type, Value};
 use diag::{Span, Spanned};
 
 use super::definition::part;
-use super::writer::Writer;
+use super::writer::GroupWriter;
 use crate::Expanded;
 use crate::hot::expressions::{FACADE, INSTANCE, UNIT, call, named, reference};
-use crate::hot::kinds::{ALL, BY_NAME, ElementKind, RESOURCE_GROUP, SCALING_GROUP, own};
+use crate::hot::kinds::{ALL, BY_NAME, LoweredKind, RESOURCE_GROUP, SCALING_GROUP, own};
 use crate::hot::refusing::refusing;
 
-impl Writer<'_> {
+impl GroupWriter<'_> {
     /// Adds inputs and exports.
     pub(super) fn finish(mut self, memory: Value, removed: Value) -> Expanded {
         let mut used: Vec<(Name, Span)> = Vec::new();
         let mut note = |expr: &Expr| {
             expr.references(&mut |reference| {
-                if let Head::Input(name) = &reference.head
+                if let ReferenceHead::Input(name) = &reference.head
                     && !used.iter().any(|(known, _)| known == name)
                 {
                     used.push((name.clone(), reference.head_span));
@@ -29,7 +29,7 @@ impl Writer<'_> {
             self.blueprint.inputs.insert(name, Input::free(span));
         }
         let span = self.expansion.kind.span;
-        let fact = |fact: &str| reference(Head::Scoped(fact.into()), span, &[]);
+        let fact = |fact: &str| reference(ReferenceHead::Scoped(fact.into()), span, &[]);
         let id = call("(group id)", span, vec![fact(INSTANCE), fact(UNIT)], span);
         self.export("OS::stack_id", id, span);
         let reads = self.expansion.reads.clone();
@@ -46,7 +46,7 @@ impl Writer<'_> {
         let types = part(&self.expansion.member, "type").filter(|_| self.names.is_empty())?;
         let written = types.as_literal()?.as_text()?;
         let (kind, meaning) = crate::hot::context::of(self.place.context).meaning(written, "0");
-        (kind == ElementKind::Child).then(|| Spanned::new(meaning, types.span))
+        (kind == LoweredKind::Child).then(|| Spanned::new(meaning, types.span))
     }
 
     pub(super) fn export(&mut self, name: &str, field: Expr, span: Span) {
@@ -123,37 +123,39 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn id_of(&self, name: &Name, kind: ElementKind, span: Span) -> Expr {
+    pub(super) fn id_of(&self, name: &Name, kind: LoweredKind, span: Span) -> Expr {
         match kind {
-            ElementKind::Resource => reference(Head::Resource { name: name.clone(), bare: true }, span, &[]),
-            ElementKind::Child | ElementKind::Group => reference(Head::Child(name.clone()), span, &["OS::stack_id"]),
+            LoweredKind::Resource => reference(ReferenceHead::Resource { name: name.clone(), bare: true }, span, &[]),
+            LoweredKind::Child | LoweredKind::Group => {
+                reference(ReferenceHead::Child(name.clone()), span, &["OS::stack_id"])
+            }
         }
     }
 
-    pub(super) fn attribute_of(&mut self, name: &Name, kind: ElementKind, attribute: &str, span: Span) -> Expr {
+    pub(super) fn attribute_of(&mut self, name: &Name, kind: LoweredKind, attribute: &str, span: Span) -> Expr {
         match kind {
-            ElementKind::Resource => {
-                reference(Head::Resource { name: name.clone(), bare: true }, span, &["attributes", attribute])
+            LoweredKind::Resource => {
+                reference(ReferenceHead::Resource { name: name.clone(), bare: true }, span, &["attributes", attribute])
             }
-            ElementKind::Child => {
+            LoweredKind::Child => {
                 if let Some(inner) = attribute.strip_prefix("resource.")
                     && let Some((inner, of_inner)) = inner.split_once('.')
                 {
                     let export = format!("resource.{inner}.");
-                    let attributes = reference(Head::Child(name.clone()), span, &[&export]);
+                    let attributes = reference(ReferenceHead::Child(name.clone()), span, &[&export]);
                     let of_inner = Expr::literal(Value::text(of_inner), span);
                     return call("get_attr", span, vec![attributes, of_inner], span);
                 }
-                reference(Head::Child(name.clone()), span, &[attribute])
+                reference(ReferenceHead::Child(name.clone()), span, &[attribute])
             }
-            ElementKind::Group => {
+            LoweredKind::Group => {
                 if let Some(expansion) =
                     self.blueprint.children.get_mut(name).and_then(|child| child.expansion.as_mut())
                     && !expansion.reads.iter().any(|read| read.item.as_ref() == attribute)
                 {
                     expansion.reads.push(named(attribute, span));
                 }
-                reference(Head::Child(name.clone()), span, &[attribute])
+                reference(ReferenceHead::Child(name.clone()), span, &[attribute])
             }
         }
     }

@@ -13,7 +13,7 @@ use diag::Diagnostics;
 pub(super) use definition::{expansion, part};
 
 use self::definition::without_omitted;
-use self::writer::Writer;
+use self::writer::GroupWriter;
 use crate::hot::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP, defining};
 use crate::{Expanded, Expanding};
 
@@ -22,7 +22,7 @@ pub(super) fn expand(expansion: &Expansion, place: &Expanding<'_>) -> Expanded {
     let written = part(&expansion.spec, defining(&expansion.kind.item));
     let member = written.and_then(|written| without_omitted(written, &expansion.member, place));
     let member = member.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), expansion.member.span));
-    let mut writer = Writer {
+    let mut writer = GroupWriter {
         expansion,
         place,
         member,

@@ -17,7 +17,7 @@ const LONGEST: Duration = Duration::from_secs(3600);
 const TOO_LONG: &str = "ValueError: The current update policy will result in stack update timeout.";
 
 /// The remembered group, compared with its current definition.
-pub(super) struct Before<'a> {
+pub(super) struct PreviousGroup<'a> {
     memory: &'a Value,
     /// How members are defined now, in so few characters; null where that is not known before the deployment.
     definition: Value,
@@ -27,13 +27,13 @@ pub(super) struct Before<'a> {
     pub(super) is_another: bool,
 }
 
-impl<'a> Before<'a> {
-    pub(super) fn new(memory: &'a Value, definition: &Value) -> Before<'a> {
+impl<'a> PreviousGroup<'a> {
+    pub(super) fn new(memory: &'a Value, definition: &Value) -> PreviousGroup<'a> {
         let definition = shortened(definition);
         let unfinished = memory.get(UNFINISHED);
         let making = unfinished.and_then(|unfinished| unfinished.get("making"));
         let same = memory.get("definition").is_some_and(|known| known.revealed() == definition.revealed());
-        Before {
+        PreviousGroup {
             memory,
             is_being_made: memory.is_null() || making == Some(&Value::Bool(true)),
             is_another: unfinished.is_some() || definition.is_null() || !same,
@@ -145,15 +145,15 @@ mod tests {
         let one = value(r#"{"type": "T", "properties": {"a": 1, "b": 2}}"#);
         let same = value(r#"{"properties": {"b": 2, "a": 1}, "type": "T"}"#);
         let other = value(r#"{"type": "T", "properties": {"a": 2, "b": 2}}"#);
-        let first = Before::new(&Value::Null, &one);
+        let first = PreviousGroup::new(&Value::Null, &one);
         assert!(first.is_being_made);
         let memory: Vec<(&str, Value)> = first.remembered(&[]);
         let known = Value::map(memory.iter().filter(|(key, _)| *key != UNFINISHED).cloned());
-        let (again, changed) = (Before::new(&known, &same), Before::new(&known, &other));
+        let (again, changed) = (PreviousGroup::new(&known, &same), PreviousGroup::new(&known, &other));
         assert!(!again.is_being_made && !again.is_another && changed.is_another);
         // An unfinished operation continues.
         let known = Value::map(memory);
-        let again = Before::new(&known, &one);
+        let again = PreviousGroup::new(&known, &one);
         assert!(again.is_being_made && again.is_another);
     }
 
@@ -161,9 +161,9 @@ mod tests {
     fn what_was_to_leave_is_remembered_until_it_has() {
         let memory = value(r#"{"names": ["c", "d"], "unfinished": {"leaving": ["a", "b"]}}"#);
         let stay: [Name; 1] = ["d".into()];
-        let leaving = Before::new(&memory, &Value::Null).leaving(&stay);
+        let leaving = PreviousGroup::new(&memory, &Value::Null).leaving(&stay);
         assert_eq!(leaving, ["a", "b", "c"].map(Name::from));
         let memory = value(r#"{"names": ["c", "d"]}"#);
-        assert_eq!(Before::new(&memory, &Value::Null).leaving(&stay), ["c"].map(Name::from));
+        assert_eq!(PreviousGroup::new(&memory, &Value::Null).leaving(&stay), ["c"].map(Name::from));
     }
 }

@@ -3,13 +3,13 @@
 use ::blueprint::{Expr, ExprKind, Name, Value};
 
 use super::definition::{part, with_index};
-use super::rolling::{self, Before, Policy};
-use super::writer::Writer;
+use super::rolling::{self, Policy, PreviousGroup};
+use super::writer::GroupWriter;
 use crate::Expanded;
 use crate::hot::expressions::named;
 use crate::hot::naming::{digest, letters};
 
-impl Writer<'_> {
+impl GroupWriter<'_> {
     /// Members are numbered; some numbers are never used again.
     pub(super) fn resource_group(mut self) -> Expanded {
         let count = match self.whole("count") {
@@ -20,7 +20,7 @@ impl Writer<'_> {
             Ok(Some(Value::Text(text))) => text.to_string(),
             _ => "%index%".to_owned(),
         };
-        let before = Before::new(self.place.before, self.defined("resource_def"));
+        let before = PreviousGroup::new(self.place.before, self.defined("resource_def"));
         let removed = self.removed(before.is_being_made);
         let mut numbers =
             (0_usize..).map(|number| Name::from(number.to_string())).filter(|name| !removed.contains(name));
@@ -142,7 +142,7 @@ impl Writer<'_> {
         for name in &names {
             self.aged(name);
         }
-        let before = Before::new(self.place.before, self.defined("resource"));
+        let before = PreviousGroup::new(self.place.before, self.defined("resource"));
         let usual = Value::map::<&str>([]);
         let policy = match self.spec.get("rolling_updates") {
             Some(policy) if !policy.is_null() => policy,

@@ -6,14 +6,14 @@ use diag::{Diagnostics, Span, Spanned};
 use super::definition::{expansion, part, taken_apart};
 use crate::Expanding;
 use crate::codes::{MISSING_FIELD, VALUE_CONSTRAINT};
-use crate::hot::kinds::{ElementKind, RESOURCE_GROUP, SCALING_GROUP, defining};
+use crate::hot::kinds::{LoweredKind, RESOURCE_GROUP, SCALING_GROUP, defining};
 use crate::hot::message_path::invalid;
 use crate::hot::version::NAME;
 
 /// The maximum number of members of a group, unless the settings allow more resources.
 const MOST_MEMBERS: usize = 10_000;
 
-pub(super) struct Writer<'a> {
+pub(super) struct GroupWriter<'a> {
     pub(super) expansion: &'a Expansion,
     pub(super) place: &'a Expanding<'a>,
     /// The definition of members: without omitted parts, and with computed maps taken apart as far as they are known.
@@ -22,11 +22,11 @@ pub(super) struct Writer<'a> {
     pub(super) spec: Value,
     pub(super) found: Diagnostics,
     /// Members in order, each with its kind.
-    pub(super) names: Vec<(Name, ElementKind)>,
+    pub(super) names: Vec<(Name, LoweredKind)>,
     pub(super) blueprint: Blueprint,
 }
 
-impl Writer<'_> {
+impl GroupWriter<'_> {
     /// Takes a computed definition apart: the type of a member, and the keys of its properties.
     pub(super) fn take_apart(&mut self) {
         let key = defining(&self.expansion.kind.item);
@@ -184,7 +184,7 @@ impl Writer<'_> {
         let said = |key: &str| part(definition, key).filter(|expr| expr.as_literal().is_none_or(|it| !it.is_null()));
         let (removal, policy) = (said("deletion_policy").cloned().map(Box::new), said("update_policy").cloned());
         match kind {
-            ElementKind::Resource => {
+            LoweredKind::Resource => {
                 let metadata = ResourceMetadata { custom: said("metadata").cloned(), ..ResourceMetadata::default() };
                 let resource = Resource {
                     depends_on,
@@ -196,8 +196,8 @@ impl Writer<'_> {
                 };
                 self.blueprint.resources.insert(name.clone(), resource);
             }
-            ElementKind::Child | ElementKind::Group => {
-                let (inputs, expansion) = if kind == ElementKind::Group {
+            LoweredKind::Child | LoweredKind::Group => {
+                let (inputs, expansion) = if kind == LoweredKind::Group {
                     let metadata = said("metadata").cloned();
                     let (expansion, inputs) = expansion(type_name, spec, spec_key, policy, metadata);
                     (inputs, Some(Box::new(expansion)))

@@ -4,18 +4,18 @@ use std::collections::HashSet;
 
 use ::blueprint::{Map, Name, Value};
 use diag::Severity;
-use pycompat::{Flags, Key, Pattern};
+use pycompat::{EqualityKey, Flags, Pattern};
 
 use super::codes::{CONSTRAINT_IGNORED, INVALID_CONSTRAINT, NOT_CHECKED_OFFLINE, UNKNOWN_CONSTRAINT};
 use super::scalars::{as_number, boolean};
-use super::{Custom, Kind, kind_of};
+use super::{Custom, ParameterKind, kind_of};
 use crate::codes::{NEWER_THAN_VERSION, VALUE_CONSTRAINT, VALUE_NOT_ALLOWED};
-use crate::hot::refusal::Refusal;
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
 /// A rule for values, and perhaps the words that take the place of its own.
 #[derive(Clone, Debug)]
-pub struct Constraint {
+pub struct ParameterConstraint {
     /// The rule.
     pub rule: Rule,
     /// The message for a value that breaks it.
@@ -32,7 +32,7 @@ pub enum Rule {
     /// The number divided by the step has the offset as its rest.
     Modulo(Value, Value),
     /// The only values allowed, as they are written and by what equal ones share.
-    AllowedValues(Vec<Value>, HashSet<Key>),
+    AllowedValues(Vec<Value>, HashSet<EqualityKey>),
     /// A match at the beginning of the text ends at its end.
     AllowedPattern(Name, Box<Pattern>),
     /// A rule by name.
@@ -43,13 +43,13 @@ pub enum Rule {
 const KINDS: [&str; 6] = ["modulo", "range", "length", "allowed_values", "allowed_pattern", "custom_constraint"];
 
 /// A fault in the definition of a constraint.
-fn invalid(message: impl Into<String>, heat: impl Into<String>) -> Refusal {
-    Refusal::new(&INVALID_CONSTRAINT, message).heat(heat).class("InvalidSchemaError")
+fn invalid(message: impl Into<String>, heat: impl Into<String>) -> ValueRefusal {
+    ValueRefusal::new(&INVALID_CONSTRAINT, message).heat(heat).class("InvalidSchemaError")
 }
 
-impl Constraint {
+impl ParameterConstraint {
     /// Parses a constraint: a map with one kind and an optional `description`. Mistakes go to `found`.
-    pub fn parse(value: &Value, version: Version, found: &mut Vec<Refusal>) -> Option<Constraint> {
+    pub fn parse(value: &Value, version: Version, found: &mut Vec<ValueRefusal>) -> Option<ParameterConstraint> {
         let Some(entries) = value.as_map() else {
             let message = format!("a constraint must be a map, not {}", kind_of(value));
             found.push(invalid(message, "Invalid parameter constraints, expected a mapping"));
@@ -69,10 +69,11 @@ impl Constraint {
         let counts = written.iter().find(|kind| has_modulo || **kind != "modulo");
         if !has_modulo && written.first() == Some(&"modulo") {
             let severity = if counts.is_some() { Severity::Warning } else { Severity::Error };
-            let mut refusal = Refusal::new(&NEWER_THAN_VERSION, "the constraint `modulo` came with version 2017-02-24")
-                .graded(severity)
-                .help("use `heat_template_version: 2017-02-24` or later")
-                .within("modulo");
+            let mut refusal =
+                ValueRefusal::new(&NEWER_THAN_VERSION, "the constraint `modulo` came with version 2017-02-24")
+                    .graded(severity)
+                    .help("use `heat_template_version: 2017-02-24` or later")
+                    .within("modulo");
             if counts.is_none() {
                 refusal = refusal.class("InvalidSchemaError").heat("No constraint expressed");
             }
@@ -87,13 +88,13 @@ impl Constraint {
         };
         for other in written.iter().filter(|other| *other != kind && (has_modulo || **other != "modulo")) {
             let message = format!("`{other}` does not count beside `{kind}`");
-            let refusal = Refusal::new(&CONSTRAINT_IGNORED, message).help("make it a constraint of its own");
+            let refusal = ValueRefusal::new(&CONSTRAINT_IGNORED, message).help("make it a constraint of its own");
             found.push(refusal.within(*other));
         }
         let definition = entries.get(kind)?;
         let description = entries.get("description").filter(|words| pycompat::truth(words)).map(pycompat::text);
         match rule(kind, definition) {
-            Ok(rule) => Some(Constraint { rule, description }),
+            Ok(rule) => Some(ParameterConstraint { rule, description }),
             Err(refusal) => {
                 found.push(refusal.within(*kind));
                 None
@@ -102,14 +103,20 @@ impl Constraint {
     }
 
     /// Refuses the constraint for a kind of value that it is not for.
-    pub fn fits(&self, kind: Kind) -> Result<(), Refusal> {
+    pub fn fits(&self, kind: ParameterKind) -> Result<(), ValueRefusal> {
         let (name, key, fits) = match &self.rule {
-            Rule::Range(..) => ("Range", "range", matches!(kind, Kind::Number | Kind::Integer)),
-            Rule::Modulo(..) => ("Modulo", "modulo", matches!(kind, Kind::Number | Kind::Integer)),
-            Rule::Length(..) => ("Length", "length", matches!(kind, Kind::String | Kind::List | Kind::Map)),
-            Rule::AllowedValues(..) => ("AllowedValues", "allowed_values", !matches!(kind, Kind::Map | Kind::Any)),
-            Rule::AllowedPattern(..) => ("AllowedPattern", "allowed_pattern", kind == Kind::String),
-            Rule::Custom(..) => ("CustomConstraint", "custom_constraint", !matches!(kind, Kind::Map | Kind::Any)),
+            Rule::Range(..) => ("Range", "range", matches!(kind, ParameterKind::Number | ParameterKind::Integer)),
+            Rule::Modulo(..) => ("Modulo", "modulo", matches!(kind, ParameterKind::Number | ParameterKind::Integer)),
+            Rule::Length(..) => {
+                ("Length", "length", matches!(kind, ParameterKind::String | ParameterKind::List | ParameterKind::Map))
+            }
+            Rule::AllowedValues(..) => {
+                ("AllowedValues", "allowed_values", !matches!(kind, ParameterKind::Map | ParameterKind::Any))
+            }
+            Rule::AllowedPattern(..) => ("AllowedPattern", "allowed_pattern", kind == ParameterKind::String),
+            Rule::Custom(..) => {
+                ("CustomConstraint", "custom_constraint", !matches!(kind, ParameterKind::Map | ParameterKind::Any))
+            }
         };
         if fits {
             return Ok(());
@@ -125,7 +132,7 @@ impl Constraint {
     }
 
     /// Checks a value against the rule. A note comes back where only the cloud can check it.
-    pub fn check(&self, kind: Kind, value: &Value) -> Result<Option<Refusal>, Refusal> {
+    pub fn check(&self, kind: ParameterKind, value: &Value) -> Result<Option<ValueRefusal>, ValueRefusal> {
         let (broken, code, message) = match &self.rule {
             Rule::Range(min, max) => (out_of_range(value, min, max)?, &VALUE_CONSTRAINT, "the value is out of range"),
             Rule::Length(min, max) => {
@@ -147,7 +154,7 @@ impl Constraint {
             Rule::Custom(name, Some(custom)) => match custom.check(value) {
                 None => {
                     let message = format!("whether the value is a {name} is only known to the cloud");
-                    return Ok(Some(Refusal::new(&NOT_CHECKED_OFFLINE, message)));
+                    return Ok(Some(ValueRefusal::new(&NOT_CHECKED_OFFLINE, message)));
                 }
                 Some(result) => (result.err(), &VALUE_CONSTRAINT, "the value breaks its constraint"),
             },
@@ -160,14 +167,14 @@ impl Constraint {
                     Some(description) => format!("{message}: {description}"),
                     None => words.clone(),
                 };
-                Err(Refusal::new(code, message).heat(self.description.clone().unwrap_or(words)))
+                Err(ValueRefusal::new(code, message).heat(self.description.clone().unwrap_or(words)))
             }
         }
     }
 }
 
 /// Reads the definition of a kind.
-fn rule(kind: &str, definition: &Value) -> Result<Rule, Refusal> {
+fn rule(kind: &str, definition: &Value) -> Result<Rule, ValueRefusal> {
     match kind {
         "range" | "length" => {
             let entries = required_map(definition, kind, ["min", "max"])?;
@@ -189,7 +196,9 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, Refusal> {
         }
         "modulo" => modulo(required_map(definition, kind, ["step", "offset"])?),
         "allowed_values" => match definition.bare() {
-            Value::List(allowed) => Ok(Rule::AllowedValues(allowed.to_vec(), allowed.iter().map(Key::of).collect())),
+            Value::List(allowed) => {
+                Ok(Rule::AllowedValues(allowed.to_vec(), allowed.iter().map(EqualityKey::of).collect()))
+            }
             other => Err(invalid(
                 format!("`allowed_values` is a list, not {}", kind_of(other)),
                 "AllowedValues must be a list",
@@ -200,7 +209,7 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, Refusal> {
                 Ok(pattern) => Ok(Rule::AllowedPattern(text.clone(), pattern.into())),
                 Err(error) => {
                     let message = format!("the pattern is no regular expression: {error}");
-                    Err(Refusal::new(&INVALID_CONSTRAINT, message).heat(error.to_string()).class("error"))
+                    Err(ValueRefusal::new(&INVALID_CONSTRAINT, message).heat(error.to_string()).class("error"))
                 }
             },
             other => {
@@ -217,7 +226,7 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, Refusal> {
 }
 
 /// The entries of a definition that has no other keys.
-fn required_map<'a>(definition: &'a Value, kind: &str, keys: [&str; 2]) -> Result<&'a Map, Refusal> {
+fn required_map<'a>(definition: &'a Value, kind: &str, keys: [&str; 2]) -> Result<&'a Map, ValueRefusal> {
     let Some(entries) = definition.as_map() else {
         let words = format!("Invalid {kind} constraint, expected a mapping");
         return Err(invalid(format!("`{kind}` is a map, not {}", kind_of(definition)), words));
@@ -233,15 +242,16 @@ fn required_map<'a>(definition: &'a Value, kind: &str, keys: [&str; 2]) -> Resul
 }
 
 /// A number of a definition, which may be written as text.
-fn number(entries: &Map, key: &str) -> Result<Option<Value>, Refusal> {
+fn number(entries: &Map, key: &str) -> Result<Option<Value>, ValueRefusal> {
     let Some(value) = entries.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
     as_number(value).map(Some).map_err(|words| {
-        let refusal = Refusal::new(&INVALID_CONSTRAINT, format!("`{key}` must be a number, not {}", kind_of(value)));
+        let refusal =
+            ValueRefusal::new(&INVALID_CONSTRAINT, format!("`{key}` must be a number, not {}", kind_of(value)));
         refusal.heat(words).class("ValueError").within(key)
     })
 }
 
-fn modulo(entries: &Map) -> Result<Rule, Refusal> {
+fn modulo(entries: &Map) -> Result<Rule, ValueRefusal> {
     let (step, offset) = (number(entries, "step")?, number(entries, "offset")?);
     let (Some(step), Some(offset)) = (step, offset) else {
         let words = "A modulo constraint must have a step value and an offset value specified.";
@@ -283,38 +293,38 @@ fn shown(limit: &Option<Value>) -> String {
 }
 
 /// Refuses a value that is no number.
-fn numeric(value: &Value) -> Result<Value, Refusal> {
+fn numeric(value: &Value) -> Result<Value, ValueRefusal> {
     as_number(value)
-        .map_err(|words| Refusal::new(&VALUE_CONSTRAINT, format!("{} is no number", kind_of(value))).heat(words))
+        .map_err(|words| ValueRefusal::new(&VALUE_CONSTRAINT, format!("{} is no number", kind_of(value))).heat(words))
 }
 
-fn out_of_range(value: &Value, min: &Option<Value>, max: &Option<Value>) -> Result<Option<String>, Refusal> {
+fn out_of_range(value: &Value, min: &Option<Value>, max: &Option<Value>) -> Result<Option<String>, ValueRefusal> {
     let text = pycompat::text(value);
     let words = || format!("{text} is out of range (min: {}, max: {})", shown(min), shown(max));
     Ok(outside(&numeric(value)?, min, max).then(words))
 }
 
 fn wrong_length(
-    kind: Kind,
+    kind: ParameterKind,
     value: &Value,
     min: &Option<Value>,
     max: &Option<Value>,
-) -> Result<Option<String>, Refusal> {
+) -> Result<Option<String>, ValueRefusal> {
     let length = match value.bare() {
         Value::Text(text) => text.chars().count(),
         Value::List(items) => items.len(),
         Value::Map(entries) => entries.len(),
-        other if kind == Kind::String => pycompat::text(other).chars().count(),
+        other if kind == ParameterKind::String => pycompat::text(other).chars().count(),
         other => {
             let words = format!("object of type '{}' has no len()", pycompat::type_name(other));
-            return Err(Refusal::new(&VALUE_CONSTRAINT, format!("{} has no length", kind_of(other))).heat(words));
+            return Err(ValueRefusal::new(&VALUE_CONSTRAINT, format!("{} has no length", kind_of(other))).heat(words));
         }
     };
     let words = || format!("length ({length}) is out of range (min: {}, max: {})", shown(min), shown(max));
     Ok(outside(&Value::Int(length as i64), min, max).then(words))
 }
 
-fn wrong_rest(value: &Value, step: &Value, offset: &Value) -> Result<Option<String>, Refusal> {
+fn wrong_rest(value: &Value, step: &Value, offset: &Value) -> Result<Option<String>, ValueRefusal> {
     let rest = pycompat::modulo(&numeric(value)?, step);
     let words = || {
         let (value, step, offset) = (pycompat::text(value), pycompat::text(step), pycompat::text(offset));
@@ -323,9 +333,14 @@ fn wrong_rest(value: &Value, step: &Value, offset: &Value) -> Result<Option<Stri
     Ok((!rest.is_some_and(|rest| pycompat::equal(&rest, offset))).then(words))
 }
 
-fn not_allowed(kind: Kind, value: &Value, allowed: &[Value], keys: &HashSet<Key>) -> Result<Option<String>, Refusal> {
+fn not_allowed(
+    kind: ParameterKind,
+    value: &Value,
+    allowed: &[Value],
+    keys: &HashSet<EqualityKey>,
+) -> Result<Option<String>, ValueRefusal> {
     let found = match value.bare() {
-        Value::List(items) => items.iter().all(|item| keys.contains(&Key::of(item))),
+        Value::List(items) => items.iter().all(|item| keys.contains(&EqualityKey::of(item))),
         _ => {
             let wanted = typed(kind, value)?;
             let mut found = false;
@@ -343,30 +358,33 @@ fn not_allowed(kind: Kind, value: &Value, allowed: &[Value], keys: &HashSet<Key>
 }
 
 /// A value as its type has it.
-fn typed(kind: Kind, value: &Value) -> Result<Value, Refusal> {
+fn typed(kind: ParameterKind, value: &Value) -> Result<Value, ValueRefusal> {
     let refused = |_| {
         let words =
             format!("Value \"{}\" is invalid for data type \"{}\".", pycompat::text(value), kind.parameter_name());
-        Refusal::new(&VALUE_NOT_ALLOWED, format!("{} is not of the type {}", kind_of(value), kind.parameter_name()))
-            .heat(words)
+        ValueRefusal::new(
+            &VALUE_NOT_ALLOWED,
+            format!("{} is not of the type {}", kind_of(value), kind.parameter_name()),
+        )
+        .heat(words)
     };
     match kind {
-        Kind::Number => as_number(value).map_err(refused),
-        Kind::Integer => match as_number(value) {
+        ParameterKind::Number => as_number(value).map_err(refused),
+        ParameterKind::Integer => match as_number(value) {
             Ok(Value::Float(_)) => Err(refused(String::new())),
             other => other.map_err(refused),
         },
-        Kind::String => Ok(Value::from(pycompat::text(value))),
-        Kind::Boolean => boolean(value).map(Value::Bool).map_err(refused),
-        Kind::List | Kind::Map | Kind::Any => Ok(value.clone()),
+        ParameterKind::String => Ok(Value::from(pycompat::text(value))),
+        ParameterKind::Boolean => boolean(value).map(Value::Bool).map_err(refused),
+        ParameterKind::List | ParameterKind::Map | ParameterKind::Any => Ok(value.clone()),
     }
 }
 
-fn no_match(value: &Value, written: &str, pattern: &Pattern) -> Result<Option<String>, Refusal> {
+fn no_match(value: &Value, written: &str, pattern: &Pattern) -> Result<Option<String>, ValueRefusal> {
     let text = pycompat::text(value);
     match pattern.covers(&text) {
         Ok(true) => Ok(None),
         Ok(false) => Ok(Some(format!("\"{text}\" does not match pattern \"{written}\""))),
-        Err(error) => Err(Refusal::new(&VALUE_CONSTRAINT, error.to_string())),
+        Err(error) => Err(ValueRefusal::new(&VALUE_CONSTRAINT, error.to_string())),
     }
 }

@@ -4,9 +4,9 @@ use ::blueprint::{Unknown, Value};
 
 use super::codes::INVALID_DEFAULT;
 use super::scalars::{as_number, boolean};
-use super::{Kind, Schema, kind_of, property};
+use super::{HotParameterSchema, ParameterKind, kind_of, property};
 use crate::codes::{IMMUTABLE_CHANGED, MISSING_VARIABLE, UNPARSABLE_VALUE};
-use crate::hot::refusal::Refusal;
+use crate::hot::refusal::ValueRefusal;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, PartialEq)]
@@ -16,7 +16,7 @@ enum From {
     Default,
 }
 
-impl Schema {
+impl HotParameterSchema {
     /// The value of a parameter for functions: the given value unless that is null, else the one from
     /// `parameter_defaults`, else its default. Every rule that the value breaks goes to `found`, and so do notes on
     /// rules that cannot be checked here. `None` if there is no valid value.
@@ -25,7 +25,7 @@ impl Schema {
         name: &str,
         given: Option<&Value>,
         default: Option<&Value>,
-        found: &mut Vec<Refusal>,
+        found: &mut Vec<ValueRefusal>,
     ) -> Option<Value> {
         let there = |value: &&Value| !value.is_null();
         let value = match given.filter(there).or(default.filter(there)) {
@@ -34,7 +34,7 @@ impl Schema {
                 Some(value) => (value, From::Default),
                 None => {
                     let words = format!("The Parameter ({name}) was not provided.");
-                    let refusal = Refusal::new(&MISSING_VARIABLE, format!("no value is given for `{name}`"));
+                    let refusal = ValueRefusal::new(&MISSING_VARIABLE, format!("no value is given for `{name}`"));
                     found.push(refusal.heat(words).class("UserParameterMissing"));
                     return None;
                 }
@@ -48,7 +48,7 @@ impl Schema {
     }
 
     /// Warns of a default that does not fit the type although it is not used. Heat does not report it.
-    pub fn unused_default(&self, found: &mut Vec<Refusal>) {
+    pub fn unused_default(&self, found: &mut Vec<ValueRefusal>) {
         let Some(default) = &self.default else { return };
         if let Err(refusal) = self.convert(default)
             && self.default_fits_constraints()
@@ -57,7 +57,7 @@ impl Schema {
                 true => "the default of a hidden parameter does not fit".to_owned(),
                 false => format!("the default cannot be used: {}", refusal.message),
             };
-            let warning = Refusal::new(&INVALID_DEFAULT, message).graded(diag::Severity::Warning);
+            let warning = ValueRefusal::new(&INVALID_DEFAULT, message).graded(diag::Severity::Warning);
             found.push(warning.help("correct it, or remove it: it applies where no value is given"));
         }
     }
@@ -68,12 +68,12 @@ impl Schema {
         value: &Value,
         words: &dyn Fn(&str) -> String,
         from: From,
-        found: &mut Vec<Refusal>,
+        found: &mut Vec<ValueRefusal>,
     ) -> Option<Value> {
         let (bare, secret) = value.exposed();
         let hidden = secret || self.hidden || bare.has_secret();
         let revealed = bare.revealed();
-        let adapted = |mut refusal: Refusal| {
+        let adapted = |mut refusal: ValueRefusal| {
             refusal.heat = refusal.heat.map(|heat| words(&heat));
             if from == From::Default && refusal.severity == diag::Severity::Error {
                 refusal.code = &INVALID_DEFAULT;
@@ -114,35 +114,35 @@ impl Schema {
     }
 
     /// The value that constraints look at, and the one that functions see.
-    fn convert(&self, value: &Value) -> Result<(Value, Value), Refusal> {
+    fn convert(&self, value: &Value) -> Result<(Value, Value), ValueRefusal> {
         if let Value::Unknown(_) = value {
             return Ok((value.clone(), value.clone()));
         }
-        let refused = |message: String, words: String| Refusal::new(&UNPARSABLE_VALUE, message).heat(words);
+        let refused = |message: String, words: String| ValueRefusal::new(&UNPARSABLE_VALUE, message).heat(words);
         match self.kind {
-            Kind::String | Kind::Any if value.has_unknown() => {
+            ParameterKind::String | ParameterKind::Any if value.has_unknown() => {
                 let unknown = unknown_of(value);
                 Ok((unknown.clone(), unknown))
             }
-            Kind::String => Ok((value.clone(), Value::from(pycompat::text(value)))),
-            Kind::Any => Ok((value.clone(), value.clone())),
-            Kind::Number | Kind::Integer => {
+            ParameterKind::String => Ok((value.clone(), Value::from(pycompat::text(value)))),
+            ParameterKind::Any => Ok((value.clone(), value.clone())),
+            ParameterKind::Number | ParameterKind::Integer => {
                 let number = as_number(value)
                     .map_err(|words| refused(format!("a number is needed, not {}", kind_or_text(value)), words))?;
                 Ok((value.clone(), number))
             }
-            Kind::Boolean => {
+            ParameterKind::Boolean => {
                 let boolean = boolean(value)
                     .map_err(|words| refused(format!("a boolean is needed, not {}", kind_or_text(value)), words))?;
                 Ok((value.clone(), Value::Bool(boolean)))
             }
-            Kind::List => {
+            ParameterKind::List => {
                 let list = list(value).map_err(|words| {
                     refused(format!("a comma-delimited list is needed, not {}", kind_of(value)), words)
                 })?;
                 Ok((list.clone(), list))
             }
-            Kind::Map => {
+            ParameterKind::Map => {
                 let parsed = match value {
                     Value::Text(text) if text.is_empty() => value.clone(),
                     Value::Text(text) => pycompat::parse_json(text).map_err(|error| {
@@ -192,7 +192,7 @@ fn list(value: &Value) -> Result<Value, String> {
 
 /// The value of a child's parameter for a property that its parent passes: converted as a property first, then as the
 /// parameter. An explicit null is the kind's empty value, not the child's default.
-pub fn passed(schema: &Schema, value: &Value, found: &mut Vec<Refusal>) -> Option<Value> {
+pub fn passed(schema: &HotParameterSchema, value: &Value, found: &mut Vec<ValueRefusal>) -> Option<Value> {
     let (bare, secret) = value.exposed();
     if let Value::Unknown(_) = bare {
         return Some(value.clone());
@@ -200,11 +200,11 @@ pub fn passed(schema: &Schema, value: &Value, found: &mut Vec<Refusal>) -> Optio
     let bare = bare.revealed();
     let secret = secret || value.has_secret();
     let coerced = match (schema.kind, &bare) {
-        (Kind::List, Value::Text(_)) | (Kind::Map, Value::Text(_) | Value::List(_)) => Ok(bare),
+        (ParameterKind::List, Value::Text(_)) | (ParameterKind::Map, Value::Text(_) | Value::List(_)) => Ok(bare),
         (kind, _) => property(kind, &bare, None),
     };
     let given = match coerced {
-        Ok(Value::List(items)) if schema.kind == Kind::List => flattened(&items),
+        Ok(Value::List(items)) if schema.kind == ParameterKind::List => flattened(&items),
         Ok(value) => value,
         Err(refusal) => {
             found.push(refusal);
@@ -234,12 +234,12 @@ fn flattened(items: &[Value]) -> Value {
 }
 
 /// Refuses another value for a parameter that may not change.
-pub fn unchanged(schema: &Schema, name: &str, old: &Value, new: &Value) -> Result<(), Refusal> {
+pub fn unchanged(schema: &HotParameterSchema, name: &str, old: &Value, new: &Value) -> Result<(), ValueRefusal> {
     if !schema.immutable || pycompat::equal(old, new) {
         return Ok(());
     }
     let words = format!("The following parameters are immutable and may not be updated: {name}");
-    Err(Refusal::new(&IMMUTABLE_CHANGED, format!("the parameter `{name}` may not change"))
+    Err(ValueRefusal::new(&IMMUTABLE_CHANGED, format!("the parameter `{name}` may not change"))
         .heat(words)
         .class("ImmutableParameterModified"))
 }

@@ -1,8 +1,8 @@
 //! Parameters: their schemas, their values, and the rules that values keep (decision Heat 4).
 //!
-//! A [`Schema`] is read once from the map that is written under a parameter's name; [`Schema::value`] gives what
-//! functions see of a value given for it. The kinds of constraints and of values are those of properties too (decision
-//! Heat 9.3).
+//! A [`HotParameterSchema`] is read once from the map that is written under a parameter's name;
+//! [`HotParameterSchema::value`] gives what functions see of a value given for it. The kinds of constraints and of
+//! values are those of properties too (decision Heat 9.3).
 //!
 //! Not here: pseudo-parameters and groups, which have no schema; environments (`environment`).
 
@@ -15,17 +15,17 @@ mod property;
 mod scalars;
 mod schema;
 
-pub use constraint::{Constraint, Rule};
+pub use constraint::{ParameterConstraint, Rule};
 pub use convert::{passed, unchanged};
 pub use custom::Custom;
 pub use property::property;
-pub use schema::Schema;
+pub use schema::HotParameterSchema;
 
 use super::functions::kind as kind_of;
 
 /// The kinds of values that parameters and properties have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParameterKind {
     /// Text.
     String,
     /// An integer or a float.
@@ -43,37 +43,37 @@ pub enum Kind {
 }
 
 /// The types of parameters, by the names under which they are written.
-const TYPES: [(&str, Kind); 5] = [
-    ("string", Kind::String),
-    ("number", Kind::Number),
-    ("comma_delimited_list", Kind::List),
-    ("json", Kind::Map),
-    ("boolean", Kind::Boolean),
+const TYPES: [(&str, ParameterKind); 5] = [
+    ("string", ParameterKind::String),
+    ("number", ParameterKind::Number),
+    ("comma_delimited_list", ParameterKind::List),
+    ("json", ParameterKind::Map),
+    ("boolean", ParameterKind::Boolean),
 ];
 
-impl Kind {
+impl ParameterKind {
     /// The kind that a parameter's `type` names.
-    pub fn of_parameter(name: &str) -> Option<Kind> {
+    pub fn of_parameter(name: &str) -> Option<ParameterKind> {
         TYPES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 
     /// How Heat calls the kind as that of a property.
     pub fn property_name(self) -> &'static str {
         match self {
-            Kind::String => "String",
-            Kind::Number => "Number",
-            Kind::Integer => "Integer",
-            Kind::Boolean => "Boolean",
-            Kind::List => "List",
-            Kind::Map => "Map",
-            Kind::Any => "Any",
+            ParameterKind::String => "String",
+            ParameterKind::Number => "Number",
+            ParameterKind::Integer => "Integer",
+            ParameterKind::Boolean => "Boolean",
+            ParameterKind::List => "List",
+            ParameterKind::Map => "Map",
+            ParameterKind::Any => "Any",
         }
     }
 
     /// How a parameter's type is written; for a kind that only properties have, how Heat calls that.
     pub fn parameter_name(self) -> &'static str {
         let known = TYPES.iter().find(|(_, kind)| *kind == self).map(|(name, _)| *name);
-        known.unwrap_or(if self == Kind::Integer { "Integer" } else { "Any" })
+        known.unwrap_or(if self == ParameterKind::Integer { "Integer" } else { "Any" })
     }
 }
 

@@ -4,20 +4,20 @@ use ::blueprint::{Map, Name, Value};
 use diag::Severity;
 
 use super::codes::{INVALID_CONSTRAINT, INVALID_DEFAULT};
-use super::{Constraint, Kind, TYPES, kind_of};
+use super::{ParameterConstraint, ParameterKind, TYPES, kind_of};
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY, UNKNOWN_TYPE, WRONG_SHAPE};
-use crate::hot::refusal::Refusal;
+use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
 /// The schema of a parameter.
 #[derive(Clone, Debug)]
-pub struct Schema {
+pub struct HotParameterSchema {
     /// Its kind of value.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// Taken where nothing is given; never null.
     pub default: Option<Value>,
     /// The constraints on its values.
-    pub constraints: Vec<Constraint>,
+    pub constraints: Vec<ParameterConstraint>,
     /// Its value is secret.
     pub hidden: bool,
     /// An update may not give it another value.
@@ -36,13 +36,18 @@ const KEYS: [&str; 8] = ["type", "default", "description", "label", "hidden", "c
 /// Heat's class for a schema that is none.
 const CLASS: &str = "InvalidSchemaError";
 
-impl Schema {
+impl HotParameterSchema {
     /// Parses the schema of a parameter. All mistakes and warnings go to `found`; `None` if the type is unknown.
-    pub fn parse(name: &str, written: &Value, version: Version, found: &mut Vec<Refusal>) -> Option<Schema> {
+    pub fn parse(
+        name: &str,
+        written: &Value,
+        version: Version,
+        found: &mut Vec<ValueRefusal>,
+    ) -> Option<HotParameterSchema> {
         let Some(entries) = written.as_map() else {
             let words = format!("Invalid parameter ({name}), expected a mapping");
             let message = format!("a parameter must be a map, not {}", kind_of(written));
-            found.push(Refusal::new(&WRONG_SHAPE, message).heat(words).class(CLASS));
+            found.push(ValueRefusal::new(&WRONG_SHAPE, message).heat(words).class(CLASS));
             return None;
         };
         unknown_keys(name, entries, version, found);
@@ -61,7 +66,7 @@ impl Schema {
         let text = |key: &str| {
             entries.get(key).filter(|value| !value.is_null()).map(|value| Name::from(pycompat::text(value)))
         };
-        let schema = Schema {
+        let schema = HotParameterSchema {
             kind,
             default: entries.get("default").filter(|value| !value.is_null()).cloned(),
             constraints: fitting.collect(),
@@ -84,19 +89,21 @@ impl Schema {
 
     /// Holds the default to the constraints, as Heat does even where it is not used: before it is converted, a
     /// comma-delimited list aside.
-    fn check_default(&self, name: &str, found: &mut Vec<Refusal>) {
+    fn check_default(&self, name: &str, found: &mut Vec<ValueRefusal>) {
         let Some(default) = &self.default else { return };
         let prefixed = |words: &str| format!("Parameter '{name}' is invalid: {words}");
         let checked = match (self.kind, default) {
-            (Kind::List, Value::Text(text)) => Value::list(text.split(',').map(Value::from)),
-            (Kind::List, Value::List(items)) => Value::list(items.iter().map(|item| Value::from(pycompat::text(item)))),
-            (Kind::List, other) => {
+            (ParameterKind::List, Value::Text(text)) => Value::list(text.split(',').map(Value::from)),
+            (ParameterKind::List, Value::List(items)) => {
+                Value::list(items.iter().map(|item| Value::from(pycompat::text(item))))
+            }
+            (ParameterKind::List, other) => {
                 let message = format!("the default of a list must be text or a list, not {}", kind_of(other));
                 let words = format!(
                     "Default must be a comma-delimited list string: '{}' object has no attribute 'split'",
                     pycompat::type_name(other)
                 );
-                let refusal = Refusal::new(&INVALID_DEFAULT, message).heat(prefixed(&words)).class(CLASS);
+                let refusal = ValueRefusal::new(&INVALID_DEFAULT, message).heat(prefixed(&words)).class(CLASS);
                 found.push(refusal.within("default"));
                 return;
             }
@@ -108,19 +115,19 @@ impl Schema {
                 let words = format!("Invalid default {} ({broken})", pycompat::text(default));
                 let message = format!("the default does not keep the parameter's own constraint: {broken}");
                 found.push(
-                    Refusal::new(&INVALID_DEFAULT, message).heat(prefixed(&words)).class(CLASS).within("default"),
+                    ValueRefusal::new(&INVALID_DEFAULT, message).heat(prefixed(&words)).class(CLASS).within("default"),
                 );
             }
         }
     }
 }
 
-fn unknown_keys(name: &str, entries: &Map, version: Version, found: &mut Vec<Refusal>) {
+fn unknown_keys(name: &str, entries: &Map, version: Version, found: &mut Vec<ValueRefusal>) {
     for key in entries.keys() {
         let words = format!("Invalid key '{key}' for parameter ({name})");
         if key.as_ref() == "tags" && version < Version::V2018_03_02 {
             found.push(
-                Refusal::new(&NEWER_THAN_VERSION, "the key `tags` of parameters came with version 2018-03-02")
+                ValueRefusal::new(&NEWER_THAN_VERSION, "the key `tags` of parameters came with version 2018-03-02")
                     .graded(Severity::Error)
                     .help("use `heat_template_version: 2018-03-02` or later")
                     .heat(words)
@@ -128,7 +135,7 @@ fn unknown_keys(name: &str, entries: &Map, version: Version, found: &mut Vec<Ref
                     .within("tags"),
             );
         } else if !KEYS.contains(&key.as_ref()) {
-            let mut refusal = Refusal::new(&UNKNOWN_KEY, format!("a parameter has no key `{key}`"));
+            let mut refusal = ValueRefusal::new(&UNKNOWN_KEY, format!("a parameter has no key `{key}`"));
             if let Some(nearest) = diag::nearest(key, KEYS) {
                 refusal = refusal.help(format!("did you mean `{nearest}`?"));
             }
@@ -137,14 +144,14 @@ fn unknown_keys(name: &str, entries: &Map, version: Version, found: &mut Vec<Ref
     }
 }
 
-fn kind(name: &str, entries: &Map, found: &mut Vec<Refusal>) -> Option<Kind> {
+fn kind(name: &str, entries: &Map, found: &mut Vec<ValueRefusal>) -> Option<ParameterKind> {
     let Some(written) = entries.get("type") else {
         let words = format!("Missing parameter type for parameter: {name}");
-        let refusal = Refusal::new(&MISSING_FIELD, format!("the parameter `{name}` has no type"));
+        let refusal = ValueRefusal::new(&MISSING_FIELD, format!("the parameter `{name}` has no type"));
         found.push(refusal.heat(words).class(CLASS).help("add `type`"));
         return None;
     };
-    let kind = written.as_text().and_then(Kind::of_parameter);
+    let kind = written.as_text().and_then(ParameterKind::of_parameter);
     if kind.is_none() {
         let text = pycompat::text(written);
         let names = TYPES.map(|(name, _)| name);
@@ -158,18 +165,18 @@ fn kind(name: &str, entries: &Map, found: &mut Vec<Refusal>) -> Option<Kind> {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("use one of {}", names.map(|name| format!("`{name}`")).join(", ")),
         };
-        let refusal = Refusal::new(&UNKNOWN_TYPE, format!("there is no type `{text}` of parameters"));
+        let refusal = ValueRefusal::new(&UNKNOWN_TYPE, format!("there is no type `{text}` of parameters"));
         found.push(refusal.heat(format!("Invalid type ({text})")).class(CLASS).help(help).within("type"));
     }
     kind
 }
 
-fn tags(name: &str, entries: &Map, version: Version, found: &mut Vec<Refusal>) -> Vec<Value> {
+fn tags(name: &str, entries: &Map, version: Version, found: &mut Vec<ValueRefusal>) -> Vec<Value> {
     match entries.get("tags") {
         Some(Value::List(tags)) => tags.to_vec(),
         Some(other) if version >= Version::V2018_03_02 => {
             let words = format!("Tags property should be a list for parameter: {name}");
-            let refusal = Refusal::new(&WRONG_SHAPE, format!("`tags` must be a list, not {}", kind_of(other)));
+            let refusal = ValueRefusal::new(&WRONG_SHAPE, format!("`tags` must be a list, not {}", kind_of(other)));
             found.push(refusal.heat(words).class(CLASS).within("tags"));
             Vec::new()
         }
@@ -178,14 +185,19 @@ fn tags(name: &str, entries: &Map, version: Version, found: &mut Vec<Refusal>) -
 }
 
 /// The constraints, with their place in the list.
-fn constraints(name: &str, entries: &Map, version: Version, found: &mut Vec<Refusal>) -> Vec<(usize, Constraint)> {
+fn constraints(
+    name: &str,
+    entries: &Map,
+    version: Version,
+    found: &mut Vec<ValueRefusal>,
+) -> Vec<(usize, ParameterConstraint)> {
     let items = match entries.get("constraints") {
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::List(items)) => items,
         Some(other) => {
             let words = format!("Invalid parameter constraints for parameter {name}, expected a list");
             let refusal =
-                Refusal::new(&INVALID_CONSTRAINT, format!("`constraints` must be a list, not {}", kind_of(other)));
+                ValueRefusal::new(&INVALID_CONSTRAINT, format!("`constraints` must be a list, not {}", kind_of(other)));
             found.push(refusal.heat(words).class(CLASS).within("constraints"));
             return Vec::new();
         }
@@ -193,7 +205,7 @@ fn constraints(name: &str, entries: &Map, version: Version, found: &mut Vec<Refu
     let mut read = Vec::with_capacity(items.len());
     for (at, item) in items.iter().enumerate() {
         let mut own = Vec::new();
-        if let Some(constraint) = Constraint::parse(item, version, &mut own) {
+        if let Some(constraint) = ParameterConstraint::parse(item, version, &mut own) {
             read.push((at, constraint));
         }
         found.extend(own.into_iter().map(|refusal| refusal.within(at).within("constraints")));

@@ -14,7 +14,7 @@ fn json(text: &str) -> Value {
 /// The mistakes in a schema: codes and Heat's messages.
 fn faults(written: &str, version: Version) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    Schema::parse("p", &json(written), version, &mut found);
+    HotParameterSchema::parse("p", &json(written), version, &mut found);
     found
         .iter()
         .map(|refusal| (refusal.code.name.to_owned(), refusal.words().unwrap_or_default().to_string()))
@@ -24,7 +24,7 @@ fn faults(written: &str, version: Version) -> Vec<(String, String)> {
 /// The value that functions see, or Heat's first message.
 fn value(written: &str, given: &str) -> String {
     let mut found = Vec::new();
-    let schema = Schema::parse("p", &json(written), LATEST, &mut found).expect("a schema");
+    let schema = HotParameterSchema::parse("p", &json(written), LATEST, &mut found).expect("a schema");
     assert!(found.iter().all(|refusal| refusal.severity != diag::Severity::Error), "{found:?}");
     let seen = schema.value("p", Some(&json(given)), None, &mut found);
     match (seen, found.first()) {
@@ -360,8 +360,8 @@ fn keys_of_a_schema_depend_on_the_version() {
 #[test]
 fn given_goes_before_defaults_and_null_is_not_given() {
     let mut found = Vec::new();
-    let schema =
-        Schema::parse("p", &json(r#"{"type": "string", "default": "d"}"#), LATEST, &mut found).expect("a schema");
+    let schema = HotParameterSchema::parse("p", &json(r#"{"type": "string", "default": "d"}"#), LATEST, &mut found)
+        .expect("a schema");
     let mut seen = |given: &str, default: &str| {
         let (given, default) = (json(given), json(default));
         schema.value("p", Some(&given), Some(&default), &mut found).map(|value| pycompat::text(&value))
@@ -369,16 +369,16 @@ fn given_goes_before_defaults_and_null_is_not_given() {
     assert_eq!(seen(r#""g""#, r#""e""#).as_deref(), Some("g"));
     assert_eq!(seen("null", r#""e""#).as_deref(), Some("e"));
     assert_eq!(seen("null", "null").as_deref(), Some("d"));
-    let bare =
-        Schema::parse("p", &json(r#"{"type": "string", "default": null}"#), LATEST, &mut found).expect("a schema");
+    let bare = HotParameterSchema::parse("p", &json(r#"{"type": "string", "default": null}"#), LATEST, &mut found)
+        .expect("a schema");
     assert!(bare.value("p", Some(&Value::Null), None, &mut found).is_none());
     let refusal = found.pop().expect("a refusal");
     assert_eq!(
         refusal.words().map(|words| words.to_string()).as_deref(),
         Some("UserParameterMissing: The Parameter (p) was not provided.")
     );
-    let number =
-        Schema::parse("p", &json(r#"{"type": "number", "default": "x"}"#), LATEST, &mut found).expect("a schema");
+    let number = HotParameterSchema::parse("p", &json(r#"{"type": "number", "default": "x"}"#), LATEST, &mut found)
+        .expect("a schema");
     assert!(number.value("p", Some(&1.into()), None, &mut found).is_some());
     let unused = found.pop().expect("a warning");
     assert_eq!((unused.code.name, unused.severity), ("invalid-default", diag::Severity::Warning));
@@ -392,11 +392,11 @@ fn a_hidden_value_is_secret_and_in_no_message() {
     let written = json(
         r#"{"type": "string", "hidden": true, "constraints": [{"length": {"min": 9}}, {"allowed_pattern": "a"}]}"#,
     );
-    let schema = Schema::parse("p", &written, LATEST, &mut found).expect("a schema");
+    let schema = HotParameterSchema::parse("p", &written, LATEST, &mut found).expect("a schema");
     assert!(schema.value("p", Some(&"s3cret".into()), None, &mut found).is_none());
     assert_eq!(found.len(), 2, "every broken rule is reported");
     assert!(!format!("{found:?}").contains("s3cret"));
-    let open = Schema { constraints: Vec::new(), ..schema };
+    let open = HotParameterSchema { constraints: Vec::new(), ..schema };
     assert!(open.value("p", Some(&"s3cret".into()), None, &mut found).is_some_and(|value| value.has_secret()));
 }
 
@@ -428,8 +428,8 @@ fn a_child_receives_properties() {
         ("comma_delimited_list", "5", r#"type-mismatch: "5" is not a list"#),
     ] {
         let mut found = Vec::new();
-        let schema =
-            Schema::parse("p", &json(&format!(r#"{{"type": "{ty}"}}"#)), LATEST, &mut found).expect("a schema");
+        let schema = HotParameterSchema::parse("p", &json(&format!(r#"{{"type": "{ty}"}}"#)), LATEST, &mut found)
+            .expect("a schema");
         let seen = passed(&schema, &json(given), &mut found).map_or_else(
             || format!("{}: {}", found[0].code.name, found[0].heat.clone().unwrap_or_default()),
             |value| pycompat::json_in_order(&value),
@@ -441,19 +441,23 @@ fn a_child_receives_properties() {
 #[test]
 fn properties_convert_less_than_parameters() {
     for (kind, given, expected) in [
-        (Kind::Integer, "1.9", "1"),
-        (Kind::Integer, r#""abc""#, "Value 'abc' is not an integer"),
-        (Kind::Integer, r#""1.5""#, "Value '1.5' is not an integer"),
-        (Kind::Integer, "true", "1"),
-        (Kind::Integer, "[]", "int() argument must be a string, a bytes-like object or a real number, not 'list'"),
-        (Kind::Number, r#""abc""#, "could not convert string to float: 'abc'"),
-        (Kind::Boolean, "1", r#""1" is not a valid boolean"#),
-        (Kind::Boolean, r#""YES""#, r#""yes" is not a valid boolean"#),
-        (Kind::List, r#""a,b""#, r#""'a,b'" is not a list"#),
-        (Kind::Map, "[1]", r#""[1]" is not a map"#),
-        (Kind::Any, "null", "null"),
-        (Kind::Integer, "null", "0"),
-        (Kind::String, r#"["a"]"#, "Value must be a string; got ['a']"),
+        (ParameterKind::Integer, "1.9", "1"),
+        (ParameterKind::Integer, r#""abc""#, "Value 'abc' is not an integer"),
+        (ParameterKind::Integer, r#""1.5""#, "Value '1.5' is not an integer"),
+        (ParameterKind::Integer, "true", "1"),
+        (
+            ParameterKind::Integer,
+            "[]",
+            "int() argument must be a string, a bytes-like object or a real number, not 'list'",
+        ),
+        (ParameterKind::Number, r#""abc""#, "could not convert string to float: 'abc'"),
+        (ParameterKind::Boolean, "1", r#""1" is not a valid boolean"#),
+        (ParameterKind::Boolean, r#""YES""#, r#""yes" is not a valid boolean"#),
+        (ParameterKind::List, r#""a,b""#, r#""'a,b'" is not a list"#),
+        (ParameterKind::Map, "[1]", r#""[1]" is not a map"#),
+        (ParameterKind::Any, "null", "null"),
+        (ParameterKind::Integer, "null", "0"),
+        (ParameterKind::String, r#"["a"]"#, "Value must be a string; got ['a']"),
     ] {
         let seen = match property(kind, &json(given), None) {
             Ok(value) => pycompat::json_in_order(&value),

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Address, Expr, Head, Key, Ref, Value};
+use blueprint::{AccessorKind, Address, Expr, Key, Ref, ReferenceHead, Value};
 use diag::{Diagnostic, Diagnostics};
-use expr::{Ask, AskFailure, Read, Scope, Stop};
+use expr::{Ask, AskFailure, EvaluationStop, ResolvedHead, Scope};
 use provider::Side;
 
 use super::{Declared, LinkAt};
 use crate::resolve::scope::{Frame, read_member};
-use crate::resolve::{CallSite, Evaluation, Halt, Members, Need};
-use understand::links::Pair;
+use crate::resolve::{Evaluation, ExpressionSite, Halt, Members, Need};
+use understand::links::LinkedPair;
 
 /// The scope of an expression of a link kind.
 pub(super) struct LinkFrame<'a> {
-    pub pair: &'a Pair,
+    pub pair: &'a LinkedPair,
     pub at: LinkAt,
     pub found: Diagnostics,
     pub document: Frame<'a>,
@@ -33,7 +33,7 @@ impl Evaluation {
             pair: &pair,
             at: link,
             found: Diagnostics::new(),
-            document: Frame { evaluation: self, site: CallSite::of(unit, &owner), need: None },
+            document: Frame { evaluation: self, site: ExpressionSite::of(unit, &owner), need: None },
         };
         let outcome = expr::evaluate(expr, &functions, &mut frame, &mut mistakes);
         let need = frame.document.need.take();
@@ -47,22 +47,22 @@ impl Evaluation {
         match outcome {
             Ok(value) => Ok(value),
             Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
-            Err(Stop::Ask(ask)) => Err(Halt::Need(Need::Ask(unit, owner.as_str().into(), ask))),
-            Err(Stop::Failed(diagnostic)) => {
+            Err(EvaluationStop::Ask(ask)) => Err(Halt::Need(Need::Ask(unit, owner.as_str().into(), ask))),
+            Err(EvaluationStop::Failed(diagnostic)) => {
                 found.push(placed(*diagnostic));
                 Err(Halt::Failed)
             }
-            Err(Stop::Absent(_)) => Ok(Value::Null),
-            Err(Stop::Reported) => Err(Halt::Failed),
+            Err(EvaluationStop::Absent(_)) => Ok(Value::Null),
+            Err(EvaluationStop::Reported) => Err(Halt::Failed),
         }
     }
 }
 
 impl LinkFrame<'_> {
-    fn end(&mut self, side: Side, reference: &Ref) -> Result<Read, Stop> {
+    fn end(&mut self, side: Side, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let evaluation = &mut *self.document.evaluation;
-        let Some((resource, position)) = evaluation.end_of(self.at, side) else { return Err(Stop::Reported) };
-        let Some(of) = evaluation.declared(resource) else { return Err(Stop::Reported) };
+        let Some((resource, position)) = evaluation.end_of(self.at, side) else { return Err(EvaluationStop::Reported) };
+        let Some(of) = evaluation.declared(resource) else { return Err(EvaluationStop::Reported) };
         let (name, declared) = of.entry();
         let accessor = |at: usize| match reference.path.get(at).map(|accessor| &accessor.kind) {
             Some(AccessorKind::Name(name)) => Some(name.clone()),
@@ -77,13 +77,13 @@ impl LinkFrame<'_> {
                 }
                 _ => name.to_string(),
             };
-            return Ok(Read { value: Value::text(shown), used: 1 });
+            return Ok(ResolvedHead { value: Value::text(shown), used: 1 });
         }
         if let Some(member) = evaluation.member(resource, position) {
             return read_member(member, of.ty().map(Arc::as_ref), reference, 0);
         }
         if !matches!(evaluation.resources[resource as usize], Members::Open) {
-            return Err(Stop::Reported);
+            return Err(EvaluationStop::Reported);
         }
         // The resource is not settled yet, but literal fields of the document are known.
         let result = match (first.as_deref(), accessor(1)) {
@@ -99,75 +99,75 @@ impl LinkFrame<'_> {
             },
             (Some("metadata"), _) => {
                 let owner = of.address().to_string();
-                let metadata = evaluation.metadata(CallSite::of(of.unit, &owner), declared, &mut self.found);
+                let metadata = evaluation.metadata(ExpressionSite::of(of.unit, &owner), declared, &mut self.found);
                 return match metadata {
-                    Ok(value) => Ok(Read { value, used: 1 }),
+                    Ok(value) => Ok(ResolvedHead { value, used: 1 }),
                     Err(need) => {
                         self.document.need = Some(need);
-                        Err(Stop::Reported)
+                        Err(EvaluationStop::Reported)
                     }
                 };
             }
             _ => Err(Halt::Failed),
         };
         match result {
-            Ok(value) => Ok(Read { value, used: 2 }),
+            Ok(value) => Ok(ResolvedHead { value, used: 2 }),
             Err(Halt::Need(need)) => {
                 self.document.need = Some(need);
-                Err(Stop::Reported)
+                Err(EvaluationStop::Reported)
             }
-            Err(Halt::Absent(_)) => Ok(Read { value: Value::Null, used: reference.path.len() }),
-            Err(Halt::Failed) => Err(Stop::Reported),
+            Err(Halt::Absent(_)) => Ok(ResolvedHead { value: Value::Null, used: reference.path.len() }),
+            Err(Halt::Failed) => Err(EvaluationStop::Reported),
         }
     }
 
-    fn scoped(&mut self, head: &str, reference: &Ref) -> Result<Read, Stop> {
+    fn scoped(&mut self, head: &str, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let member = match reference.path.first().map(|accessor| &accessor.kind) {
             Some(AccessorKind::Name(name)) => name.clone(),
-            _ => return Err(Stop::Reported),
+            _ => return Err(EvaluationStop::Reported),
         };
         match head {
             "a" => self.end(Side::A, reference),
             "b" => self.end(Side::B, reference),
             "note" => match self.document.evaluation.note(self.at, &member, &mut self.found) {
-                Ok(value) => Ok(Read { value, used: 1 }),
+                Ok(value) => Ok(ResolvedHead { value, used: 1 }),
                 Err(Halt::Need(need)) => {
                     self.document.need = Some(need);
-                    Err(Stop::Reported)
+                    Err(EvaluationStop::Reported)
                 }
-                Err(_) => Err(Stop::Reported),
+                Err(_) => Err(EvaluationStop::Reported),
             },
             "part" => {
-                let Some(at) = self.pair.kind.parts.get_index_of(&member) else { return Err(Stop::Reported) };
+                let Some(at) = self.pair.kind.parts.get_index_of(&member) else { return Err(EvaluationStop::Reported) };
                 let ty = self.pair.part_types.get(at).cloned().flatten();
                 let part = self.document.evaluation.link(self.at).and_then(|link| link.parts.get(at));
                 match part {
                     Some(Some(part)) => read_member(part, ty.as_deref(), reference, 1),
-                    _ => Ok(Read { value: Value::Null, used: reference.path.len() }),
+                    _ => Ok(ResolvedHead { value: Value::Null, used: reference.path.len() }),
                 }
             }
             "use" => {
                 let at = self.pair.kind.uses.get_index_of(&member);
                 let used = at.and_then(|at| self.pair.uses.get(at)).copied().flatten();
-                let Some(used) = used else { return Err(Stop::Reported) };
+                let Some(used) = used else { return Err(EvaluationStop::Reported) };
                 let evaluation = &*self.document.evaluation;
                 let of = evaluation.declared(used.resource);
                 let ty = of.as_ref().and_then(Declared::ty).map(Arc::as_ref);
                 match evaluation.member(used.resource, used.position) {
                     Some(member) => read_member(member, ty, reference, 1),
-                    None => Err(Stop::Reported),
+                    None => Err(EvaluationStop::Reported),
                 }
             }
-            _ => Err(Stop::Reported),
+            _ => Err(EvaluationStop::Reported),
         }
     }
 }
 
 impl Scope for LinkFrame<'_> {
-    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
-        let Head::Scoped(head) = &reference.head else { return Err(Stop::Reported) };
+    fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
+        let ReferenceHead::Scoped(head) = &reference.head else { return Err(EvaluationStop::Reported) };
         match self.scoped(head, reference) {
-            Err(Stop::Absent(_)) => Ok(Read { value: Value::Null, used: reference.path.len() }),
+            Err(EvaluationStop::Absent(_)) => Ok(ResolvedHead { value: Value::Null, used: reference.path.len() }),
             other => other,
         }
     }
@@ -176,7 +176,7 @@ impl Scope for LinkFrame<'_> {
         self.document.answer(ask)
     }
 
-    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
-        Err(Stop::Reported)
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, EvaluationStop> {
+        Err(EvaluationStop::Reported)
     }
 }

@@ -9,13 +9,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-pub(super) use self::parse::{Part, parts_of};
+pub(super) use self::parse::{MimePart, parts_of};
 
 /// Characters of base64 in a line.
 const LINE: usize = 76;
 
 /// Writes a message.
-pub(super) fn message(parts: &[Part]) -> String {
+pub(super) fn message(parts: &[MimePart]) -> String {
     let parts: Vec<String> = parts.iter().map(written).collect();
     let boundary = boundary(&parts);
     let mut out =
@@ -25,7 +25,7 @@ pub(super) fn message(parts: &[Part]) -> String {
     out
 }
 
-fn written(part: &Part) -> String {
+fn written(part: &MimePart) -> String {
     let subtype = match (part.subtype.as_str(), part.filename.as_str()) {
         ("", "") => "plain",
         ("", filename) => Some(stem(filename)).filter(|stem| !stem.is_empty()).unwrap_or("plain"),

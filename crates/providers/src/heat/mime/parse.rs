@@ -4,7 +4,7 @@
 
 /// One part of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct MimePart {
     /// Its text.
     pub(crate) text: String,
     /// The subtype of `text/`. If empty, it follows from the file name, else it is `plain`.
@@ -17,7 +17,7 @@ pub(crate) struct Part {
 const DEEPEST: usize = 20;
 
 /// The parts of a multipart message. Empty if the text is none.
-pub(crate) fn parts_of(text: &str) -> Vec<Part> {
+pub(crate) fn parts_of(text: &str) -> Vec<MimePart> {
     let mut found = Vec::new();
     multipart(&Entity::of(text), 0, &mut found);
     found
@@ -82,7 +82,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Adds the parts of a multipart message to `found`. Returns false if it is none.
-fn multipart(entity: &Entity<'_>, depth: usize, found: &mut Vec<Part>) -> bool {
+fn multipart(entity: &Entity<'_>, depth: usize, found: &mut Vec<MimePart>) -> bool {
     let Some(boundary) = entity.header("content-type").and_then(|value| parameter(value, "boundary")) else {
         return false;
     };
@@ -117,7 +117,7 @@ fn multipart(entity: &Entity<'_>, depth: usize, found: &mut Vec<Part>) -> bool {
         let part = Entity::of(text);
         if !multipart(&part, depth + 1, found) {
             let (text, subtype, filename) = (part.body.to_owned(), part.kind().1, part.filename());
-            found.push(Part { text, subtype, filename });
+            found.push(MimePart { text, subtype, filename });
         }
     }
     true

@@ -1,6 +1,6 @@
 //! Written messages, compared with recorded answers.
 
-use super::{Part, message, parts_of};
+use super::{MimePart, message, parts_of};
 
 fn written(parts: &str) -> String {
     let parts: Vec<serde_json::Value> = serde_json::from_str(parts).unwrap();
@@ -10,7 +10,7 @@ fn written(parts: &str) -> String {
         if text("type") == "multipart" {
             found.extend(parts_of(&text("config")));
         } else {
-            found.push(Part { text: text("config"), subtype: text("subtype"), filename: text("filename") });
+            found.push(MimePart { text: text("config"), subtype: text("subtype"), filename: text("filename") });
         }
     }
     let message = message(&found);
@@ -47,7 +47,7 @@ fn messages_are_written_as_in_the_file_that_is_named() {
 
 #[test]
 fn the_boundary_follows_from_the_content_and_is_no_line_of_it() {
-    let part = |text: &str| Part { text: text.to_owned(), ..Part::default() };
+    let part = |text: &str| MimePart { text: text.to_owned(), ..MimePart::default() };
     assert_eq!(message(&[part("a")]), message(&[part("a")]));
     assert_ne!(message(&[part("a")]), message(&[part("b")]));
     assert_eq!(super::boundary(&[]).len(), 15 + 19 + 2);

@@ -28,8 +28,8 @@ const LONGEST_SIMPLE_KEY: usize = 128;
 /// Writes a value as a document with a final line end. The value must hold no unknown parts. The writer ignores secret
 /// marks.
 pub(super) fn write(value: &Value) -> String {
-    let mut writer = Writer { out: String::new(), column: 0, indent: 0, whitespace: true, indention: true };
-    writer.node(value, None, Place::Root);
+    let mut writer = HeatYamlWriter { out: String::new(), column: 0, indent: 0, whitespace: true, indention: true };
+    writer.node(value, None, YamlPosition::Root);
     if !writer.out.ends_with('\n') {
         writer.out.push('\n');
     }
@@ -38,7 +38,7 @@ pub(super) fn write(value: &Value) -> String {
 
 /// The position of a value in the document. It determines the indentation of lists and the style of scalars.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum YamlPosition {
     Root,
     Item,
     /// A key that shares a line with its value.
@@ -48,7 +48,7 @@ enum Place {
 }
 
 /// The output and the current position in it.
-struct Writer {
+struct HeatYamlWriter {
     out: String,
     /// The number of characters in the current line.
     column: usize,
@@ -60,9 +60,9 @@ struct Writer {
     indention: bool,
 }
 
-impl Writer {
+impl HeatYamlWriter {
     /// Writes a value. `around` is the indentation of the enclosing collection; `None` at the root.
-    fn node(&mut self, value: &Value, around: Option<usize>, place: Place) {
+    fn node(&mut self, value: &Value, around: Option<usize>, place: YamlPosition) {
         match value.bare() {
             Value::Map(entries) if entries.is_empty() => self.indicator("{}", true, false, false),
             Value::Map(entries) => {
@@ -73,27 +73,27 @@ impl Writer {
                     self.indent = indent;
                     self.line();
                     if is_simple(key) {
-                        self.scalar(key, true, indent, Place::Key);
+                        self.scalar(key, true, indent, YamlPosition::Key);
                         self.indicator(":", false, false, false);
                     } else {
                         self.indicator("?", true, false, true);
-                        self.scalar(key, true, indent, Place::Entry);
+                        self.scalar(key, true, indent, YamlPosition::Entry);
                         self.indent = indent;
                         self.line();
                         self.indicator(":", true, false, true);
                     }
-                    self.node(value, Some(indent), Place::Entry);
+                    self.node(value, Some(indent), YamlPosition::Entry);
                 }
             }
             Value::List(items) | Value::Set(items) if items.is_empty() => self.indicator("[]", true, false, false),
             Value::List(items) | Value::Set(items) => {
-                let is_flush = place == Place::Entry && !self.indention;
+                let is_flush = place == YamlPosition::Entry && !self.indention;
                 let indent = around.map_or(0, |indent| if is_flush { indent } else { indent + STEP });
                 for item in items.iter() {
                     self.indent = indent;
                     self.line();
                     self.indicator("-", true, false, true);
-                    self.node(item, Some(indent), Place::Item);
+                    self.node(item, Some(indent), YamlPosition::Item);
                 }
             }
             Value::Text(text) => self.scalar(text, true, around.unwrap_or(0), place),
@@ -105,10 +105,10 @@ impl Writer {
     }
 
     /// Writes a scalar. With `is_text`, a reader gets a text back, also if the scalar looks like another type.
-    fn scalar(&mut self, text: &str, is_text: bool, around: usize, place: Place) {
+    fn scalar(&mut self, text: &str, is_text: bool, around: usize, place: YamlPosition) {
         self.indent = around + STEP;
-        let folds = place != Place::Key;
-        match style_of(text, is_text, place == Place::Key) {
+        let folds = place != YamlPosition::Key;
+        match style_of(text, is_text, place == YamlPosition::Key) {
             Style::Plain => self.plain(text, folds),
             Style::Single => self.single(text, folds),
             Style::Double => self.double(text, folds),

@@ -6,29 +6,29 @@ use blueprint::Value;
 pub(super) const MOST_ITEMS: usize = 100_000;
 
 /// The implementation of a function. Omitted arguments are null.
-pub(super) type Body = fn(&[Value]) -> Result<Value, CallError>;
+pub(super) type StdCode = fn(&[Value]) -> Result<Value, FunctionError>;
 
 /// The error of a function, with the position of the argument at fault.
 #[derive(Debug)]
-pub(super) struct CallError {
+pub(super) struct FunctionError {
     pub(super) code: &'static diag::Code,
     pub(super) message: String,
     pub(super) argument: Option<usize>,
 }
 
 /// The error for an argument outside its range.
-pub(super) fn range(argument: usize, message: impl Into<String>) -> CallError {
-    CallError { code: &expr::codes::ARGUMENT_RANGE, message: message.into(), argument: Some(argument) }
+pub(super) fn range(argument: usize, message: impl Into<String>) -> FunctionError {
+    FunctionError { code: &expr::codes::ARGUMENT_RANGE, message: message.into(), argument: Some(argument) }
 }
 
 /// The error for an argument in a wrong format.
-pub(super) fn form(argument: usize, message: impl Into<String>) -> CallError {
-    CallError { code: &expr::codes::ARGUMENT_FORMAT, message: message.into(), argument: Some(argument) }
+pub(super) fn form(argument: usize, message: impl Into<String>) -> FunctionError {
+    FunctionError { code: &expr::codes::ARGUMENT_FORMAT, message: message.into(), argument: Some(argument) }
 }
 
 /// The error for an argument of a wrong type.
-pub(super) fn kind(argument: usize, message: impl Into<String>) -> CallError {
-    CallError { code: &expr::codes::ARGUMENT_TYPE, message: message.into(), argument: Some(argument) }
+pub(super) fn kind(argument: usize, message: impl Into<String>) -> FunctionError {
+    FunctionError { code: &expr::codes::ARGUMENT_TYPE, message: message.into(), argument: Some(argument) }
 }
 
 /// A text argument. Empty if it is not a text, which the declaration excludes.
@@ -47,7 +47,7 @@ pub(super) fn given(arguments: &[Value], at: usize) -> Option<&Value> {
 }
 
 /// An integer argument. Accepts floats without a fraction.
-pub(super) fn integer_at(arguments: &[Value], at: usize) -> Result<i64, CallError> {
+pub(super) fn integer_at(arguments: &[Value], at: usize) -> Result<i64, FunctionError> {
     match arguments.get(at).map(Value::bare) {
         Some(Value::Int(value)) => Ok(*value),
         Some(Value::Float(value)) if value.fract() == 0.0 && value.abs() < 9e15 => Ok(*value as i64),
@@ -57,7 +57,7 @@ pub(super) fn integer_at(arguments: &[Value], at: usize) -> Result<i64, CallErro
 }
 
 /// A number argument as a float.
-pub(super) fn float_at(arguments: &[Value], at: usize) -> Result<f64, CallError> {
+pub(super) fn float_at(arguments: &[Value], at: usize) -> Result<f64, FunctionError> {
     match arguments.get(at).map(Value::bare) {
         Some(Value::Int(value)) => Ok(*value as f64),
         Some(Value::Float(value)) => Ok(*value),

@@ -4,17 +4,17 @@
 
 use blueprint::Value;
 
-use super::arguments::{CallError, form, range, text_at};
+use super::arguments::{FunctionError, form, range, text_at};
 
 /// Maximum width of a field.
 const WIDEST: usize = 10_000;
 
-pub(super) fn format(arguments: &[Value]) -> Result<Value, CallError> {
+pub(super) fn format(arguments: &[Value]) -> Result<Value, FunctionError> {
     formatted(text_at(arguments, 0), arguments.get(1..).unwrap_or_default()).map(Value::from)
 }
 
 /// One text for each item of the list arguments.
-pub(super) fn format_list(arguments: &[Value]) -> Result<Value, CallError> {
+pub(super) fn format_list(arguments: &[Value]) -> Result<Value, FunctionError> {
     let (pattern, rest) = (text_at(arguments, 0), arguments.get(1..).unwrap_or_default());
     let mut count = None;
     for length in rest.iter().filter_map(Value::as_list).map(<[Value]>::len) {
@@ -41,7 +41,7 @@ struct Spec {
     precision: Option<usize>,
 }
 
-fn formatted(pattern: &str, values: &[Value]) -> Result<String, CallError> {
+fn formatted(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
     let mut out = String::with_capacity(pattern.len());
     let mut characters = pattern.chars().peekable();
     let mut next = 0;

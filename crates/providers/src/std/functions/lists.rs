@@ -2,10 +2,10 @@
 
 use blueprint::{Map, Name, Value};
 
-use super::arguments::{Body, CallError, form, given, integer_at, kind, list_at, range, text_at};
+use super::arguments::{FunctionError, StdCode, form, given, integer_at, kind, list_at, range, text_at};
 use super::format::scalar_text;
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<StdCode> {
     Some(match name {
         "length" => length,
         "alltrue" => |a| truth(a, |mut items| items.all(|item| item)),
@@ -51,7 +51,7 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// The number of bytes of a text, of items of a list, or of entries of a map.
-fn length(arguments: &[Value]) -> Result<Value, CallError> {
+fn length(arguments: &[Value]) -> Result<Value, FunctionError> {
     let count = match arguments[0].bare() {
         Value::Text(text) => text.len(),
         Value::List(items) | Value::Set(items) => items.len(),
@@ -61,7 +61,7 @@ fn length(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::Int(count as i64))
 }
 
-fn truth(arguments: &[Value], all: fn(std::vec::IntoIter<bool>) -> bool) -> Result<Value, CallError> {
+fn truth(arguments: &[Value], all: fn(std::vec::IntoIter<bool>) -> bool) -> Result<Value, FunctionError> {
     let of = |item: &Value| match item.bare() {
         Value::Bool(value) => Ok(*value),
         Value::Text(text) if matches!(text.as_ref(), "true" | "false") => Ok(text.as_ref() == "true"),
@@ -71,7 +71,7 @@ fn truth(arguments: &[Value], all: fn(std::vec::IntoIter<bool>) -> bool) -> Resu
     Ok(all(items.into_iter()).into())
 }
 
-fn chunks(arguments: &[Value]) -> Result<Value, CallError> {
+fn chunks(arguments: &[Value]) -> Result<Value, FunctionError> {
     let size = integer_at(arguments, 1)?;
     let Some(size) = usize::try_from(size).ok().filter(|size| *size > 0) else {
         return Err(range(1, "size must be greater than 0"));
@@ -79,12 +79,12 @@ fn chunks(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::list(list_at(arguments, 0).chunks(size).map(|chunk| Value::list(chunk.iter().cloned()))))
 }
 
-fn first(arguments: &[Value], counts: fn(&Value) -> bool) -> Result<Value, CallError> {
+fn first(arguments: &[Value], counts: fn(&Value) -> bool) -> Result<Value, FunctionError> {
     let found = list_at(arguments, 0).iter().find(|item| counts(item));
     found.cloned().ok_or_else(|| range(0, "no non-empty values found"))
 }
 
-fn concat(arguments: &[Value]) -> Result<Value, CallError> {
+fn concat(arguments: &[Value]) -> Result<Value, FunctionError> {
     let mut all = Vec::new();
     for list in list_at(arguments, 0) {
         match list.as_list() {
@@ -96,7 +96,7 @@ fn concat(arguments: &[Value]) -> Result<Value, CallError> {
 }
 
 /// One map per line after the first, which holds the names.
-fn csv(arguments: &[Value]) -> Result<Value, CallError> {
+fn csv(arguments: &[Value]) -> Result<Value, FunctionError> {
     let rows = csv_rows(text_at(arguments, 0))?;
     let Some((names, rows)) = rows.split_first() else { return Ok(Value::list([])) };
     let mut out = Vec::with_capacity(rows.len());
@@ -109,7 +109,7 @@ fn csv(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::list(out))
 }
 
-fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, CallError> {
+fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, FunctionError> {
     let (mut rows, mut row, mut field) = (Vec::new(), Vec::new(), String::new());
     let (mut quoted, mut any) = (false, false);
     let mut characters = text.chars().peekable();
@@ -148,7 +148,7 @@ fn distinct(items: &[Value]) -> Vec<Value> {
 }
 
 /// The item at a position modulo the length.
-fn element(arguments: &[Value]) -> Result<Value, CallError> {
+fn element(arguments: &[Value]) -> Result<Value, FunctionError> {
     let items = list_at(arguments, 0);
     if items.is_empty() {
         return Err(range(0, "input list must not be empty"));
@@ -168,13 +168,13 @@ fn flat(items: &[Value]) -> Vec<Value> {
     out
 }
 
-fn index(arguments: &[Value]) -> Result<Value, CallError> {
+fn index(arguments: &[Value]) -> Result<Value, FunctionError> {
     let found = list_at(arguments, 0).iter().position(|item| same(item, &arguments[1]));
     found.map(|at| Value::Int(at as i64)).ok_or_else(|| range(1, "the list does not have this element"))
 }
 
 /// Scalars as texts.
-fn texts(items: &[Value], argument: usize) -> Result<Vec<String>, CallError> {
+fn texts(items: &[Value], argument: usize) -> Result<Vec<String>, FunctionError> {
     let text = |item: &Value| {
         scalar_text(item)
             .ok_or_else(|| kind(argument, format!("a list of scalars is needed, found {}", item.kind_word())))
@@ -182,7 +182,7 @@ fn texts(items: &[Value], argument: usize) -> Result<Vec<String>, CallError> {
     items.iter().map(text).collect()
 }
 
-fn join(arguments: &[Value]) -> Result<Value, CallError> {
+fn join(arguments: &[Value]) -> Result<Value, FunctionError> {
     Ok(texts(list_at(arguments, 0), 0)?.join(text_at(arguments, 1)).into())
 }
 
@@ -194,18 +194,18 @@ pub(super) fn sorted(map: &Value) -> Vec<(Name, Value)> {
     entries
 }
 
-fn keys(arguments: &[Value]) -> Result<Value, CallError> {
+fn keys(arguments: &[Value]) -> Result<Value, FunctionError> {
     Ok(Value::list(sorted(&arguments[0]).into_iter().map(|(key, _)| Value::Text(key))))
 }
 
-fn lookup(arguments: &[Value]) -> Result<Value, CallError> {
+fn lookup(arguments: &[Value]) -> Result<Value, FunctionError> {
     let key = text_at(arguments, 1);
     let found = arguments[0].get(key).or_else(|| given(arguments, 2));
     found.cloned().ok_or_else(|| range(1, "key not found in input map"))
 }
 
 /// A map from alternating keys and values.
-fn map(arguments: &[Value]) -> Result<Value, CallError> {
+fn map(arguments: &[Value]) -> Result<Value, FunctionError> {
     let mut map = Map::default();
     for (at, pair) in list_at(arguments, 0).chunks(2).enumerate() {
         let Some(key) = pair[0].as_text() else {
@@ -217,7 +217,7 @@ fn map(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::map(map))
 }
 
-fn merge(arguments: &[Value]) -> Result<Value, CallError> {
+fn merge(arguments: &[Value]) -> Result<Value, FunctionError> {
     let mut merged = Map::default();
     for part in list_at(arguments, 0) {
         let Some(part) = part.as_map() else {
@@ -228,7 +228,7 @@ fn merge(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::map(merged))
 }
 
-fn intersection(arguments: &[Value]) -> Result<Value, CallError> {
+fn intersection(arguments: &[Value]) -> Result<Value, FunctionError> {
     let mut lists = list_at(arguments, 0).iter().map(|list| list.as_list().unwrap_or_default());
     let Some(first) = lists.next() else { return Ok(Value::list([])) };
     let mut kept = distinct(first);
@@ -238,7 +238,7 @@ fn intersection(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::list(kept))
 }
 
-fn slice(arguments: &[Value]) -> Result<Value, CallError> {
+fn slice(arguments: &[Value]) -> Result<Value, FunctionError> {
     let items = list_at(arguments, 0);
     let count = items.len() as i64;
     let within = |at: i64| if at < 0 { (count + at).max(0) } else { at.min(count) };
@@ -247,19 +247,19 @@ fn slice(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::list(items[from as usize..to.max(from) as usize].iter().cloned()))
 }
 
-fn sort(arguments: &[Value]) -> Result<Value, CallError> {
+fn sort(arguments: &[Value]) -> Result<Value, FunctionError> {
     let mut items = texts(list_at(arguments, 0), 0)?;
     items.sort();
     Ok(Value::list(items.into_iter().map(Value::from)))
 }
 
-fn to_set(arguments: &[Value]) -> Result<Value, CallError> {
+fn to_set(arguments: &[Value]) -> Result<Value, FunctionError> {
     let items: Vec<Value> = texts(list_at(arguments, 0), 0)?.into_iter().map(Value::from).collect();
     Ok(Value::list(distinct(&items)))
 }
 
 /// Inverts a map of lists: from each item to the keys of the lists that hold it.
-fn transpose(arguments: &[Value]) -> Result<Value, CallError> {
+fn transpose(arguments: &[Value]) -> Result<Value, FunctionError> {
     let mut out: blueprint::IndexMap<String, Vec<Value>> = Default::default();
     for (key, list) in sorted(&arguments[0]) {
         for item in texts(list.as_list().unwrap_or_default(), 0)? {
@@ -270,7 +270,7 @@ fn transpose(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::map(out.into_iter().map(|(key, keys)| (Name::from(key), Value::list(keys)))))
 }
 
-fn zip(arguments: &[Value]) -> Result<Value, CallError> {
+fn zip(arguments: &[Value]) -> Result<Value, FunctionError> {
     let (keys, values) = (texts(list_at(arguments, 0), 0)?, list_at(arguments, 1));
     if keys.len() != values.len() {
         return Err(range(1, "there must be as many values as keys"));

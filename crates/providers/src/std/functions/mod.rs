@@ -19,22 +19,22 @@ use std::sync::Arc;
 use blueprint::Value;
 use expr::{FunctionDef, Native, Refusal};
 
-use self::arguments::Body;
+use self::arguments::StdCode;
 
 /// A function of the provider, for the evaluator.
-struct Function {
+struct StdFunction {
     name: blueprint::Name,
     least: usize,
-    body: Body,
+    body: StdCode,
 }
 
-impl std::fmt::Debug for Function {
+impl std::fmt::Debug for StdFunction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name)
     }
 }
 
-impl Native for Function {
+impl Native for StdFunction {
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
         if arguments.iter().take(self.least).any(Value::is_null) {
             return Ok(Value::Null);
@@ -42,7 +42,7 @@ impl Native for Function {
         (self.body)(arguments).map_err(|error| Refusal {
             code: error.code,
             message: error.message,
-            path: error.argument.map(expr::Step::Index).into_iter().collect(),
+            path: error.argument.map(expr::ValueStep::Index).into_iter().collect(),
             inside: None,
             help: None,
             words: None,
@@ -58,7 +58,7 @@ impl Native for Function {
 pub(super) fn attach_body(definition: &mut FunctionDef) {
     if let Some(body) = body(own_name(&definition.name)) {
         definition.native =
-            Some(Arc::new(Function { name: definition.name.clone(), least: definition.min_arguments, body }));
+            Some(Arc::new(StdFunction { name: definition.name.clone(), least: definition.min_arguments, body }));
     }
 }
 
@@ -72,10 +72,10 @@ fn own_name(name: &str) -> &str {
     name.strip_prefix("std_").unwrap_or(name)
 }
 
-fn body(name: &str) -> Option<Body> {
+fn body(name: &str) -> Option<StdCode> {
     numbers::body(name).or_else(|| text::body(name)).or_else(|| lists::body(name)).or_else(|| network::body(name)).or(
         match name {
-            "format" => Some(format::format as Body),
+            "format" => Some(format::format as StdCode),
             "formatlist" => Some(format::format_list),
             "yamlencode" => Some(yaml::encode),
             "yamldecode" => Some(yaml::decode),

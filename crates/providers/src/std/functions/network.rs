@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use blueprint::Value;
 
-use super::arguments::{Body, CallError, form, integer_at, list_at, range, text_at};
+use super::arguments::{FunctionError, StdCode, form, integer_at, list_at, range, text_at};
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<StdCode> {
     Some(match name {
         "cidrhost" => host,
         "cidrnetmask" => netmask,
@@ -25,7 +25,7 @@ struct Network {
 }
 
 impl Network {
-    fn of(text: &str) -> Result<Network, CallError> {
+    fn of(text: &str) -> Result<Network, FunctionError> {
         let parsed = text.split_once('/').and_then(|(address, prefix)| {
             let (bits, width) = match address.parse().ok()? {
                 IpAddr::V4(address) => (u128::from(address.to_bits()), 32),
@@ -58,7 +58,7 @@ impl Network {
 }
 
 /// A negative number counts from the end.
-fn host(arguments: &[Value]) -> Result<Value, CallError> {
+fn host(arguments: &[Value]) -> Result<Value, FunctionError> {
     let network = Network::of(text_at(arguments, 0))?;
     let number = integer_at(arguments, 1)?;
     let size = network.size();
@@ -69,7 +69,7 @@ fn host(arguments: &[Value]) -> Result<Value, CallError> {
     }
 }
 
-fn netmask(arguments: &[Value]) -> Result<Value, CallError> {
+fn netmask(arguments: &[Value]) -> Result<Value, FunctionError> {
     let text = text_at(arguments, 0);
     let network = Network::of(text)?;
     if network.width != 32 {
@@ -79,7 +79,7 @@ fn netmask(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Ipv4Addr::from_bits(mask).to_string().into())
 }
 
-fn subnet(arguments: &[Value]) -> Result<Value, CallError> {
+fn subnet(arguments: &[Value]) -> Result<Value, FunctionError> {
     let network = Network::of(text_at(arguments, 0))?;
     let (more, number) = (integer_at(arguments, 1)?, integer_at(arguments, 2)?);
     let prefix = extended(&network, more)?;
@@ -91,7 +91,7 @@ fn subnet(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Network { bits: network.bits | offset, prefix, width: network.width }.text().into())
 }
 
-fn extended(network: &Network, more: i64) -> Result<u32, CallError> {
+fn extended(network: &Network, more: i64) -> Result<u32, FunctionError> {
     let prefix = i64::from(network.prefix).saturating_add(more);
     u32::try_from(prefix)
         .ok()
@@ -100,12 +100,13 @@ fn extended(network: &Network, more: i64) -> Result<u32, CallError> {
 }
 
 /// Consecutive networks of the given prefix lengths.
-fn subnets(arguments: &[Value]) -> Result<Value, CallError> {
+fn subnets(arguments: &[Value]) -> Result<Value, FunctionError> {
     let network = Network::of(text_at(arguments, 0))?;
     let mut next = 0u128;
     let mut out = Vec::new();
     for at in 0..list_at(arguments, 1).len() {
-        let more = integer_at(list_at(arguments, 1), at).map_err(|wrong| CallError { argument: Some(1), ..wrong })?;
+        let more =
+            integer_at(list_at(arguments, 1), at).map_err(|wrong| FunctionError { argument: Some(1), ..wrong })?;
         let prefix = extended(&network, more)?;
         let size = 1u128.checked_shl(network.width - prefix).unwrap_or(u128::MAX);
         let start = next.div_ceil(size).saturating_mul(size);

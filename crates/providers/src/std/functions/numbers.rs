@@ -2,10 +2,12 @@
 
 use blueprint::Value;
 
-use super::arguments::{Body, CallError, MOST_ITEMS, float_at, form, given, integer_at, kind, list_at, range, text_at};
+use super::arguments::{
+    FunctionError, MOST_ITEMS, StdCode, float_at, form, given, integer_at, kind, list_at, range, text_at,
+};
 use super::format::scalar_text;
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<StdCode> {
     Some(match name {
         "subtract" => |a| arithmetic(a, i64::checked_sub, |a, b| a - b),
         "multiply" => |a| arithmetic(a, i64::checked_mul, |a, b| a * b),
@@ -28,12 +30,12 @@ pub(super) fn body(name: &str) -> Option<Body> {
     })
 }
 
-fn too_large() -> CallError {
-    CallError { code: &expr::codes::ARGUMENT_RANGE, message: "the result is beyond 64 bits".into(), argument: None }
+fn too_large() -> FunctionError {
+    FunctionError { code: &expr::codes::ARGUMENT_RANGE, message: "the result is beyond 64 bits".into(), argument: None }
 }
 
 /// A float as a value. An error if it is not finite.
-fn finite(value: f64) -> Result<Value, CallError> {
+fn finite(value: f64) -> Result<Value, FunctionError> {
     if value.is_finite() { Ok(Value::Float(value)) } else { Err(too_large()) }
 }
 
@@ -48,14 +50,14 @@ fn arithmetic(
     arguments: &[Value],
     exact: fn(i64, i64) -> Option<i64>,
     float: fn(f64, f64) -> f64,
-) -> Result<Value, CallError> {
+) -> Result<Value, FunctionError> {
     match integers(arguments) {
         Some((a, b)) => exact(a, b).map(Value::Int).ok_or_else(too_large),
         None => finite(float(float_at(arguments, 0)?, float_at(arguments, 1)?)),
     }
 }
 
-fn divide(arguments: &[Value]) -> Result<Value, CallError> {
+fn divide(arguments: &[Value]) -> Result<Value, FunctionError> {
     if float_at(arguments, 1)? == 0.0 {
         return Err(range(1, "division by zero"));
     }
@@ -66,7 +68,7 @@ fn divide(arguments: &[Value]) -> Result<Value, CallError> {
 }
 
 /// The remainder has the sign of the divisor.
-fn modulo(arguments: &[Value]) -> Result<Value, CallError> {
+fn modulo(arguments: &[Value]) -> Result<Value, FunctionError> {
     if float_at(arguments, 1)? == 0.0 {
         return Err(range(1, "division by zero"));
     }
@@ -84,7 +86,7 @@ fn modulo(arguments: &[Value]) -> Result<Value, CallError> {
 }
 
 /// Rounds half away from zero; to an integer, or to a number of digits.
-fn round(arguments: &[Value]) -> Result<Value, CallError> {
+fn round(arguments: &[Value]) -> Result<Value, FunctionError> {
     let Some(_) = given(arguments, 1) else { return whole(arguments, f64::round) };
     let digits = integer_at(arguments, 1)?;
     if !(0..=15).contains(&digits) {
@@ -98,7 +100,7 @@ fn round(arguments: &[Value]) -> Result<Value, CallError> {
 }
 
 /// An integer from a number.
-fn whole(arguments: &[Value], to: fn(f64) -> f64) -> Result<Value, CallError> {
+fn whole(arguments: &[Value], to: fn(f64) -> f64) -> Result<Value, FunctionError> {
     if let Some(Value::Int(value)) = arguments.first().map(Value::bare) {
         return Ok(Value::Int(*value));
     }
@@ -107,19 +109,19 @@ fn whole(arguments: &[Value], to: fn(f64) -> f64) -> Result<Value, CallError> {
     if value.abs() < 9_223_372_036_854_775_808.0 { Ok(Value::Int(value as i64)) } else { finite(value) }
 }
 
-fn abs(arguments: &[Value]) -> Result<Value, CallError> {
+fn abs(arguments: &[Value]) -> Result<Value, FunctionError> {
     match arguments.first().map(Value::bare) {
         Some(Value::Int(value)) => value.checked_abs().map(Value::Int).ok_or_else(too_large),
         _ => finite(float_at(arguments, 0)?.abs()),
     }
 }
 
-fn log(arguments: &[Value]) -> Result<Value, CallError> {
+fn log(arguments: &[Value]) -> Result<Value, FunctionError> {
     let (input, base) = (float_at(arguments, 0)?, float_at(arguments, 1)?);
     Ok(Value::Float(input.ln() / base.ln()))
 }
 
-fn pow(arguments: &[Value]) -> Result<Value, CallError> {
+fn pow(arguments: &[Value]) -> Result<Value, FunctionError> {
     if let Some((base, exponent)) = integers(arguments)
         && let Ok(exponent) = u32::try_from(exponent)
     {
@@ -128,7 +130,7 @@ fn pow(arguments: &[Value]) -> Result<Value, CallError> {
     finite(float_at(arguments, 0)?.powf(float_at(arguments, 1)?))
 }
 
-fn extreme(arguments: &[Value], better: fn(f64, f64) -> bool) -> Result<Value, CallError> {
+fn extreme(arguments: &[Value], better: fn(f64, f64) -> bool) -> Result<Value, FunctionError> {
     let items = list_at(arguments, 0);
     let mut best: Option<(f64, &Value)> = None;
     for item in items {
@@ -140,13 +142,13 @@ fn extreme(arguments: &[Value], better: fn(f64, f64) -> bool) -> Result<Value, C
     best.map(|(_, item)| item.clone()).ok_or_else(|| range(0, "input list must not be empty"))
 }
 
-fn sum(arguments: &[Value]) -> Result<Value, CallError> {
+fn sum(arguments: &[Value]) -> Result<Value, FunctionError> {
     list_at(arguments, 0)
         .iter()
         .try_fold(Value::Int(0), |sum, item| arithmetic(&[sum, item.clone()], i64::checked_add, |a, b| a + b))
 }
 
-fn parse_int(arguments: &[Value]) -> Result<Value, CallError> {
+fn parse_int(arguments: &[Value]) -> Result<Value, FunctionError> {
     let text = text_at(arguments, 0);
     let base = if given(arguments, 1).is_some() { integer_at(arguments, 1)? } else { 10 };
     if !(2..=36).contains(&base) {
@@ -162,7 +164,7 @@ fn parse_int(arguments: &[Value]) -> Result<Value, CallError> {
 }
 
 /// The numbers from `start` to `limit`, exclusive; descending if the limit is less.
-fn numbers(arguments: &[Value]) -> Result<Value, CallError> {
+fn numbers(arguments: &[Value]) -> Result<Value, FunctionError> {
     let (start, limit) = match given(arguments, 1) {
         Some(limit) => (arguments[0].clone(), limit.clone()),
         None => (Value::Int(0), arguments[0].clone()),
@@ -206,22 +208,22 @@ fn numbers(arguments: &[Value]) -> Result<Value, CallError> {
 }
 
 /// Refuses a range that is infinite or too long.
-fn count(distance: i128, step: i128) -> Result<(), CallError> {
+fn count(distance: i128, step: i128) -> Result<(), FunctionError> {
     if step == 0 || distance != 0 && (distance > 0) != (step > 0) {
         return Err(range(2, "the step does not lead from the start to the limit"));
     }
     if distance / step > MOST_ITEMS as i128 { Err(too_many()) } else { Ok(()) }
 }
 
-fn too_many() -> CallError {
-    CallError {
+fn too_many() -> FunctionError {
+    FunctionError {
         code: &expr::codes::ARGUMENT_RANGE,
         message: format!("the range has more than {MOST_ITEMS} numbers"),
         argument: None,
     }
 }
 
-fn to_number(arguments: &[Value]) -> Result<Value, CallError> {
+fn to_number(arguments: &[Value]) -> Result<Value, FunctionError> {
     let value = &arguments[0];
     match value.bare() {
         Value::Int(_) | Value::Float(_) => Ok(value.clone()),

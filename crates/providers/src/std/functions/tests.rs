@@ -56,16 +56,16 @@ fn every_declared_function_has_a_body() {
 struct Nothing;
 
 impl expr::Scope for Nothing {
-    fn read(&mut self, _: &blueprint::Ref) -> Result<expr::Read, expr::Stop> {
-        Err(expr::Stop::Reported)
+    fn read(&mut self, _: &blueprint::Ref) -> Result<expr::ResolvedHead, expr::EvaluationStop> {
+        Err(expr::EvaluationStop::Reported)
     }
 
     fn answer(&mut self, _: &expr::Ask) -> Option<Result<Value, expr::AskFailure>> {
         None
     }
 
-    fn link(&mut self, _: &str, _: &str) -> Result<Value, expr::Stop> {
-        Err(expr::Stop::Reported)
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, expr::EvaluationStop> {
+        Err(expr::EvaluationStop::Reported)
     }
 }
 
@@ -81,7 +81,7 @@ fn evaluated(text: &str) -> Result<Value, &'static str> {
     assert!(found.is_empty(), "{text}: {found:?}");
     match expr::evaluate(&expr, &functions, &mut Nothing, &mut found) {
         Ok(value) => Ok(value),
-        Err(expr::Stop::Failed(diagnostic)) => Err(diagnostic.code.name),
+        Err(expr::EvaluationStop::Failed(diagnostic)) => Err(diagnostic.code.name),
         Err(other) => panic!("{text}: {other:?}"),
     }
 }

@@ -5,10 +5,10 @@ use data_encoding::{BASE64, HEXLOWER};
 use regex::Regex;
 use sha2::{Digest, Sha256, Sha512};
 
-use super::arguments::{Body, CallError, form, given, integer_at, kind, range, text_at};
+use super::arguments::{FunctionError, StdCode, form, given, integer_at, kind, range, text_at};
 use super::format::scalar_text;
 
-pub(super) fn body(name: &str) -> Option<Body> {
+pub(super) fn body(name: &str) -> Option<StdCode> {
     Some(match name {
         "lower" => |a| Ok(text_at(a, 0).to_lowercase().into()),
         "upper" => |a| Ok(text_at(a, 0).to_uppercase().into()),
@@ -63,7 +63,7 @@ fn title(text: &str) -> String {
     out
 }
 
-fn indent(arguments: &[Value]) -> Result<Value, CallError> {
+fn indent(arguments: &[Value]) -> Result<Value, FunctionError> {
     let spaces = integer_at(arguments, 1)?;
     let Some(spaces) = usize::try_from(spaces).ok().filter(|spaces| *spaces <= 1000) else {
         return Err(range(1, "`spaces` must be from 0 to 1000"));
@@ -72,7 +72,7 @@ fn indent(arguments: &[Value]) -> Result<Value, CallError> {
 }
 
 /// A search text between slashes is a regular expression.
-fn replace(arguments: &[Value]) -> Result<Value, CallError> {
+fn replace(arguments: &[Value]) -> Result<Value, FunctionError> {
     let (text, search, with) = (text_at(arguments, 0), text_at(arguments, 1), text_at(arguments, 2));
     match search.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
         Some(pattern) if search.len() > 1 => Ok(compiled(pattern, 1)?.replace_all(text, with).into_owned().into()),
@@ -89,7 +89,7 @@ fn split<'t>(text: &'t str, separator: &'t str) -> Box<dyn Iterator<Item = Strin
 
 /// A part of a text by characters. Positions outside the text are clipped. A negative offset counts from the end; a
 /// length of -1 is the rest.
-fn substr(arguments: &[Value]) -> Result<Value, CallError> {
+fn substr(arguments: &[Value]) -> Result<Value, FunctionError> {
     let characters: Vec<char> = text_at(arguments, 0).chars().collect();
     let (offset, length) = (integer_at(arguments, 1)?, integer_at(arguments, 2)?);
     let count = characters.len() as i64;
@@ -139,7 +139,7 @@ fn dirname(path: &str) -> String {
     }
 }
 
-fn compiled(pattern: &str, argument: usize) -> Result<Regex, CallError> {
+fn compiled(pattern: &str, argument: usize) -> Result<Regex, FunctionError> {
     Regex::new(pattern).map_err(|error| {
         let text = error.to_string();
         let why = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -161,24 +161,24 @@ fn matched(regex: &Regex, captures: &regex::Captures<'_>) -> Value {
     Value::map(names.into_iter().map(|(at, name)| (Name::from(name), group(at))))
 }
 
-fn regex(arguments: &[Value]) -> Result<Value, CallError> {
+fn regex(arguments: &[Value]) -> Result<Value, FunctionError> {
     let regex = compiled(text_at(arguments, 1), 1)?;
     Ok(regex.captures(text_at(arguments, 0)).map_or_else(|| Value::list([]), |found| matched(&regex, &found)))
 }
 
-fn regex_all(arguments: &[Value]) -> Result<Value, CallError> {
+fn regex_all(arguments: &[Value]) -> Result<Value, FunctionError> {
     let regex = compiled(text_at(arguments, 1), 1)?;
     Ok(Value::list(regex.captures_iter(text_at(arguments, 0)).map(|found| matched(&regex, &found))))
 }
 
-fn base64_decode(arguments: &[Value]) -> Result<Value, CallError> {
+fn base64_decode(arguments: &[Value]) -> Result<Value, FunctionError> {
     let bytes = BASE64
         .decode(text_at(arguments, 0).as_bytes())
         .map_err(|error| form(0, format!("failed to decode base64 data: {error}")))?;
     String::from_utf8(bytes).map(Value::from).map_err(|_| form(0, "decoded base64 data is not valid UTF-8"))
 }
 
-fn json_encode(arguments: &[Value]) -> Result<Value, CallError> {
+fn json_encode(arguments: &[Value]) -> Result<Value, FunctionError> {
     let mut out = String::new();
     write_json(&arguments[0], &mut out);
     Ok(out.into())
@@ -220,14 +220,14 @@ fn write_json(value: &Value, out: &mut String) {
 }
 
 /// The object of a JSON text. Other texts are returned unchanged.
-fn json_decode(arguments: &[Value]) -> Result<Value, CallError> {
+fn json_decode(arguments: &[Value]) -> Result<Value, FunctionError> {
     match pycompat::parse_json(text_at(arguments, 0)) {
         Ok(value @ Value::Map(_)) => Ok(value),
         _ => Ok(arguments[0].clone()),
     }
 }
 
-fn to_bool(arguments: &[Value]) -> Result<Value, CallError> {
+fn to_bool(arguments: &[Value]) -> Result<Value, FunctionError> {
     let value = &arguments[0];
     match value.bare() {
         Value::Bool(value) => Ok(Value::Bool(*value)),
@@ -240,7 +240,7 @@ fn to_bool(arguments: &[Value]) -> Result<Value, CallError> {
     }
 }
 
-fn to_string(arguments: &[Value]) -> Result<Value, CallError> {
+fn to_string(arguments: &[Value]) -> Result<Value, FunctionError> {
     let value = given(arguments, 0).cloned().unwrap_or_default();
     scalar_text(&value).map(Value::from).ok_or_else(|| kind(0, format!("{} is not a string value", value.kind_word())))
 }

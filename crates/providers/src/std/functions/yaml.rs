@@ -6,12 +6,12 @@
 use blueprint::{Map, Name, Value};
 use syntax::{Content, Format, Node};
 
-use super::arguments::{CallError, form, text_at};
+use super::arguments::{FunctionError, form, text_at};
 use super::format::scalar_text;
 
-pub(super) fn encode(arguments: &[Value]) -> Result<Value, CallError> {
+pub(super) fn encode(arguments: &[Value]) -> Result<Value, FunctionError> {
     let mut out = String::new();
-    write(&arguments[0], 0, Place::Top, &mut out);
+    write(&arguments[0], 0, YamlContext::Top, &mut out);
     Ok(out.into())
 }
 
@@ -20,42 +20,42 @@ const MOST_NODES: usize = 1_000_000;
 
 /// The context of a value.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum YamlContext {
     Top,
     AfterKey,
     AfterDash,
 }
 
-fn write(value: &Value, depth: usize, place: Place, out: &mut String) {
+fn write(value: &Value, depth: usize, place: YamlContext, out: &mut String) {
     let indent = "  ".repeat(depth);
     match value.bare() {
         Value::Map(entries) if !entries.is_empty() => {
-            if place == Place::AfterKey {
+            if place == YamlContext::AfterKey {
                 out.push('\n');
             }
             for (at, (key, value)) in entries.iter().enumerate() {
-                if at > 0 || place != Place::AfterDash {
+                if at > 0 || place != YamlContext::AfterDash {
                     out.push_str(&indent);
                 }
                 out.push_str(&scalar(key));
                 out.push(':');
-                write(value, depth + 1, Place::AfterKey, out);
+                write(value, depth + 1, YamlContext::AfterKey, out);
             }
         }
         Value::List(items) | Value::Set(items) if !items.is_empty() => {
-            if place == Place::AfterKey {
+            if place == YamlContext::AfterKey {
                 out.push('\n');
             }
             for (at, item) in items.iter().enumerate() {
-                if at > 0 || place != Place::AfterDash {
+                if at > 0 || place != YamlContext::AfterDash {
                     out.push_str(&indent);
                 }
                 out.push_str("- ");
-                write(item, depth + 1, Place::AfterDash, out);
+                write(item, depth + 1, YamlContext::AfterDash, out);
             }
         }
         other => {
-            if place == Place::AfterKey {
+            if place == YamlContext::AfterKey {
                 out.push(' ');
             }
             match other {
@@ -105,7 +105,7 @@ fn is_word(text: &str) -> bool {
     matches!(text.to_ascii_lowercase().as_str(), "y" | "n" | "yes" | "no" | "on" | "off")
 }
 
-pub(super) fn decode(arguments: &[Value]) -> Result<Value, CallError> {
+pub(super) fn decode(arguments: &[Value]) -> Result<Value, FunctionError> {
     let (tree, found) = syntax::parse(diag::FileId::NONE, text_at(arguments, 0), Format::Yaml);
     if let Some(error) = found.iter().find(|one| one.is_error()) {
         return Err(form(0, format!("the text is no YAML: {}", error.message)));
@@ -115,7 +115,7 @@ pub(super) fn decode(arguments: &[Value]) -> Result<Value, CallError> {
 }
 
 /// The value of a node. Aliases may expand to more than the text, so the number of values is limited.
-fn value(node: &Node, budget: &mut usize) -> Result<Value, CallError> {
+fn value(node: &Node, budget: &mut usize) -> Result<Value, FunctionError> {
     *budget = budget.checked_sub(1).ok_or_else(|| form(0, "the text has too many values"))?;
     Ok(match &node.content {
         Content::Missing => Value::Null,

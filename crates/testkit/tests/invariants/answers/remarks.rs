@@ -5,7 +5,7 @@ use engine::shell::Operated;
 use engine::{Given, Options};
 use provider::ProviderDiagnostic;
 use testkit::faults::FaultPlan;
-use testkit::harness::{Stage, settings};
+use testkit::harness::{StageResult, settings};
 
 use super::one_box;
 use super::scripted::{Script, Setup};
@@ -35,7 +35,7 @@ fn shown(found: &Diagnostics, text: &str) -> Vec<String> {
     shown.collect()
 }
 
-fn planned(stage: &Stage, text: &str) -> Vec<String> {
+fn planned(stage: &StageResult, text: &str) -> Vec<String> {
     assert!(stage.staged.is_some(), "{:?}", stage.diagnostics);
     shown(&stage.diagnostics, text)
 }

@@ -7,20 +7,20 @@ use diag::{Diagnostics, Severity};
 use dialects::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 use provider::TypeRef;
 
-use super::known::Known;
+use super::known::KnownValues;
 use super::policies::Policies;
 use crate::check::{Checker, Passed, codes, pass_down};
 use crate::documents::whole::read_by;
 
 impl Checker<'_> {
     /// Checks every child, and stores its inputs.
-    pub(crate) fn children_by_value(&mut self, known: &Known<'_>) {
+    pub(crate) fn children_by_value(&mut self, known: &KnownValues<'_>) {
         self.child_definitions(known);
         self.child_inputs_by_value(known);
     }
 
     /// Checks the definitions of groups and the policies of children.
-    fn child_definitions(&mut self, known: &Known<'_>) {
+    fn child_definitions(&mut self, known: &KnownValues<'_>) {
         let blueprint = self.blueprint;
         for (name, child) in &blueprint.children {
             let mut found = Diagnostics::new();
@@ -78,7 +78,7 @@ impl Checker<'_> {
     }
 
     /// Checks that inputs of children are declared, complete and valid.
-    fn child_inputs_by_value(&mut self, known: &Known<'_>) {
+    fn child_inputs_by_value(&mut self, known: &KnownValues<'_>) {
         for (at, (name, child)) in self.blueprint.children.iter().enumerate() {
             let mut found = Diagnostics::new();
             let passed = self.child_by_value(at, name, child, known, &mut found);
@@ -96,7 +96,7 @@ impl Checker<'_> {
         at: usize,
         name: &Name,
         child: &Child,
-        known: &Known<'_>,
+        known: &KnownValues<'_>,
         found: &mut Diagnostics,
     ) -> Option<Passed> {
         let mut values: HashMap<*const Expr, Option<Value>, foldhash::fast::FixedState> = HashMap::default();

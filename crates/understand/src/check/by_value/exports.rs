@@ -1,15 +1,15 @@
 //! Checks exports by value: what they read exists.
 
-use blueprint::{Head, Type};
+use blueprint::{ReferenceHead, Type};
 use diag::{Diagnostic, Severity};
 use dialects::{ExpressionPart, ExpressionPlace};
 
-use super::known::Known;
+use super::known::KnownValues;
 use crate::check::Checker;
 
 impl Checker<'_> {
     /// Checks every export. Returns their types, all of which are unknown.
-    pub(crate) fn exports_by_value(&mut self, known: &Known<'_>) -> Vec<Type> {
+    pub(crate) fn exports_by_value(&mut self, known: &KnownValues<'_>) -> Vec<Type> {
         let blueprint = self.blueprint;
         for (name, export) in &blueprint.exports {
             let place = ExpressionPlace::new(ExpressionPart::Export, name, &export.field);
@@ -20,7 +20,7 @@ impl Checker<'_> {
             export.field.references(&mut |reference| {
                 let found = self.attribute(place, reference);
                 // A missing export of a child fails only the output that reads it.
-                let only_a_warning = export.may_fail && matches!(reference.head, Head::Child(_));
+                let only_a_warning = export.may_fail && matches!(reference.head, ReferenceHead::Child(_));
                 let severity = |one: Diagnostic| if only_a_warning { one.graded(Severity::Warning) } else { one };
                 self.found.extend(found.map(severity));
             });

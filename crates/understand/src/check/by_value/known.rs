@@ -2,16 +2,16 @@
 
 use std::cell::Cell;
 
-use blueprint::{Blueprint, Expr, ExprKind, Head, Ref, Value};
+use blueprint::{Blueprint, Expr, ExprKind, Ref, ReferenceHead, Value};
 use diag::Diagnostics;
 use dialects::rules::MessageRules;
 use dialects::{ExpressionPart, ExpressionPlace};
-use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+use expr::{Ask, AskFailure, EvaluationStop, FunctionTable, ResolvedHead, Scope};
 
-use crate::graph::{Graph, Node};
+use crate::graph::{Graph, GraphNode};
 
 /// The values of a document that are known before deployment.
-pub(crate) struct Known<'k> {
+pub(crate) struct KnownValues<'k> {
     /// Inputs by position, if they are known.
     inputs: Option<&'k [Value]>,
     blueprint: &'k Blueprint,
@@ -23,7 +23,7 @@ pub(crate) struct Known<'k> {
     meter: Cell<expr::Meter>,
 }
 
-impl<'k> Known<'k> {
+impl<'k> KnownValues<'k> {
     /// Evaluates the intermediate values of a document in the order of `graph`. Their errors go to `found`.
     pub(crate) fn new(
         blueprint: &'k Blueprint,
@@ -32,13 +32,13 @@ impl<'k> Known<'k> {
         messages: &'static dyn MessageRules,
         graph: &Graph,
         found: &mut Diagnostics,
-    ) -> Known<'k> {
+    ) -> KnownValues<'k> {
         let locals = vec![Value::unknown(None, None); blueprint.locals.len()];
         // The configured limits apply during evaluation proper. Here a value that is too large is only Unknown.
         let meter = Cell::new(expr::Meter::new(Some(expr::MAX_VALUE_BYTES), None));
-        let mut known = Known { inputs, blueprint, locals, functions, messages, meter };
+        let mut known = KnownValues { inputs, blueprint, locals, functions, messages, meter };
         for node in graph.order() {
-            let Node::Local(at) = node else { continue };
+            let GraphNode::Local(at) = node else { continue };
             let Some((name, local)) = blueprint.locals.get_index(at as usize) else { continue };
             if let Some(value) = known.value_at(ExpressionPlace::new(ExpressionPart::Local, name, &local.value), found)
             {
@@ -82,7 +82,7 @@ impl<'k> Known<'k> {
         self.meter.set(frame.meter);
         match outcome {
             Ok(value) => Some(value),
-            Err(Stop::Failed(diagnostic)) => {
+            Err(EvaluationStop::Failed(diagnostic)) => {
                 found.push(*diagnostic);
                 None
             }
@@ -92,24 +92,24 @@ impl<'k> Known<'k> {
 }
 
 struct KnownFrame<'f, 'k> {
-    known: &'f Known<'k>,
+    known: &'f KnownValues<'k>,
     meter: expr::Meter,
 }
 
 impl Scope for KnownFrame<'_, '_> {
-    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+    fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let blueprint = self.known.blueprint;
         let value = match &reference.head {
-            Head::Input(name) => {
+            ReferenceHead::Input(name) => {
                 let at = blueprint.inputs.get_index_of(name);
                 at.and_then(|at| self.known.inputs?.get(at).cloned())
             }
-            Head::Local(name) => blueprint.locals.get_index_of(name).map(|at| self.known.locals[at].clone()),
+            ReferenceHead::Local(name) => blueprint.locals.get_index_of(name).map(|at| self.known.locals[at].clone()),
             _ => None,
         };
         match value {
-            Some(value) => Ok(Read { value, used: 0 }),
-            None => Ok(Read { value: Value::unknown(None, None), used: reference.path.len() }),
+            Some(value) => Ok(ResolvedHead { value, used: 0 }),
+            None => Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() }),
         }
     }
 
@@ -121,7 +121,7 @@ impl Scope for KnownFrame<'_, '_> {
         Some(&mut self.meter)
     }
 
-    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, EvaluationStop> {
         Ok(Value::unknown(None, None))
     }
 }

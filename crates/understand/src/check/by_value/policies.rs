@@ -6,7 +6,7 @@ use blueprint::{Expr, Name};
 use diag::Diagnostics;
 use dialects::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 
-use super::known::Known;
+use super::known::KnownValues;
 use crate::check::Checker;
 
 /// The removal and update policies of a resource, and the policies that its type supports.
@@ -20,7 +20,7 @@ pub(super) struct Policies<'p> {
 
 impl Checker<'_> {
     /// Checks that the removal policy is a known word, even if the resource is absent.
-    pub(super) fn removal(&mut self, removal: Option<&Expr>, known: &Known<'_>) {
+    pub(super) fn removal(&mut self, removal: Option<&Expr>, known: &KnownValues<'_>) {
         let Some(removal) = removal else { return };
         let Some(said) = known.value(removal, &mut Diagnostics::new()).filter(|said| !said.has_unknown()) else {
             return;
@@ -30,7 +30,13 @@ impl Checker<'_> {
     }
 
     /// Checks that the type supports the removal and update policies.
-    pub(super) fn policies(&self, name: &Name, policies: Policies<'_>, known: &Known<'_>, found: &mut Diagnostics) {
+    pub(super) fn policies(
+        &self,
+        name: &Name,
+        policies: Policies<'_>,
+        known: &KnownValues<'_>,
+        found: &mut Diagnostics,
+    ) {
         if let Some(removal) = policies.removal
             && let Some(word) = known.value_at(ExpressionPlace::new(ExpressionPart::Removal, name, removal), found)
             && word.revealed().as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))

@@ -1,16 +1,16 @@
 //! Checks the attributes that expressions read: the attributes and their resources exist.
 
-use blueprint::{AccessorKind, Expr, ExprKind, Head, Ref, Value};
+use blueprint::{AccessorKind, Expr, ExprKind, Ref, ReferenceHead, Value};
 use diag::{Diagnostic, Diagnostics};
 use dialects::{Absence, ExpressionPlace, Mistake};
 
-use super::known::Known;
+use super::known::KnownValues;
 use crate::check::Checker;
 use crate::check::TypeOf;
 
 impl Checker<'_> {
     /// Reports attributes of absent elements, if the dialect rejects them even where nothing else would fail.
-    pub(super) fn gone(&mut self, place: ExpressionPlace<'_>, expr: &Expr, known: &Known<'_>) {
+    pub(super) fn gone(&mut self, place: ExpressionPlace<'_>, expr: &Expr, known: &KnownValues<'_>) {
         match &expr.kind {
             ExprKind::Choice(choice) => match known.value(&choice.condition, &mut Diagnostics::new()) {
                 Some(Value::Bool(true)) => self.gone(place, &choice.then, known),
@@ -28,10 +28,12 @@ impl Checker<'_> {
             ExprKind::Access(inner, _) => self.gone(place, inner, known),
             ExprKind::Ref(reference) => {
                 let (name, condition) = match &reference.head {
-                    Head::Resource { name, .. } => {
+                    ReferenceHead::Resource { name, .. } => {
                         (name, self.blueprint.resources.get(name).and_then(|it| it.condition.as_deref()))
                     }
-                    Head::Child(name) => (name, self.blueprint.children.get(name).and_then(|it| it.condition.as_ref())),
+                    ReferenceHead::Child(name) => {
+                        (name, self.blueprint.children.get(name).and_then(|it| it.condition.as_ref()))
+                    }
                     _ => return,
                 };
                 let Some(condition) = condition.filter(|it| known.is_false(it)) else { return };
@@ -61,7 +63,7 @@ impl Checker<'_> {
             self.rules.messages.of(&Mistake::NoAttribute { of, attribute, at }).map(Box::new)
         };
         match &reference.head {
-            Head::Resource { name, .. } => {
+            ReferenceHead::Resource { name, .. } => {
                 let at = self.blueprint.resources.get_index_of(name)?;
                 let TypeOf::Known(ty) = &self.resources[at] else { return None };
                 let accessor = reference.path.get(1)?;
@@ -76,7 +78,7 @@ impl Checker<'_> {
                 nothing.words = words(name, attribute);
                 Some(nothing)
             }
-            Head::Child(name) => {
+            ReferenceHead::Child(name) => {
                 let at = self.blueprint.children.get_index_of(name)?;
                 let included = self.child(at)?;
                 let accessor = reference.path.first()?;

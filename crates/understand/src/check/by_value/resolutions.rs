@@ -2,12 +2,12 @@
 //!
 //! Not here: functions, whose calls a dialect makes from other forms.
 
-use blueprint::{AccessorKind, Expr, Field, Head, Ref, Type};
+use blueprint::{AccessorKind, Expr, Field, Ref, ReferenceHead, Type};
 use dialects::CheckedBy;
 use provider::Attribute;
 
 use crate::check::{Checker, TypeOf};
-use crate::graph::Node;
+use crate::graph::GraphNode;
 
 impl Checker<'_> {
     /// Records what the references resolve to in each part that the dialect checks by value.
@@ -18,7 +18,7 @@ impl Checker<'_> {
         }
         if checks.resources == CheckedBy::Value {
             for (at, resource) in blueprint.resources.values().enumerate() {
-                let owner = Some(Node::Resource(at as u32));
+                let owner = Some(GraphNode::Resource(at as u32));
                 let optional =
                     [&resource.condition, &resource.removal, &resource.update_policy, &resource.external].into_iter();
                 let optional = optional.filter_map(|expr| expr.as_deref());
@@ -46,7 +46,7 @@ impl Checker<'_> {
         }
     }
 
-    fn resolve_in(&mut self, expr: &Expr, owner: Option<Node>) {
+    fn resolve_in(&mut self, expr: &Expr, owner: Option<GraphNode>) {
         expr.references(&mut |reference| {
             let ty = self.declared_type(reference).unwrap_or(Type::Any);
             self.resolve(reference, owner, &ty);
@@ -56,9 +56,9 @@ impl Checker<'_> {
     /// The type that the declaration gives a reference; none if it is not known before there is a value.
     fn declared_type(&self, reference: &Ref) -> Option<Type> {
         match &reference.head {
-            Head::Input(name) => self.blueprint.inputs.get(name).map(|input| input.ty.clone()),
-            Head::Local(name) => self.local_types.get(self.blueprint.locals.get_index_of(name)?).cloned(),
-            Head::Resource { name, .. } => {
+            ReferenceHead::Input(name) => self.blueprint.inputs.get(name).map(|input| input.ty.clone()),
+            ReferenceHead::Local(name) => self.local_types.get(self.blueprint.locals.get_index_of(name)?).cloned(),
+            ReferenceHead::Resource { name, .. } => {
                 let TypeOf::Known(ty) = &self.resources[self.blueprint.resources.get_index_of(name)?] else {
                     return None;
                 };
@@ -73,12 +73,14 @@ impl Checker<'_> {
                 };
                 ty.schema.fields.get(field).map(Field::ty)
             }
-            Head::Child(name) => {
+            ReferenceHead::Child(name) => {
                 let checked = &self.child(self.blueprint.children.get_index_of(name)?)?.checked;
                 let AccessorKind::Name(export) = &reference.path.first()?.kind else { return None };
                 checked.export_types.get(checked.blueprint.exports.get_index_of(export)?).cloned()
             }
-            Head::DataSource(_) | Head::Item | Head::Position | Head::Scoped(_) => None,
+            ReferenceHead::DataSource(_) | ReferenceHead::Item | ReferenceHead::Position | ReferenceHead::Scoped(_) => {
+                None
+            }
         }
     }
 }

@@ -2,18 +2,18 @@
 
 use std::collections::HashSet;
 
-use blueprint::{Head, Name, Resource};
+use blueprint::{Name, ReferenceHead, Resource};
 use diag::{Diagnostics, Severity, Span};
 use dialects::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 
-use super::known::Known;
+use super::known::KnownValues;
 use super::policies::Policies;
 use crate::check::TypeOf;
 use crate::check::{Checker, codes};
 
 impl Checker<'_> {
     /// Checks every resource.
-    pub(crate) fn resources_by_value(&mut self, known: &Known<'_>) {
+    pub(crate) fn resources_by_value(&mut self, known: &KnownValues<'_>) {
         let blueprint = self.blueprint;
         let mut gone: HashSet<Span, foldhash::fast::FixedState> = HashSet::default();
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
@@ -51,11 +51,11 @@ impl Checker<'_> {
         at: usize,
         name: &Name,
         resource: &Resource,
-        known: &Known<'_>,
+        known: &KnownValues<'_>,
         found: &mut Diagnostics,
     ) {
         resource.spec.references(&mut |reference| {
-            if matches!(&reference.head, Head::Resource { name: read, .. } if read == name) {
+            if matches!(&reference.head, ReferenceHead::Resource { name: read, .. } if read == name) {
                 let mut itself = codes::SELF_REFERENCE
                     .new(format!("`{name}` reads itself"))
                     .label(reference.head_span, "this is the resource being defined")

@@ -5,14 +5,16 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, ExprKind, Field, Head, Kind, LinkSelector, Name, Ref, Resource, TextPart, TypeId};
+use blueprint::{
+    AccessorKind, Expr, ExprKind, Field, Kind, LinkSelector, Name, Ref, ReferenceHead, Resource, TextPart, TypeId,
+};
 use diag::Span;
 use provider::{LinkKind, Side, TypeRef};
 
 use crate::check::TypeOf;
 use crate::check::{Checker, codes};
 use crate::links::wiring::Wiring;
-use crate::links::{DeterministicMap, Links, Pair, Used};
+use crate::links::{DeterministicMap, LinkedPair, Links, UsedNeighbour};
 
 /// The maximum number of names in a message.
 const NAMED: usize = 5;
@@ -21,7 +23,7 @@ const NAMED: usize = 5;
 type Labels<'a> = DeterministicMap<(&'a str, &'a str), blueprint::IndexMap<&'a str, Vec<u32>>>;
 
 /// The reason why an end is linked to another.
-struct Found {
+struct ActivationCause {
     span: Span,
     only: Option<Vec<u32>>,
 }
@@ -41,16 +43,16 @@ impl<'a> Checker<'a> {
         let mut pairs = Vec::new();
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             let at = at as u32;
-            let mut found: DeterministicMap<u32, Found> = DeterministicMap::default();
+            let mut found: DeterministicMap<u32, ActivationCause> = DeterministicMap::default();
             if let Some(selector) = &resource.link_selector {
                 self.select(at, name, selector, &labels, &mut found);
             }
             if by_reference {
                 self.refer(at, resource, &mut marked, &mut found);
             }
-            let mut found: Vec<(u32, Found)> = found.into_iter().collect();
+            let mut found: Vec<(u32, ActivationCause)> = found.into_iter().collect();
             found.sort_unstable_by_key(|(b, _)| *b);
-            for (b, Found { span, only }) in found {
+            for (b, ActivationCause { span, only }) in found {
                 let Some(kind) = self.kind_between(at, b).cloned() else { continue };
                 let wiring = wirings
                     .entry((kind.a.clone(), kind.b.clone()))
@@ -62,7 +64,7 @@ impl<'a> Checker<'a> {
                     _ => None,
                 });
                 let part_types = part_types.collect();
-                pairs.push(Pair { a: at, b, kind, span, only, uses, wiring, part_types });
+                pairs.push(LinkedPair { a: at, b, kind, span, only, uses, wiring, part_types });
             }
         }
         Links::new(pairs)
@@ -97,7 +99,7 @@ impl<'a> Checker<'a> {
         name: &Name,
         selector: &LinkSelector,
         labels: &Labels<'a>,
-        found: &mut DeterministicMap<u32, Found>,
+        found: &mut DeterministicMap<u32, ActivationCause>,
     ) {
         let blueprint = self.blueprint;
         let is_known = self.type_name(a as usize).is_some();
@@ -136,7 +138,7 @@ impl<'a> Checker<'a> {
             } else if self.kind_between(a, *first).is_some() {
                 for b in list.iter().filter(|b| matches(**b)) {
                     activates = true;
-                    found.insert(*b, Found { span: selector.span, only: None });
+                    found.insert(*b, ActivationCause { span: selector.span, only: None });
                 }
             } else {
                 let (names, more) = named(list);
@@ -185,7 +187,7 @@ impl<'a> Checker<'a> {
         a: u32,
         resource: &'a Resource,
         marked: &mut DeterministicMap<TypeId, bool>,
-        found: &mut DeterministicMap<u32, Found>,
+        found: &mut DeterministicMap<u32, ActivationCause>,
     ) {
         let TypeOf::Known(ty) = &self.resources[a as usize] else { return };
         let any =
@@ -201,7 +203,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn refer_in(&self, a: u32, value: &Expr, field: &Field, found: &mut DeterministicMap<u32, Found>) {
+    fn refer_in(&self, a: u32, value: &Expr, field: &Field, found: &mut DeterministicMap<u32, ActivationCause>) {
         if field.links {
             bare_references(value, &mut |reference| self.refer_to(a, reference, found));
             return;
@@ -225,8 +227,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn refer_to(&self, a: u32, reference: &Ref, found: &mut DeterministicMap<u32, Found>) {
-        let Head::Resource { name, .. } = &reference.head else { return };
+    fn refer_to(&self, a: u32, reference: &Ref, found: &mut DeterministicMap<u32, ActivationCause>) {
+        let ReferenceHead::Resource { name, .. } = &reference.head else { return };
         let position = match reference.path.as_slice() {
             [] => None,
             [index] => match index.kind {
@@ -238,11 +240,11 @@ impl<'a> Checker<'a> {
         let Some(b) = self.blueprint.resources.get_index_of(name).map(|b| b as u32).filter(|b| *b != a) else { return };
         match found.get_mut(&b) {
             None => {
-                found.insert(b, Found { span: reference.head_span, only: position.map(|at| vec![at]) });
+                found.insert(b, ActivationCause { span: reference.head_span, only: position.map(|at| vec![at]) });
             }
-            Some(Found { only: Some(only), .. }) => only.extend(position),
+            Some(ActivationCause { only: Some(only), .. }) => only.extend(position),
             // A selector matches it too: both make one link.
-            Some(Found { only: None, .. }) => {}
+            Some(ActivationCause { only: None, .. }) => {}
         }
     }
 
@@ -259,7 +261,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The neighbours that a link writes to, found through references. Reports a missing one.
-    fn uses(&mut self, a: u32, b: u32, kind: &LinkKind) -> Vec<Option<Used>> {
+    fn uses(&mut self, a: u32, b: u32, kind: &LinkKind) -> Vec<Option<UsedNeighbour>> {
         let mut uses = Vec::with_capacity(kind.uses.len());
         for used in kind.uses.values() {
             let end = if used.of == Side::A { a } else { b };
@@ -280,10 +282,10 @@ impl<'a> Checker<'a> {
         uses
     }
 
-    fn neighbour(&self, value: &Expr, type_name: &str) -> Option<Used> {
+    fn neighbour(&self, value: &Expr, type_name: &str) -> Option<UsedNeighbour> {
         let mut found = None;
         let mut look = |reference: &Ref| {
-            let Head::Resource { name, .. } = &reference.head else { return };
+            let ReferenceHead::Resource { name, .. } = &reference.head else { return };
             let Some(resource) = self.blueprint.resources.get_index_of(name) else { return };
             if self.type_name(resource) != Some(type_name) {
                 return;
@@ -292,7 +294,7 @@ impl<'a> Checker<'a> {
                 Some(AccessorKind::Index(at)) => u32::try_from(*at).ok(),
                 _ => None,
             };
-            found.get_or_insert(Used { resource: resource as u32, position });
+            found.get_or_insert(UsedNeighbour { resource: resource as u32, position });
         };
         value.references(&mut look);
         found

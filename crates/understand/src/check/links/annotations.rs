@@ -7,17 +7,17 @@ use provider::Annotation;
 
 use crate::check::Checker;
 use crate::links::Links;
-use crate::links::wiring::Target;
+use crate::links::wiring::LinkTarget;
 
 /// Annotations with a reader, by the key as written.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownAnnotations {
     pub(crate) by_key: IndexMap<Name, Vec<Annotation>>,
     /// Groups of keys of which at least one must be written, with their type.
     pub(crate) required: Vec<(Vec<Name>, blueprint::Type)>,
 }
 
-impl Known {
+impl KnownAnnotations {
     fn add(&mut self, key: Name, annotation: &Annotation) {
         let all = self.by_key.entry(key).or_default();
         let same = |other: &Annotation| other.ty == annotation.ty && other.allowed == annotation.allowed;
@@ -27,8 +27,8 @@ impl Known {
     }
 
     /// The annotations of a type.
-    pub(crate) fn of_type(annotations: &[Annotation]) -> Known {
-        let mut known = Known::default();
+    pub(crate) fn of_type(annotations: &[Annotation]) -> KnownAnnotations {
+        let mut known = KnownAnnotations::default();
         for annotation in annotations {
             known.add(annotation.key.clone(), annotation);
             if annotation.required && annotation.default.is_none() {
@@ -50,13 +50,13 @@ pub fn key_for(annotation: &Annotation, other: &Name) -> Name {
 
 impl Checker<'_> {
     /// The annotations of a resource that its type or one of its links reads.
-    pub(crate) fn annotations_read(&self, at: usize, links: &Links) -> Known {
+    pub(crate) fn annotations_read(&self, at: usize, links: &Links) -> KnownAnnotations {
         let mut known = match &self.resources[at] {
-            crate::check::TypeOf::Known(ty) => Known::of_type(&ty.annotations),
-            _ => Known::default(),
+            crate::check::TypeOf::Known(ty) => KnownAnnotations::of_type(&ty.annotations),
+            _ => KnownAnnotations::default(),
         };
         for (number, target) in links.of(at as u32) {
-            let (Some(pair), Target::End(side)) = (links.pair(*number), target) else { continue };
+            let (Some(pair), LinkTarget::End(side)) = (links.pair(*number), target) else { continue };
             let other = if *side == provider::Side::A { pair.b } else { pair.a };
             let Some((other, _)) = self.blueprint.resources.get_index(other as usize) else { continue };
             let mine = |it: &&Annotation| crate::links::wiring::side_of(&it.side) == *side;
@@ -79,7 +79,7 @@ impl Checker<'_> {
         &self,
         key: &Spanned<Name>,
         type_name: &TypeId,
-        known: &Known,
+        known: &KnownAnnotations,
     ) -> Option<Diagnostic> {
         let namespace = type_name.package_name();
         let in_namespace = key.item.strip_prefix(namespace).is_some_and(|rest| rest.starts_with('.'));

@@ -17,7 +17,7 @@ impl Checker<'_> {
             let resource = blueprint.resources.get_index(at as usize).map(|(_, resource)| resource);
             resource.is_some_and(|resource| resource.each.is_none() && resource.condition.is_none())
         };
-        let between = |pair: &crate::links::Pair| -> (MemberKey, MemberKey) { ((pair.a, None), (pair.b, None)) };
+        let between = |pair: &crate::links::LinkedPair| -> (MemberKey, MemberKey) { ((pair.a, None), (pair.b, None)) };
         let fixed = links.pairs().iter().filter(|pair| is_fixed(pair.a) && is_fixed(pair.b)).map(|pair| {
             let (a, b) = between(pair);
             Between { a, b, kind: &pair.kind }
@@ -74,7 +74,7 @@ impl Checker<'_> {
     }
 
     /// A link in the form of its address.
-    pub(crate) fn link_name(&self, pair: &crate::links::Pair) -> String {
+    pub(crate) fn link_name(&self, pair: &crate::links::LinkedPair) -> String {
         let name = |at: u32| self.blueprint.resources.get_index(at as usize).map_or("", |(name, _)| name);
         format!("{}::{}", name(pair.a), name(pair.b))
     }

@@ -8,9 +8,9 @@ use diag::Span;
 use provider::{ResourceType, Side};
 
 use crate::check::edges::Edges;
-use crate::graph::{Edge, EdgeKind, Node};
-use crate::links::wiring::{Read, Target, is_settable};
-use crate::links::{DeterministicMap, Links, Pair};
+use crate::graph::{Edge, EdgeKind, GraphNode};
+use crate::links::wiring::{LinkRead, LinkTarget, is_settable};
+use crate::links::{DeterministicMap, LinkedPair, Links};
 
 /// Computes the edges and stores them with the links.
 pub(crate) fn wire<'a>(blueprint: &Blueprint, links: &mut Links, type_of: impl Fn(u32) -> Option<&'a ResourceType>) {
@@ -18,46 +18,46 @@ pub(crate) fn wire<'a>(blueprint: &Blueprint, links: &mut Links, type_of: impl F
     let mut parts = Vec::with_capacity(links.pairs().len());
     let edges = Edges { blueprint, links };
     for (number, pair) in links.pairs().iter().enumerate() {
-        let at = Wire { edges, pair, number: number as u32 };
+        let at = LinkWires { edges, pair, number: number as u32 };
         match pair.kind.first {
-            Some(Side::A) => wires.entry(pair.b).or_default().push(at.edge(Node::Resource(pair.a))),
-            Some(Side::B) => wires.entry(pair.a).or_default().push(at.edge(Node::Resource(pair.b))),
+            Some(Side::A) => wires.entry(pair.b).or_default().push(at.edge(GraphNode::Resource(pair.a))),
+            Some(Side::B) => wires.entry(pair.a).or_default().push(at.edge(GraphNode::Resource(pair.b))),
             None => {}
         }
         for (target, reads) in &pair.wiring.with {
             let resource = match target {
-                Target::End(side) => Some(pair.end(*side)),
-                Target::Use(used) => pair.uses.get(*used).copied().flatten().map(|used| used.resource),
+                LinkTarget::End(side) => Some(pair.end(*side)),
+                LinkTarget::Use(used) => pair.uses.get(*used).copied().flatten().map(|used| used.resource),
             };
             let Some(resource) = resource else { continue };
             let mut needed = Vec::new();
-            for side in [Side::A, Side::B].into_iter().filter(|side| *target != Target::End(*side)) {
+            for side in [Side::A, Side::B].into_iter().filter(|side| *target != LinkTarget::End(*side)) {
                 at.presence(side, &mut needed);
             }
             for read in reads {
                 at.read(*target, read, &type_of, &mut needed);
             }
             at.requirements(*target, &type_of, &mut needed);
-            needed.retain(|edge| edge.to != Node::Resource(resource));
+            needed.retain(|edge| edge.to != GraphNode::Resource(resource));
             wires.entry(resource).or_default().extend(needed);
         }
         parts.push(if pair.kind.parts.is_empty() { Vec::new() } else { at.parts() });
     }
     for edges in wires.values_mut() {
-        let mut seen: std::collections::HashSet<(Node, bool), foldhash::fast::FixedState> = Default::default();
+        let mut seen: std::collections::HashSet<(GraphNode, bool), foldhash::fast::FixedState> = Default::default();
         edges.retain(|edge| seen.insert((edge.to, edge.kind == EdgeKind::Link)));
     }
     links.set_edges(wires, parts);
 }
 
-struct Wire<'a> {
+struct LinkWires<'a> {
     edges: Edges<'a>,
-    pair: &'a Pair,
+    pair: &'a LinkedPair,
     number: u32,
 }
 
-impl Wire<'_> {
-    fn edge(&self, to: Node) -> Edge {
+impl LinkWires<'_> {
+    fn edge(&self, to: GraphNode) -> Edge {
         Edge { to, kind: EdgeKind::Link, span: self.pair.span }
     }
 
@@ -81,13 +81,13 @@ impl Wire<'_> {
 
     fn read<'t>(
         &self,
-        target: Target,
-        read: &Read,
+        target: LinkTarget,
+        read: &LinkRead,
         type_of: &impl Fn(u32) -> Option<&'t ResourceType>,
         needed: &mut Vec<Edge>,
     ) {
         match read {
-            Read::Spec(side, field) => {
+            LinkRead::Spec(side, field) => {
                 let end = self.pair.end(*side);
                 let alone = type_of(end).is_some_and(|ty| {
                     self.pair.wiring.reads_document(&self.pair.kind, target, *side, field.as_ref(), &ty.schema)
@@ -98,18 +98,18 @@ impl Wire<'_> {
                             self.document(value, needed);
                         }
                     }
-                    None => needed.push(self.edge(Node::Resource(end))),
+                    None => needed.push(self.edge(GraphNode::Resource(end))),
                 }
             }
-            Read::Metadata(side) => {
-                let to = Node::Resource(self.pair.end(*side));
+            LinkRead::Metadata(side) => {
+                let to = GraphNode::Resource(self.pair.end(*side));
                 needed.push(Edge { to, kind: EdgeKind::ReadsMetadata, span: self.pair.span });
             }
-            Read::Use(used) => {
+            LinkRead::Use(used) => {
                 let used = self.pair.uses.get(*used).copied().flatten();
-                needed.extend(used.map(|used| self.edge(Node::Resource(used.resource))));
+                needed.extend(used.map(|used| self.edge(GraphNode::Resource(used.resource))));
             }
-            Read::Part(_) => needed.push(self.edge(Node::Link(self.number))),
+            LinkRead::Part(_) => needed.push(self.edge(GraphNode::Link(self.number))),
         }
     }
 
@@ -117,14 +117,14 @@ impl Wire<'_> {
     /// written. Fields that the target itself computes are excepted.
     fn requirements<'t>(
         &self,
-        target: Target,
+        target: LinkTarget,
         type_of: &impl Fn(u32) -> Option<&'t ResourceType>,
         needed: &mut Vec<Edge>,
     ) {
         for read in &self.pair.wiring.require {
             match read {
-                Read::Spec(side, _) if target == Target::End(*side) => {}
-                Read::Spec(side, field) => {
+                LinkRead::Spec(side, _) if target == LinkTarget::End(*side) => {}
+                LinkRead::Spec(side, field) => {
                     let end = self.pair.end(*side);
                     let set =
                         field.as_ref().filter(|field| type_of(end).is_some_and(|ty| is_settable(&ty.schema, field)));
@@ -134,7 +134,7 @@ impl Wire<'_> {
                                 self.document(value, needed);
                             }
                         }
-                        None => needed.push(self.edge(Node::Resource(end))),
+                        None => needed.push(self.edge(GraphNode::Resource(end))),
                     }
                 }
                 other => self.read(target, other, type_of, needed),
@@ -156,12 +156,12 @@ impl Wire<'_> {
         let mut needed = Vec::new();
         for side in [Side::A, Side::B] {
             if !self.pair.wiring.is_part_first(side) {
-                needed.push(self.edge(Node::Resource(self.pair.end(side))));
+                needed.push(self.edge(GraphNode::Resource(self.pair.end(side))));
                 continue;
             }
             self.presence(side, &mut needed);
             for read in self.pair.wiring.parts.iter().flatten() {
-                if let Read::Spec(it, Some(field)) = read
+                if let LinkRead::Spec(it, Some(field)) = read
                     && *it == side
                     && let Some(value) = self.field(side, field)
                 {
@@ -170,13 +170,13 @@ impl Wire<'_> {
             }
         }
         for read in self.pair.wiring.parts.iter().flatten() {
-            if let Read::Use(used) = read
+            if let LinkRead::Use(used) = read
                 && let Some(used) = self.pair.uses.get(*used).copied().flatten()
             {
-                needed.push(self.edge(Node::Resource(used.resource)));
+                needed.push(self.edge(GraphNode::Resource(used.resource)));
             }
         }
-        needed.retain(|edge| edge.to != Node::Link(self.number));
+        needed.retain(|edge| edge.to != GraphNode::Link(self.number));
         needed
     }
 }
