@@ -17,6 +17,7 @@ mod reliability;
 mod rust_source;
 mod sizes;
 mod specification;
+mod type_names;
 mod words;
 
 use std::fs;

@@ -20,6 +20,9 @@ pub(crate) struct SourceFile {
     pub(crate) modules: Vec<Module>,
     pub(crate) functions: Vec<Function>,
     pub(crate) types: Vec<TypeSize>,
+    /// The structs, unions, enums, traits and type aliases outside of tests, also those in bodies of functions, each
+    /// with its line. Associated types are not among them.
+    pub(crate) type_names: Vec<(String, usize)>,
     /// The methods of inherent `impl` blocks outside of tests, each as type and name.
     pub(crate) methods: BTreeSet<(String, String)>,
     /// The calls of `self.name()` and `Self::name()` in inherent `impl` blocks outside of tests, each as type and name,
@@ -244,6 +247,9 @@ impl<'ast> Visit<'ast> for Reader {
         }
         let before = self.in_tests;
         self.in_tests |= attributes_of(item).iter().any(is_for_tests);
+        if let Some(name) = type_name(item).filter(|_| !self.in_tests) {
+            self.file.type_names.push((name.to_string(), line(name.span())));
+        }
         visit::visit_item(self, item);
         self.in_tests = before;
     }
@@ -358,6 +364,18 @@ impl<'ast> Visit<'ast> for Reader {
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 
     fn visit_attribute(&mut self, _: &'ast Attribute) {}
+}
+
+/// The name of a struct, union, enum, trait or type alias.
+fn type_name(item: &syn::Item) -> Option<&syn::Ident> {
+    match item {
+        syn::Item::Enum(item) => Some(&item.ident),
+        syn::Item::Struct(item) => Some(&item.ident),
+        syn::Item::Trait(item) => Some(&item.ident),
+        syn::Item::Type(item) => Some(&item.ident),
+        syn::Item::Union(item) => Some(&item.ident),
+        _ => None,
+    }
 }
 
 fn attributes_of(item: &syn::Item) -> &[Attribute] {
