@@ -24,14 +24,14 @@ use crate::failing::{fail_before_call, take_reply};
 use crate::inquiries::{EXPORTS, MOST_ROUNDS, Replies};
 use crate::known::provider_decides;
 use crate::model::{Asking, Effect};
-use crate::parts::Parts;
+use crate::parts::OperationParts;
 use crate::replan;
-use crate::schedule::Progress;
+use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 use crate::values::reopen;
 
 /// Asks what a task needs. The task restarts at once if no question remains.
-pub(crate) fn ask(parts: &mut Parts, task: u32, needs: Vec<Need>, effects: &mut Vec<Effect>) {
+pub(crate) fn ask(parts: &mut OperationParts, task: u32, needs: Vec<Need>, effects: &mut Vec<Effect>) {
     if parts.schedule.begin_round(task) > MOST_ROUNDS {
         let diagnostic = codes::PROMISE_BROKEN.new("a question is asked again and again; nothing can answer it");
         parts.results.report(diagnostic);
@@ -57,7 +57,7 @@ pub(crate) fn ask(parts: &mut Parts, task: u32, needs: Vec<Need>, effects: &mut 
 
 /// Asks the provider of a resource to plan again, or what exists at its place.
 pub(crate) fn plan_again(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Decided,
     mode: PlanMode,
@@ -79,7 +79,7 @@ pub(crate) fn plan_again(
     send(parts, task, questions, effects);
 }
 
-fn send(parts: &mut Parts, task: u32, questions: Vec<EvaluationQuestion>, effects: &mut Vec<Effect>) {
+fn send(parts: &mut OperationParts, task: u32, questions: Vec<EvaluationQuestion>, effects: &mut Vec<Effect>) {
     debug_assert!(!questions.is_empty(), "a task without questions takes no call slot");
     parts.limits.called();
     parts.schedule.ask(task);
@@ -87,7 +87,7 @@ fn send(parts: &mut Parts, task: u32, questions: Vec<EvaluationQuestion>, effect
 }
 
 /// Asks refused questions of a task again. Returns false if there are none. They keep waiting if no call slot is free.
-pub(crate) fn ask_again(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) -> bool {
+pub(crate) fn ask_again(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) -> bool {
     let Some(retries) = parts.inquiries.take_retries(task) else { return false };
     let (questions, replies): (Vec<_>, Vec<_>) = retries.into_iter().unzip();
     if parts.limits.occupy_asking(task, &questions, parts.schedule.ranks()) {
@@ -99,27 +99,27 @@ pub(crate) fn ask_again(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>)
 }
 
 /// Asks refused questions of the exports again.
-pub(crate) fn retry_exports(parts: &mut Parts, effects: &mut Vec<Effect>) {
+pub(crate) fn retry_exports(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     let Some(retries) = parts.inquiries.take_retries(EXPORTS) else { return };
     let questions: Vec<EvaluationQuestion> = retries.into_iter().map(|(question, _)| question).collect();
     parts.limits.spend_asking(&questions);
     effects.extend(asking(parts, None, questions));
 }
 
-fn questions(parts: &mut Parts, needs: Vec<Need>) -> Vec<EvaluationQuestion> {
+fn questions(parts: &mut OperationParts, needs: Vec<Need>) -> Vec<EvaluationQuestion> {
     let Some(evaluation) = &mut parts.known.evaluation else { return Vec::new() };
     let mut round = Round::new(evaluation, needs);
     round.questions(evaluation, &parts.facts.catalogs, parts.results.diagnostics())
 }
 
-fn asking(parts: &Parts, task: Option<u32>, questions: Vec<EvaluationQuestion>) -> Option<Effect> {
+fn asking(parts: &OperationParts, task: Option<u32>, questions: Vec<EvaluationQuestion>) -> Option<Effect> {
     let evaluation = parts.known.evaluation.as_ref()?;
     let (now, functions) = (evaluation.answers.now, evaluation.functions.clone());
     Some(Effect::Ask(Asking { task, questions, now, functions }))
 }
 
 /// Handles replies. A question with a retryable error is asked again after a delay.
-pub(crate) fn answered(parts: &mut Parts, task: Option<u32>, replies: Replies, effects: &mut Vec<Effect>) {
+pub(crate) fn answered(parts: &mut OperationParts, task: Option<u32>, replies: Replies, effects: &mut Vec<Effect>) {
     let asker = task.unwrap_or(EXPORTS);
     let mut again = Replies::new();
     let mut after = Duration::ZERO;
@@ -144,7 +144,7 @@ pub(crate) fn answered(parts: &mut Parts, task: Option<u32>, replies: Replies, e
     };
     parts.vacate(task);
     parts.limits.answered();
-    if parts.schedule.progress(task) != Progress::Asking {
+    if parts.schedule.progress(task) != TaskProgress::Asking {
         return;
     }
     if !retries {
@@ -161,7 +161,7 @@ pub(crate) fn answered(parts: &mut Parts, task: Option<u32>, replies: Replies, e
 
 /// The delay before a question is asked again, and the reason; `None` if it is not asked again.
 fn pause_before(
-    parts: &Parts,
+    parts: &OperationParts,
     task: Option<u32>,
     question: &EvaluationQuestion,
     reply: &EvaluationReply,
@@ -174,7 +174,7 @@ fn pause_before(
 }
 
 /// Asks what exports and metadata still need. Returns whether questions are pending.
-pub(crate) fn ask_for_exports(parts: &mut Parts, effects: &mut Vec<Effect>) -> bool {
+pub(crate) fn ask_for_exports(parts: &mut OperationParts, effects: &mut Vec<Effect>) -> bool {
     if parts.inquiries.are_exports_pending() || parts.inquiries.have_exports_ended() {
         return parts.inquiries.are_exports_pending();
     }

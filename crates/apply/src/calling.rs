@@ -15,19 +15,19 @@ use crate::journal::Durable;
 use crate::known::recorded_at;
 use crate::link_writes::write_of;
 use crate::model::{CallRequest, Effect};
-use crate::parts::Parts;
-use crate::schedule::Progress;
+use crate::parts::OperationParts;
+use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 
 /// Records an intent. The call follows once the intent is durable.
-pub(crate) fn intend(parts: &mut Parts, task: u32, intent: Intent, request: CallRequest) {
+pub(crate) fn intend(parts: &mut OperationParts, task: u32, intent: Intent, request: CallRequest) {
     parts.schedule.intend(task, request);
     parts.limits.occupy(parts.facts.task(task));
     parts.journal.record(parts.facts.step_of(task), EntryKind::Intent(Arc::new(intent)), Durable::Intent(task));
 }
 
 /// Handles a durable intent: makes its call. Withdraws the intent if the operation is stopping.
-pub(crate) fn intended(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn intended(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let writes = parts.facts.task(task).kind == TaskKind::LinkWrite;
     match parts.state.is_stopping() && !writes {
         true => withdraw(parts, task),
@@ -36,7 +36,7 @@ pub(crate) fn intended(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) 
 }
 
 /// Withdraws a recorded intent: records an outcome that leaves the resource unchanged.
-fn withdraw(parts: &mut Parts, task: u32) {
+fn withdraw(parts: &mut OperationParts, task: u32) {
     parts.vacate(task);
     parts.schedule.withdraw(task);
     let Some(decided) = parts.facts.decided(task) else { return };
@@ -46,7 +46,7 @@ fn withdraw(parts: &mut Parts, task: u32) {
 }
 
 /// Makes the call of a task, for the first time or again.
-pub(crate) fn call(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn call(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let Some(request) = parts.schedule.task(task).request().cloned() else { return };
     let is_first = parts.schedule.task(task).tries() == 0;
     let decided = parts.facts.decided(task);
@@ -70,9 +70,14 @@ pub(crate) fn call(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
 }
 
 /// Handles the answer to a call.
-pub(crate) fn applied(parts: &mut Parts, task: u32, answer: Result<Applied, ProviderError>, effects: &mut Vec<Effect>) {
+pub(crate) fn applied(
+    parts: &mut OperationParts,
+    task: u32,
+    answer: Result<Applied, ProviderError>,
+    effects: &mut Vec<Effect>,
+) {
     let Some(decided) = parts.facts.decided(task) else { return };
-    if parts.schedule.progress(task) != Progress::Calling {
+    if parts.schedule.progress(task) != TaskProgress::Calling {
         return;
     }
     parts.vacate(task);
@@ -99,7 +104,7 @@ fn tell_remarks(decided: &Decided, applied: &Applied, effects: &mut Vec<Effect>)
 }
 
 fn succeeded(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Arc<Decided>,
     request: &CallRequest,

@@ -12,13 +12,13 @@ use provider::{Operation as Verb, Verdict};
 use state::{Intent, Record, StatusOp};
 
 use crate::facts::Facts;
-use crate::known::{Known, provider_decides};
+use crate::known::{RunValues, provider_decides};
 use crate::model::CallRequest;
 
 /// Builds calls from what is known.
 pub(crate) struct Calls<'a> {
     pub(crate) facts: &'a Facts,
-    pub(crate) known: &'a Known,
+    pub(crate) known: &'a RunValues,
 }
 
 impl Calls<'_> {

@@ -8,16 +8,16 @@ use provider::Operation as Verb;
 use crate::facts::came;
 use crate::failing::stop;
 use crate::model::Effect;
-use crate::parts::Parts;
+use crate::parts::OperationParts;
 
 /// Completes a task that records nothing.
-pub(crate) fn complete(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn complete(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     parts.schedule.complete(task);
     count_down(parts, task, effects);
 }
 
 /// Completes a task that needs neither a call nor a record.
-pub(crate) fn complete_unneeded(parts: &mut Parts, task: u32, reason: &str, effects: &mut Vec<Effect>) {
+pub(crate) fn complete_unneeded(parts: &mut OperationParts, task: u32, reason: &str, effects: &mut Vec<Effect>) {
     if let Some(decided) = parts.facts.decided(task) {
         parts.emit(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
     }
@@ -25,7 +25,7 @@ pub(crate) fn complete_unneeded(parts: &mut Parts, task: u32, reason: &str, effe
 }
 
 /// Handles the durable outcome of a completed task.
-pub(crate) fn done(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn done(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let Some(decided) = parts.facts.decided(task) else { return };
     let kind = parts.facts.task(task).kind;
     let called = parts.schedule.finish(task);
@@ -51,14 +51,14 @@ pub(crate) fn done(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
 }
 
 /// Counts a done task. Stops the operation if it was the last one before the wanted stop.
-fn count_down(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+fn count_down(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     if parts.schedule.count_down(task) {
         stop_if_there(parts, effects);
     }
 }
 
 /// Stops the operation if everything before the wanted stop is done.
-pub(crate) fn stop_if_there(parts: &mut Parts, effects: &mut Vec<Effect>) {
+pub(crate) fn stop_if_there(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     if parts.schedule.has_reached_stop() && !parts.state.is_stopping() {
         parts.state.hold();
         stop(parts, effects);

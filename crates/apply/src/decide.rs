@@ -11,13 +11,13 @@ use provider::{Operation as Verb, PlanMode};
 use state::StatusWord;
 
 use crate::known::provider_decides;
-use crate::turn::Turn;
+use crate::turn::TaskTurn;
 use crate::values::{Values, differs};
 use crate::{codes, link_values, replan};
 
 /// Completes what the plan left open and returns the work of the task. Takes no decision that the plan has not
 /// named.
-pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decided: &Decided) -> Turn {
+pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decided: &Decided) -> TaskTurn {
     match kind {
         TaskKind::Gather
         | TaskKind::Pause(_)
@@ -26,16 +26,18 @@ pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decid
         | TaskKind::PollUntilReady
         | TaskKind::Settled
         | TaskKind::LinkWrite
-        | TaskKind::Link => Turn::Unneeded("nothing to call"),
-        TaskKind::Forget => Turn::Record(Value::Null),
-        TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
+        | TaskKind::Link => TaskTurn::Unneeded("nothing to call"),
+        TaskKind::Forget => TaskTurn::Record(Value::Null),
+        TaskKind::Delete => TaskTurn::Call(Verb::Delete, Value::Null),
         TaskKind::TakeBack => match values.known.record(&decided.address).is_some() {
-            true => Turn::Call(Verb::Delete, Value::Null),
-            false => Turn::Unneeded("it was not made"),
+            true => TaskTurn::Call(Verb::Delete, Value::Null),
+            false => TaskTurn::Unneeded("it was not made"),
         },
-        TaskKind::DeleteIfAbsent if !values.known.is_absent(&decided.address) => Turn::Unneeded("its condition holds"),
+        TaskKind::DeleteIfAbsent if !values.known.is_absent(&decided.address) => {
+            TaskTurn::Unneeded("its condition holds")
+        }
         TaskKind::DeleteIfAbsent if matches!(decided.linked.as_deref(), Some(Linked::Whole(_))) => {
-            Turn::Record(Value::Null)
+            TaskTurn::Record(Value::Null)
         }
         TaskKind::DeleteIfAbsent if decided.protect => {
             values.results.report(
@@ -43,71 +45,71 @@ pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decid
                     .new(format!("`{}` is protected, and its condition has come out false", decided.address))
                     .label(decided.span, "protected by `cyan.protect`"),
             );
-            Turn::Failed
+            TaskTurn::Failed
         }
-        TaskKind::DeleteIfAbsent if decided.retain => Turn::Record(Value::Null),
-        TaskKind::DeleteIfAbsent => Turn::Call(Verb::Delete, Value::Null),
+        TaskKind::DeleteIfAbsent if decided.retain => TaskTurn::Record(Value::Null),
+        TaskKind::DeleteIfAbsent => TaskTurn::Call(Verb::Delete, Value::Null),
         TaskKind::Condition => match values.holds(decided) {
             // An earlier operation may have left it accepted but not ready.
             Some(true) if decided.prior.as_ref().is_some_and(|it| it.status.word == StatusWord::Configured) => {
-                Turn::PollPrior
+                TaskTurn::PollPrior
             }
-            Some(true) => Turn::Unneeded("its condition holds"),
-            Some(false) => Turn::Unneeded("its condition is false"),
-            None => Turn::Failed,
+            Some(true) => TaskTurn::Unneeded("its condition holds"),
+            Some(false) => TaskTurn::Unneeded("its condition is false"),
+            None => TaskTurn::Failed,
         },
         TaskKind::DeleteOld(old) => delete_deposed(plan, values, decided, old),
         TaskKind::Record | TaskKind::Create | TaskKind::Update => {
             if decided.condition_open {
                 match values.holds(decided) {
                     Some(true) => {}
-                    Some(false) => return Turn::Unneeded("its condition is false"),
-                    None => return Turn::Failed,
+                    Some(false) => return TaskTurn::Unneeded("its condition is false"),
+                    None => return TaskTurn::Failed,
                 }
             }
-            let Some(desired) = values.spec(decided) else { return Turn::Failed };
+            let Some(desired) = values.spec(decided) else { return TaskTurn::Failed };
             if kind != TaskKind::Record && link_values::may_be_linked(values.known, values.results, decided).is_none() {
-                return Turn::Failed;
+                return TaskTurn::Failed;
             }
             values.fill_metadata(decided);
             if provider_decides(decided) {
                 return replan::turn(plan, values, kind, decided, desired);
             }
             match kind {
-                TaskKind::Record => Turn::Record(desired),
+                TaskKind::Record => TaskTurn::Record(desired),
                 TaskKind::Update => match differs(decided, &desired) {
-                    (false, _) if !decided.insist => Turn::Record(desired),
-                    _ => Turn::Call(Verb::Update, desired),
+                    (false, _) if !decided.insist => TaskTurn::Record(desired),
+                    _ => TaskTurn::Call(Verb::Update, desired),
                 },
                 _ if decided.action == Action::Replace && decided.may_replace => match differs(decided, &desired) {
-                    (_, true) => Turn::Call(Verb::Create, desired),
-                    (true, false) => Turn::Call(Verb::Update, desired),
-                    (false, false) if decided.insist => Turn::Call(Verb::Update, desired),
-                    (false, false) => Turn::Record(desired),
+                    (_, true) => TaskTurn::Call(Verb::Create, desired),
+                    (true, false) => TaskTurn::Call(Verb::Update, desired),
+                    (false, false) if decided.insist => TaskTurn::Call(Verb::Update, desired),
+                    (false, false) => TaskTurn::Record(desired),
                 },
-                _ => Turn::Call(Verb::Create, desired),
+                _ => TaskTurn::Call(Verb::Create, desired),
             }
         }
     }
 }
 
 /// Returns the delete of a deposed resource. Nothing is deleted if the evaluated values need no replacement.
-fn delete_deposed(plan: &Plan, values: &mut Values<'_>, decided: &Decided, old: u32) -> Turn {
+fn delete_deposed(plan: &Plan, values: &mut Values<'_>, decided: &Decided, old: u32) -> TaskTurn {
     if old == 0 && decided.may_replace {
-        let Some(desired) = values.spec(decided) else { return Turn::Failed };
+        let Some(desired) = values.spec(decided) else { return TaskTurn::Failed };
         let replaced = match provider_decides(decided) {
             false => differs(decided, &desired).1,
             true => match replan::is_replaced(plan, values.known, decided) {
                 Some(replaced) => replaced,
-                None => return Turn::PlanAgain(PlanMode::Update, desired),
+                None => return TaskTurn::PlanAgain(PlanMode::Update, desired),
             },
         };
         if !replaced {
-            return Turn::Unneeded("the values turned out equal");
+            return TaskTurn::Unneeded("the values turned out equal");
         }
     }
     match decided.old_object(old) {
-        Some(_) => Turn::Call(Verb::Delete, Value::Null),
-        None => Turn::Unneeded("nothing is left of it"),
+        Some(_) => TaskTurn::Call(Verb::Delete, Value::Null),
+        None => TaskTurn::Unneeded("nothing is left of it"),
     }
 }

@@ -14,12 +14,12 @@ use crate::facts::acts;
 use crate::gates::stops_at;
 use crate::journal::Durable;
 use crate::model::{Effect, Outcome};
-use crate::parts::Parts;
+use crate::parts::OperationParts;
 use crate::progress::RunState;
-use crate::schedule::Progress;
+use crate::schedule::TaskProgress;
 
 /// Records the last entry if nothing runs and nothing can start.
-pub(crate) fn finish_if_over(parts: &mut Parts, effects: &mut Vec<Effect>) {
+pub(crate) fn finish_if_over(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     let awaits_calls = parts.limits.in_flight() > 0 && !parts.state.is_abandoned();
     if parts.journal.is_finishing() || !parts.journal.is_idle() || awaits_calls {
         return;
@@ -58,7 +58,7 @@ pub(crate) fn finish_if_over(parts: &mut Parts, effects: &mut Vec<Effect>) {
 }
 
 /// Reports the result of an operation whose last entry is durable.
-pub(crate) fn finish(parts: &mut Parts, effects: &mut Vec<Effect>) {
+pub(crate) fn finish(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     let outcome = outcome(parts);
     let [created, updated, deleted, replaced] = parts.results.counts();
     effects.push(Effect::Tell(Event::Finished { outcome, created, updated, deleted, replaced }));
@@ -68,7 +68,7 @@ pub(crate) fn finish(parts: &mut Parts, effects: &mut Vec<Effect>) {
 
 /// Waits for running calls and then ends, because nothing can be recorded. The intents of those calls stay open in the
 /// state.
-pub(crate) fn end_broken(parts: &mut Parts, effects: &mut Vec<Effect>) {
+pub(crate) fn end_broken(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     let awaits_calls = parts.limits.in_flight() > 0 && !parts.state.is_cancelled();
     if parts.journal.is_finishing() || awaits_calls {
         return;
@@ -78,7 +78,7 @@ pub(crate) fn end_broken(parts: &mut Parts, effects: &mut Vec<Effect>) {
 }
 
 fn report(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     outcome: Option<OperationOutcome>,
     waiting: Vec<Address>,
     stops: Vec<(Name, Breakpoint)>,
@@ -97,17 +97,21 @@ fn report(
 }
 
 /// Whether a task with this progress may still go on.
-fn can_go_on(state: &RunState, progress: Progress) -> bool {
+fn can_go_on(state: &RunState, progress: TaskProgress) -> bool {
     match progress {
-        Progress::Ready | Progress::Waiting(_) => !state.is_stopping(),
-        Progress::Intending | Progress::Recording => true,
-        Progress::Calling | Progress::Asking => !state.is_abandoned(),
-        Progress::Resting | Progress::Configured => !state.is_cancelled(),
-        Progress::Done | Progress::Failed | Progress::Abandoned | Progress::Skipped | Progress::Held => false,
+        TaskProgress::Ready | TaskProgress::Waiting(_) => !state.is_stopping(),
+        TaskProgress::Intending | TaskProgress::Recording => true,
+        TaskProgress::Calling | TaskProgress::Asking => !state.is_abandoned(),
+        TaskProgress::Resting | TaskProgress::Configured => !state.is_cancelled(),
+        TaskProgress::Done
+        | TaskProgress::Failed
+        | TaskProgress::Abandoned
+        | TaskProgress::Skipped
+        | TaskProgress::Held => false,
     }
 }
 
-fn outcome(parts: &Parts) -> OperationOutcome {
+fn outcome(parts: &OperationParts) -> OperationOutcome {
     let state = &parts.state;
     let stopped = state.is_held() || state.is_standing();
     let is_early = (state.is_interrupted() || stopped) && is_unfinished(parts);
@@ -120,29 +124,29 @@ fn outcome(parts: &Parts) -> OperationOutcome {
     }
 }
 
-fn is_unfinished(parts: &Parts) -> bool {
+fn is_unfinished(parts: &OperationParts) -> bool {
     let mut tasks = parts.schedule.tasks().zip(&parts.facts.plan.tasks);
-    tasks.any(|(state, task)| state.progress() != Progress::Done && acts(task.kind))
+    tasks.any(|(state, task)| state.progress() != TaskProgress::Done && acts(task.kind))
 }
 
 /// The resources whose tasks have not begun because the operation stopped.
-fn waiting(parts: &Parts) -> Vec<Address> {
+fn waiting(parts: &OperationParts) -> Vec<Address> {
     match (parts.state.is_held(), parts.state.is_standing() && !parts.state.is_interrupted()) {
         (false, false) => Vec::new(),
         (held, _) => acting(parts, |progress| match progress {
-            Progress::Waiting(_) | Progress::Ready => held,
-            progress => progress == Progress::Held,
+            TaskProgress::Waiting(_) | TaskProgress::Ready => held,
+            progress => progress == TaskProgress::Held,
         }),
     }
 }
 
 /// The resources whose step failed, was skipped or never began.
-pub(crate) fn undone(parts: &Parts) -> Vec<Address> {
-    acting(parts, |progress| progress != Progress::Done)
+pub(crate) fn undone(parts: &OperationParts) -> Vec<Address> {
+    acting(parts, |progress| progress != TaskProgress::Done)
 }
 
 /// The addresses of the tasks that act on the world or the state and whose progress satisfies `so_far`.
-fn acting(parts: &Parts, so_far: impl Fn(Progress) -> bool) -> Vec<Address> {
+fn acting(parts: &OperationParts, so_far: impl Fn(TaskProgress) -> bool) -> Vec<Address> {
     let tasks = parts.schedule.tasks().zip(&parts.facts.plan.tasks);
     let left = tasks.filter(|(state, task)| acts(task.kind) && so_far(state.progress()));
     let addresses = left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone()));
@@ -150,15 +154,15 @@ fn acting(parts: &Parts, so_far: impl Fn(Progress) -> bool) -> Vec<Address> {
 }
 
 /// The resources whose calls have not been answered. Their intents stay open in the state.
-pub(crate) fn left_in_flight(parts: &Parts) -> Vec<Address> {
+pub(crate) fn left_in_flight(parts: &OperationParts) -> Vec<Address> {
     let left = parts.schedule.tasks().zip(&parts.facts.plan.tasks);
-    let left = left.filter(|(state, _)| matches!(state.progress(), Progress::Calling | Progress::Abandoned));
+    let left = left.filter(|(state, _)| matches!(state.progress(), TaskProgress::Calling | TaskProgress::Abandoned));
     left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone())).collect()
 }
 
 /// The addresses and breakpoints at which the operation has stopped, for display. Empty if a user interrupted the
 /// operation.
-fn standing_at(parts: &Parts) -> Vec<(Name, Breakpoint)> {
+fn standing_at(parts: &OperationParts) -> Vec<(Name, Breakpoint)> {
     if parts.state.is_interrupted() {
         return Vec::new();
     }
@@ -167,7 +171,7 @@ fn standing_at(parts: &Parts) -> Vec<(Name, Breakpoint)> {
     gates.map(|gate| (gate.place.trim_end_matches('/').into(), gate.at)).collect()
 }
 
-fn gate_of(parts: &Parts, kind: TaskKind) -> Option<&Gate> {
+fn gate_of(parts: &OperationParts, kind: TaskKind) -> Option<&Gate> {
     match kind {
         TaskKind::Gate(number) => parts.facts.plan.gates.get(number as usize),
         _ => None,
@@ -175,7 +179,7 @@ fn gate_of(parts: &Parts, kind: TaskKind) -> Option<&Gate> {
 }
 
 /// The stops that the state records when the operation ends with this outcome. None remain after a complete destroy.
-fn stops_after(parts: &Parts, outcome: OperationOutcome) -> Stops {
+fn stops_after(parts: &OperationParts, outcome: OperationOutcome) -> Stops {
     if outcome == OperationOutcome::Gone {
         return Stops::default();
     }
@@ -185,13 +189,13 @@ fn stops_after(parts: &Parts, outcome: OperationOutcome) -> Stops {
         let action = StatusOp::of(gate.at);
         // After a failure no gate is passed any more, but the action before this one has ended.
         let is_over = match state.progress() {
-            Progress::Done => true,
-            Progress::Ready => !stops_at(&parts.facts, &parts.schedule, number, gate),
+            TaskProgress::Done => true,
+            TaskProgress::Ready => !stops_at(&parts.facts, &parts.schedule, number, gate),
             _ => false,
         };
         let Some(stop) = stops.get_mut(&gate.place) else { continue };
         match state.progress() {
-            Progress::Held if state.is_standing() => (stop.action, stop.waiting) = (Some(action), Some(gate.at)),
+            TaskProgress::Held if state.is_standing() => (stop.action, stop.waiting) = (Some(action), Some(gate.at)),
             _ if is_over && action == StatusOp::Delete => drop(stops.shift_remove(&gate.place)),
             _ if is_over => stop.action = None,
             _ => {}
@@ -201,7 +205,7 @@ fn stops_after(parts: &Parts, outcome: OperationOutcome) -> Stops {
 }
 
 /// The generated values that the state keeps.
-fn memoised(parts: &Parts, outcome: OperationOutcome, is_whole: bool) -> blueprint::IndexMap<Name, Memoised> {
+fn memoised(parts: &OperationParts, outcome: OperationOutcome, is_whole: bool) -> blueprint::IndexMap<Name, Memoised> {
     match (&parts.known.evaluation, outcome) {
         (Some(evaluation), _) => {
             // Keep values that were generated during the run, in branches that the plan could not evaluate.
@@ -218,7 +222,7 @@ fn memoised(parts: &Parts, outcome: OperationOutcome, is_whole: bool) -> bluepri
 }
 
 /// After a failure both old and new users may exist: keep the dependencies of both.
-fn merged_groups(parts: &Parts) -> blueprint::IndexMap<Name, Vec<Address>> {
+fn merged_groups(parts: &OperationParts) -> blueprint::IndexMap<Name, Vec<Address>> {
     let mut groups = parts.known.snapshot.groups.clone();
     for (name, uses) in &parts.facts.plan.groups {
         let all = groups.entry(name.clone()).or_default();
@@ -230,7 +234,10 @@ fn merged_groups(parts: &Parts) -> blueprint::IndexMap<Name, Vec<Address>> {
 }
 
 /// The exports, metadata and declarations to record: those of this run if it succeeded, else the previous ones.
-fn exports_after(parts: &mut Parts, well: bool) -> (Option<blueprint::IndexMap<Name, Value>>, Value, state::Declared) {
+fn exports_after(
+    parts: &mut OperationParts,
+    well: bool,
+) -> (Option<blueprint::IndexMap<Name, Value>>, Value, state::Declared) {
     if !well {
         return (None, parts.known.snapshot.metadata.clone(), parts.known.snapshot.declared.clone());
     }

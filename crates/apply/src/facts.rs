@@ -10,14 +10,14 @@ use plan::task::{Decided, Task, TaskKind};
 use provider::{Catalogs, Operation as Verb};
 use state::Operation;
 
-use crate::model::{OnFailure, Settings};
+use crate::model::{ApplySettings, OnFailure};
 
 /// The input of an operation.
 pub(crate) struct Facts {
     /// The plan that is carried out.
     pub(crate) plan: Arc<Plan>,
     /// The settings of the operation.
-    pub(crate) settings: Settings,
+    pub(crate) settings: ApplySettings,
     /// The operation, as the journal names it.
     pub(crate) operation: Arc<Operation>,
     pub(crate) catalogs: Arc<Catalogs>,

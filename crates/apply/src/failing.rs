@@ -22,18 +22,18 @@ use crate::inquiries::EXPORTS;
 use crate::journal::Durable;
 use crate::link_writes::{follows_only_in_order, write_of};
 use crate::model::{CallRequest, Effect};
-use crate::parts::Parts;
-use crate::refusal::{Refusal, spec_of, with_fields};
-use crate::schedule::Progress;
+use crate::parts::OperationParts;
+use crate::refusal::{RefusedCall, spec_of, with_fields};
+use crate::schedule::TaskProgress;
 use crate::timers::{AFTER_CANCEL, Wake};
 
 /// Stops: nothing new starts. Running calls are awaited, up to the drain time unless the plan itself stops here.
-pub(crate) fn stop(parts: &mut Parts, effects: &mut Vec<Effect>) {
+pub(crate) fn stop(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     if !parts.state.begin_stop() {
         return;
     }
     // Calls that wait for a retry are given up.
-    for task in parts.schedule.all_with(Progress::Resting) {
+    for task in parts.schedule.all_with(TaskProgress::Resting) {
         match parts.facts.task(task).kind {
             // A pause ends early, and what follows it does not start.
             TaskKind::Pause(_) => parts.schedule.set_ready(task),
@@ -50,7 +50,7 @@ pub(crate) fn stop(parts: &mut Parts, effects: &mut Vec<Effect>) {
 }
 
 /// Gives up a call that waits for a retry.
-pub(crate) fn give_up(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn give_up(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     if ask_no_more(parts, task) {
         return;
     }
@@ -63,7 +63,7 @@ pub(crate) fn give_up(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
 }
 
 /// Stores a final reply and resumes the tasks that wait for it.
-pub(crate) fn take_reply(parts: &mut Parts, question: EvaluationQuestion, reply: EvaluationReply) {
+pub(crate) fn take_reply(parts: &mut OperationParts, question: EvaluationQuestion, reply: EvaluationReply) {
     let waiting = parts.inquiries.remove(&question);
     if let Some(evaluation) = &mut parts.known.evaluation {
         take_in(evaluation, question, reply, parts.results.diagnostics());
@@ -74,7 +74,7 @@ pub(crate) fn take_reply(parts: &mut Parts, question: EvaluationQuestion, reply:
 }
 
 /// Stops asking the refused questions of a task, or of the exports, again. Returns false if there are none.
-fn ask_no_more(parts: &mut Parts, asker: u32) -> bool {
+fn ask_no_more(parts: &mut OperationParts, asker: u32) -> bool {
     let Some(retries) = parts.inquiries.take_retries(asker) else { return false };
     if asker == EXPORTS {
         for (question, reply) in retries {
@@ -94,7 +94,7 @@ fn ask_no_more(parts: &mut Parts, asker: u32) -> bool {
 
 /// Handles a refused call: tries it again, or fails the step.
 pub(crate) fn refused(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Arc<Decided>,
     error: ProviderError,
@@ -124,7 +124,8 @@ pub(crate) fn refused(
     }
     let Some(request) = parts.schedule.task(task).request().cloned() else { return };
     let policy = parts.limits.policy(request.type_name.package_name());
-    let refusal = Refusal { decided, request: &request, error: &error, tries, policy, late: is_late.then_some(limit) };
+    let refusal =
+        RefusedCall { decided, request: &request, error: &error, tries, policy, late: is_late.then_some(limit) };
     let evaluation = parts.known.evaluation.as_ref();
     let diagnostic = refusal.diagnostic(evaluation);
     refusal.report_remarks(evaluation, parts.results.diagnostics());
@@ -152,7 +153,7 @@ pub(crate) fn refused(
 }
 
 /// The delay before a call or poll is retried; `None` if it is not retried.
-pub(crate) fn pause_after(parts: &Parts, task: u32, error: &ProviderError) -> Option<Duration> {
+pub(crate) fn pause_after(parts: &OperationParts, task: u32, error: &ProviderError) -> Option<Duration> {
     let state = parts.schedule.task(task);
     let request = state.request()?;
     parts.limits.policy(request.type_name.package_name()).again(error, state.tries(), &request.token)
@@ -160,7 +161,7 @@ pub(crate) fn pause_after(parts: &Parts, task: u32, error: &ProviderError) -> Op
 
 /// Sets the wake-up after which a call or poll of a resource is retried, and reports its error.
 pub(crate) fn try_again(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     (address, error): (&Address, &ProviderError),
     (after, wake): (Duration, Wake),
@@ -177,7 +178,7 @@ pub(crate) fn try_again(
 
 /// Handles a permanently refused link write: the target is unchanged, and the link fails at this write.
 pub(crate) fn fail_write(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Arc<Decided>,
     write: &LinkWrite,
@@ -193,7 +194,7 @@ pub(crate) fn fail_write(
 /// Fails a step whose answer has the id of the resource at another address. That id is not recorded a second time,
 /// because a delete of one of the two would delete the other.
 pub(crate) fn refuse_id(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Arc<Decided>,
     request: &CallRequest,
@@ -212,7 +213,7 @@ pub(crate) fn refuse_id(
 }
 
 /// Forgets a resource that could not be deleted, as the option `force` demands. Reports as a note what may still exist.
-fn forget(parts: &mut Parts, task: u32, decided: &Decided, request: &CallRequest, mut diagnostic: Diagnostic) {
+fn forget(parts: &mut OperationParts, task: u32, decided: &Decided, request: &CallRequest, mut diagnostic: Diagnostic) {
     diagnostic.severity = diag::Severity::Note;
     let message: Name = diagnostic.message.as_str().into();
     parts.results.report(diagnostic);
@@ -227,7 +228,7 @@ fn forget(parts: &mut Parts, task: u32, decided: &Decided, request: &CallRequest
 
 /// Fails a step: records what is known, reports the diagnostic, and stops the run unless it is to keep going.
 pub(crate) fn fail(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Decided,
     record: Option<Arc<Record>>,
@@ -258,14 +259,14 @@ fn placed(diagnostic: Diagnostic, decided: &Decided) -> Diagnostic {
 }
 
 /// Fails a step that has made no call. The error has been reported, also to people.
-pub(crate) fn fail_before_call(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn fail_before_call(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     parts.state.fail();
     settle(parts, task, effects);
 }
 
 /// Fails a step that has made no call, and reports the failure to people. The error has been reported.
 pub(crate) fn fail_with_message(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Decided,
     message: Name,
@@ -277,20 +278,20 @@ pub(crate) fn fail_with_message(
 }
 
 /// Handles a failure that is durable, or needs no record: skips the dependants.
-pub(crate) fn settle(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn settle(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     parts.schedule.fail(task);
     stop_unless_keeping_going(parts, effects);
     skip_dependants(parts, task, true, effects);
 }
 
-fn stop_unless_keeping_going(parts: &mut Parts, effects: &mut Vec<Effect>) {
+fn stop_unless_keeping_going(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     if !parts.facts.keeps_going() {
         stop(parts, effects);
     }
 }
 
 /// Skips the dependants of a task. Those that only wait until it is over go on if `is_over` is set.
-fn skip_dependants(parts: &mut Parts, task: u32, is_over: bool, effects: &mut Vec<Effect>) {
+fn skip_dependants(parts: &mut OperationParts, task: u32, is_over: bool, effects: &mut Vec<Effect>) {
     let facts = &parts.facts;
     let in_order = |task: u32, waiter: u32| {
         let decided = |task: u32| facts.task(task).decision.as_deref();
@@ -307,7 +308,7 @@ fn skip_dependants(parts: &mut Parts, task: u32, is_over: bool, effects: &mut Ve
 /// Abandons a call that does not end after its cancellation. Its intent stays open, so the next plan looks up the
 /// result. All dependants are skipped, even those that would go on after a failure, because the call may still be
 /// running.
-pub(crate) fn abandon(parts: &mut Parts, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
+pub(crate) fn abandon(parts: &mut OperationParts, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
     let limit = blueprint::format_duration(parts.schedule.task(task).limit().unwrap_or_default());
     let operation = verb_of(parts.facts.task(task).kind);
     let diagnostic = codes::NOT_STABLE
@@ -319,7 +320,13 @@ pub(crate) fn abandon(parts: &mut Parts, task: u32, decided: &Decided, effects: 
 }
 
 /// Fails a step and leaves its intent open, because the outcome of its call is not known. All dependants are skipped.
-fn leave_open(parts: &mut Parts, task: u32, decided: &Decided, diagnostic: Diagnostic, effects: &mut Vec<Effect>) {
+fn leave_open(
+    parts: &mut OperationParts,
+    task: u32,
+    decided: &Decided,
+    diagnostic: Diagnostic,
+    effects: &mut Vec<Effect>,
+) {
     let operation = verb_of(parts.facts.task(task).kind);
     let message: Name = diagnostic.message.as_str().into();
     parts.results.report(placed(diagnostic, decided));
@@ -332,7 +339,7 @@ fn leave_open(parts: &mut Parts, task: u32, decided: &Decided, diagnostic: Diagn
 
 /// Fails a step whose readiness cannot be determined. The resource stays accepted, and the next run polls it again.
 pub(crate) fn fail_poll(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Decided,
     record: &Record,
@@ -353,7 +360,7 @@ pub(crate) fn fail_poll(
 
 /// Fails a step whose resource did not become ready in time.
 pub(crate) fn fail_late(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Decided,
     record: &Record,
@@ -367,7 +374,7 @@ pub(crate) fn fail_late(
 
 /// Fails a step whose resource exists, but never becomes healthy.
 pub(crate) fn fail_unhealthy(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Decided,
     record: &Record,
@@ -387,7 +394,7 @@ fn unhealthy(record: &Record, why: Vec<Name>) -> Arc<Record> {
 }
 
 /// Cancels the calls that have not ended in the drain time.
-pub(crate) fn drain(parts: &mut Parts, effects: &mut Vec<Effect>) {
+pub(crate) fn drain(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     parts.state.cancel();
     if parts.limits.in_flight() > 0 {
         effects.push(Effect::Cancel);

@@ -15,12 +15,12 @@ use provider::Operation as Verb;
 use crate::completing::complete;
 use crate::facts::Facts;
 use crate::model::Effect;
-use crate::parts::Parts;
+use crate::parts::OperationParts;
 use crate::schedule::Schedule;
 use crate::timers::Wake;
 
 /// Runs a gate whose predecessors are done: either completes it, or stops there and holds the tasks that wait for it.
-pub(crate) fn reach(parts: &mut Parts, task: u32, number: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn reach(parts: &mut OperationParts, task: u32, number: u32, effects: &mut Vec<Effect>) {
     let plan = parts.facts.plan.clone();
     let gate = plan.gates.get(number as usize);
     let Some(gate) = gate.filter(|gate| stops_at(&parts.facts, &parts.schedule, task, gate)) else {
@@ -44,7 +44,7 @@ pub(crate) fn stops_at(facts: &Facts, schedule: &Schedule, task: u32, gate: &Gat
 }
 
 /// Starts a pause: the task rests until a timer wakes it.
-pub(crate) fn pause(parts: &mut Parts, task: u32, pause: Duration, effects: &mut Vec<Effect>) {
+pub(crate) fn pause(parts: &mut OperationParts, task: u32, pause: Duration, effects: &mut Vec<Effect>) {
     parts.schedule.rest(task);
     let for_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
     parts.emit(Event::Pausing { for_ms }, effects);

@@ -26,7 +26,7 @@ pub(crate) enum Durable {
 
 /// The journal of an operation as the machine sees it.
 #[derive(Default)]
-pub(crate) struct Journal {
+pub(crate) struct RunJournal {
     gathering: Vec<(Entry, Durable)>,
     /// Events that are emitted once everything that gathers is durable.
     later: Vec<Event>,
@@ -37,7 +37,7 @@ pub(crate) struct Journal {
     finishing: bool,
 }
 
-impl Journal {
+impl RunJournal {
     /// Adds an entry to the next commit. `step` is the number of its step from 1, or 0 for an entry of the operation.
     pub(crate) fn record(&mut self, step: u32, kind: EntryKind, durable: Durable) {
         self.gathering.push((Entry { step, kind }, durable));

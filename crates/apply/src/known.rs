@@ -21,7 +21,7 @@ use crate::link_state::Set;
 type Owners = std::collections::HashMap<(TypeId, Name), Address, foldhash::fast::FixedState>;
 
 /// The values that a run knows.
-pub(crate) struct Known {
+pub(crate) struct RunValues {
     /// The state, with outcomes that are recorded or about to be.
     pub(crate) snapshot: Snapshot,
     /// The evaluated document; `None` for a plan without a document.
@@ -38,10 +38,10 @@ pub(crate) struct Known {
     owners: Option<Owners>,
 }
 
-impl Known {
+impl RunValues {
     /// The values at the start of a run.
-    pub(crate) fn new(snapshot: Snapshot, evaluation: Option<Evaluation>) -> Known {
-        Known {
+    pub(crate) fn new(snapshot: Snapshot, evaluation: Option<Evaluation>) -> RunValues {
+        RunValues {
             snapshot,
             evaluation,
             metadata: blueprint::IndexMap::default(),

@@ -22,7 +22,7 @@ use crate::schedule::Schedule;
 use crate::timers::{Timers, Wake};
 
 /// The limits of an operation's calls.
-pub(crate) struct Limits {
+pub(crate) struct CallLimits {
     /// The number of tasks between intent and answer. Each takes a call slot.
     in_flight: usize,
     /// The number of pending calls and questions.
@@ -92,10 +92,10 @@ impl ProviderLimits {
     }
 }
 
-impl Limits {
+impl CallLimits {
     /// The limits that the catalogues of providers state.
-    pub(crate) fn new(catalogs: &Catalogs, ranks: &Ranks) -> Limits {
-        let mut limits = Limits {
+    pub(crate) fn new(catalogs: &Catalogs, ranks: &Ranks) -> CallLimits {
+        let mut limits = CallLimits {
             in_flight: 0,
             calling: 0,
             of: IndexMap::default(),
@@ -193,7 +193,7 @@ impl Limits {
         next.is_some()
     }
 
-    /// Takes a slot for a task, until [`Limits::vacate`].
+    /// Takes a slot for a task, until [`CallLimits::vacate`].
     pub(crate) fn occupy(&mut self, task: &Task) {
         self.in_flight += 1;
         if let Some(at) = self.of_task(task) {

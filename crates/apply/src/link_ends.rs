@@ -18,7 +18,7 @@ use crate::link_values::required;
 use crate::records::Records;
 
 /// The end of a link.
-pub(crate) enum LinkEnd {
+pub(crate) enum LinkEndState {
     /// An end of the link is absent, so the link is.
     Gone,
     /// Its record is complete already.
@@ -31,13 +31,13 @@ pub(crate) enum LinkEnd {
 
 impl LinkExecutor<'_> {
     /// Completes a link: evaluates what it exposes.
-    pub(crate) fn finish(&mut self, task: u32, decided: &Decided, link: LinkAt) -> LinkEnd {
+    pub(crate) fn finish(&mut self, task: u32, decided: &Decided, link: LinkAt) -> LinkEndState {
         let mut mistakes = Diagnostics::new();
-        let Some(evaluation) = self.known.evaluation.as_mut() else { return LinkEnd::Unchanged };
+        let Some(evaluation) = self.known.evaluation.as_mut() else { return LinkEndState::Unchanged };
         if evaluation.is_gone(link) {
             evaluation.links.made.remove(&decided.address);
             self.known.mark_absent(&decided.address);
-            return LinkEnd::Gone;
+            return LinkEndState::Gone;
         }
         let outcome = evaluation.link_data(link, &mut mistakes);
         let notes = evaluation.notes(link, &mut mistakes);
@@ -85,14 +85,14 @@ impl LinkExecutor<'_> {
             evaluation.links.made.insert(decided.address.clone());
         }
         if before.as_deref() == Some(&record) {
-            return LinkEnd::Unchanged;
+            return LinkEndState::Unchanged;
         }
-        LinkEnd::Record(Arc::new(record))
+        LinkEndState::Record(Arc::new(record))
     }
 
-    fn refuse(&mut self, task: u32, decided: &Decided) -> LinkEnd {
+    fn refuse(&mut self, task: u32, decided: &Decided) -> LinkEndState {
         let message: Name = "what its kind says of it has no usable value".into();
         self.fail(task, &decided.address, &"data".into(), message.clone());
-        LinkEnd::Failed(message)
+        LinkEndState::Failed(message)
     }
 }

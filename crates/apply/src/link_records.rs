@@ -16,14 +16,14 @@ use understand::links::address::link_of;
 use understand::links::overlay::{Overlay, overlays_of, private_of};
 
 use crate::facts::Facts;
-use crate::known::Known;
+use crate::known::RunValues;
 use crate::link_state::LinkState;
 use crate::progress::Results;
 
 /// Carries out one step of a link. It changes the records of links, and collects the entries for the journal.
 pub(crate) struct LinkExecutor<'a> {
     pub(crate) facts: &'a Facts,
-    pub(crate) known: &'a mut Known,
+    pub(crate) known: &'a mut RunValues,
     pub(crate) links: &'a mut LinkState,
     pub(crate) results: &'a mut Results,
     /// Entries for the journal, each with the task that it belongs to.

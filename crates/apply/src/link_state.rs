@@ -16,14 +16,14 @@ use understand::links::overlay::{Overlay, overlays_of};
 pub(crate) type Set<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
 /// An entry that links write: target and identity of the contribution.
-pub(crate) type Entry = (Address, String);
+pub(crate) type ContributionKey = (Address, String);
 
 /// The writes of links as this run sees them.
 pub(crate) struct LinkState {
     /// The links that hold each entry.
-    written: DeterministicMap<Entry, Vec<Address>>,
+    written: DeterministicMap<ContributionKey, Vec<Address>>,
     /// Entries that links have written in this run.
-    rewritten: Set<Entry>,
+    rewritten: Set<ContributionKey>,
     /// The tasks that complete links, by the link's address.
     wholes: DeterministicMap<Address, u32>,
     /// The number of writes that have started for each target. The flag is true for writes that add contributions,
@@ -82,7 +82,7 @@ impl LinkState {
     }
 
     /// The links that hold an entry.
-    pub(crate) fn holders(&self, entry: &Entry) -> &[Address] {
+    pub(crate) fn holders(&self, entry: &ContributionKey) -> &[Address] {
         self.written.get(entry).map_or(&[], Vec::as_slice)
     }
 
@@ -92,7 +92,7 @@ impl LinkState {
     }
 
     /// Whether a link has written an entry in this run.
-    pub(crate) fn is_rewritten(&self, entry: &Entry) -> bool {
+    pub(crate) fn is_rewritten(&self, entry: &ContributionKey) -> bool {
         self.rewritten.contains(entry)
     }
 
@@ -170,10 +170,10 @@ fn counted(write: &LinkWrite) -> (Address, bool) {
 }
 
 /// The entry of a contribution to a target. `None` if the contribution has no identity.
-pub(crate) fn entry(target: &Address, contribution: &Contribution) -> Option<Entry> {
+pub(crate) fn entry(target: &Address, contribution: &Contribution) -> Option<ContributionKey> {
     Some((target.clone(), contribution.identity()?))
 }
 
-fn entry_of(overlay: &Overlay) -> Option<Entry> {
+fn entry_of(overlay: &Overlay) -> Option<ContributionKey> {
     entry(&overlay.target, &overlay.contribution)
 }

@@ -8,11 +8,11 @@ use evaluate::resolve::links::LinkAt;
 use plan::task::Decided;
 
 use crate::codes;
-use crate::known::Known;
+use crate::known::RunValues;
 use crate::progress::Results;
 
 /// Checks a link's requirements before its first step. `None` if one fails; the error goes to `found`.
-pub(crate) fn required(known: &mut Known, link: LinkAt, decided: &Decided, found: &mut Diagnostics) -> Option<()> {
+pub(crate) fn required(known: &mut RunValues, link: LinkAt, decided: &Decided, found: &mut Diagnostics) -> Option<()> {
     let evaluation = known.evaluation.as_mut()?;
     let mut mistakes = Diagnostics::new();
     let holds = evaluation.requirements(link, &mut mistakes);
@@ -35,7 +35,7 @@ pub(crate) fn required(known: &mut Known, link: LinkAt, decided: &Decided, found
 /// Checks the requirements of links that write together with a resource and that were undecided at plan time.
 /// `None` if one fails, which is reported. A requirement that is still undecided is checked before the link's next
 /// step.
-pub(crate) fn may_be_linked(known: &mut Known, results: &mut Results, decided: &Decided) -> Option<()> {
+pub(crate) fn may_be_linked(known: &mut RunValues, results: &mut Results, decided: &Decided) -> Option<()> {
     let Some(evaluation) = known.evaluation.as_mut().filter(|it| !it.links.unproven.is_empty()) else {
         return Some(());
     };
@@ -61,7 +61,7 @@ pub(crate) fn may_be_linked(known: &mut Known, results: &mut Results, decided: &
 
 /// The complete spec of a link resource. `None` if its evaluation fails, which is reported.
 pub(crate) fn part_spec(
-    known: &mut Known,
+    known: &mut RunValues,
     results: &mut Results,
     decided: &Decided,
     link: LinkAt,
@@ -91,7 +91,7 @@ pub(crate) fn part_spec(
 
 /// Whether a link resource with an open condition exists.
 pub(crate) fn part_holds(
-    known: &mut Known,
+    known: &mut RunValues,
     results: &mut Results,
     decided: &Decided,
     link: LinkAt,

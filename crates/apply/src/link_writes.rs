@@ -24,10 +24,10 @@ use understand::links::overlay::{Overlay, overlays_of};
 use crate::breach::breach;
 use crate::codes;
 use crate::link_records::LinkExecutor;
-use crate::link_state::{Entry, LinkState, Set, entry};
+use crate::link_state::{ContributionKey, LinkState, Set, entry};
 use crate::link_values::required;
 use crate::model::CallRequest;
-use crate::schedule::{Progress, Schedule};
+use crate::schedule::{Schedule, TaskProgress};
 
 /// The next step of a started write.
 pub(crate) enum NextOfWrite {
@@ -44,13 +44,13 @@ pub(crate) enum NextOfWrite {
 }
 
 /// One of the writes that a call carries out.
-struct Member {
+struct WritingTask {
     task: u32,
     decided: Arc<Decided>,
     contributions: Vec<Contribution>,
 }
 
-impl Member {
+impl WritingTask {
     fn write(&self) -> Option<&LinkWrite> {
         write_of(&self.decided)
     }
@@ -117,7 +117,7 @@ impl LinkExecutor<'_> {
             self.fail(task, &write.link, &write.name, message.clone());
             return NextOfWrite::Failed(message);
         };
-        let insists = members.iter().filter_map(Member::write).any(|write| write.insist);
+        let insists = members.iter().filter_map(WritingTask::write).any(|write| write.insist);
         let called = !same(&spec, &record.inputs) || insists;
         if !called && members.len() == 1 && members[0].overlays() == before {
             return NextOfWrite::Unneeded("it has been written already");
@@ -198,11 +198,11 @@ impl LinkExecutor<'_> {
         write: &LinkWrite,
         record: &Arc<Record>,
         schedule: &Schedule,
-    ) -> Option<(Value, Vec<Member>)> {
+    ) -> Option<(Value, Vec<WritingTask>)> {
         let mut mistakes = Diagnostics::new();
         let contributions = self.wanted_of_write(decided, write, &mut mistakes);
         self.results.diagnostics().append(mistakes);
-        let mut members = vec![Member { task, decided: decided.clone(), contributions: contributions? }];
+        let mut members = vec![WritingTask { task, decided: decided.clone(), contributions: contributions? }];
         members.extend(self.waiting_writes(task, write, schedule));
         if members.len() > 1 {
             let mut mistakes = Diagnostics::new();
@@ -246,7 +246,7 @@ impl LinkExecutor<'_> {
     }
 
     /// The writes that wait behind this one and for nothing else, at most as many as may share its call.
-    fn waiting_writes(&mut self, task: u32, write: &LinkWrite, schedule: &Schedule) -> Vec<Member> {
+    fn waiting_writes(&mut self, task: u32, write: &LinkWrite, schedule: &Schedule) -> Vec<WritingTask> {
         let mut members = Vec::new();
         if self.facts.plan.options.until.is_some() {
             return members;
@@ -255,7 +255,7 @@ impl LinkExecutor<'_> {
         let mut last = task;
         while members.len() < most {
             let next = schedule.waiters(last).find_map(|waiter| {
-                let ready = schedule.progress(waiter) == Progress::Waiting(1);
+                let ready = schedule.progress(waiter) == TaskProgress::Waiting(1);
                 let decided = self.facts.task(waiter).decision.as_ref().filter(|_| ready)?;
                 let other = write_of(decided)?;
                 let in_line = other.target == write.target && other.into.is_some() == write.into.is_some();
@@ -264,7 +264,7 @@ impl LinkExecutor<'_> {
             let Some((task, decided)) = next else { break };
             let Some(other) = write_of(&decided) else { break };
             let Some(contributions) = self.wanted_of_write(&decided, other, &mut Diagnostics::new()) else { break };
-            members.push(Member { task, decided, contributions });
+            members.push(WritingTask { task, decided, contributions });
             last = task;
         }
         members
@@ -274,7 +274,7 @@ impl LinkExecutor<'_> {
     /// error.
     fn merged_writes(
         &self,
-        members: &[Member],
+        members: &[WritingTask],
         write: &LinkWrite,
         record: &Record,
         found: &mut Diagnostics,
@@ -287,7 +287,7 @@ impl LinkExecutor<'_> {
         // The document's value, to which a field returns when a link releases it as a whole.
         let (document, span): (Value, Span) = place.unwrap_or((Value::Null, first.decided.span));
         let mut said = ContributionIndex::new(document.clone());
-        let mut rewritten: Set<Entry> = Set::default();
+        let mut rewritten: Set<ContributionKey> = Set::default();
         let mut holders = Holders::of(self.links, members, &write.target);
         let mut taken: Vec<Contribution> = Vec::new();
         for member in members {
@@ -403,7 +403,7 @@ struct Holders<'a> {
 }
 
 impl<'a> Holders<'a> {
-    fn of(links: &'a LinkState, members: &'a [Member], target: &'a Address) -> Holders<'a> {
+    fn of(links: &'a LinkState, members: &'a [WritingTask], target: &'a Address) -> Holders<'a> {
         let mut kept: DeterministicMap<&Address, Vec<String>> = DeterministicMap::default();
         for member in members {
             if let Some(write) = member.write() {

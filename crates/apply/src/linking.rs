@@ -14,14 +14,14 @@ use crate::calling::intend;
 use crate::completing::{complete, complete_unneeded};
 use crate::failing::fail_with_message;
 use crate::journal::Durable;
-use crate::link_ends::LinkEnd;
+use crate::link_ends::LinkEndState;
 use crate::link_writes::NextOfWrite;
 use crate::model::Effect;
-use crate::parts::Parts;
+use crate::parts::OperationParts;
 
 /// Starts a write of a link.
 pub(crate) fn start_write(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Arc<Decided>,
     write: &LinkWrite,
@@ -45,16 +45,16 @@ pub(crate) fn start_write(
 
 /// Completes a link: records what it exposes.
 pub(crate) fn finish_link(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     decided: &Arc<Decided>,
     link: LinkAt,
     effects: &mut Vec<Effect>,
 ) {
     match parts.link(|links, _| links.finish(task, decided, link)) {
-        LinkEnd::Gone => complete_unneeded(parts, task, "an end of the link is not there", effects),
-        LinkEnd::Unchanged => complete(parts, task, effects),
-        LinkEnd::Record(record) => parts.record(task, decided, Some(record), None, Durable::Done(task)),
-        LinkEnd::Failed(message) => fail_with_message(parts, task, decided, message, effects),
+        LinkEndState::Gone => complete_unneeded(parts, task, "an end of the link is not there", effects),
+        LinkEndState::Unchanged => complete(parts, task, effects),
+        LinkEndState::Record(record) => parts.record(task, decided, Some(record), None, Durable::Done(task)),
+        LinkEndState::Failed(message) => fail_with_message(parts, task, decided, message, effects),
     }
 }

@@ -29,25 +29,25 @@ use crate::completing::{done, stop_if_there};
 use crate::ending::{self, end_broken, finish, finish_if_over};
 use crate::failing::{settle, stop};
 use crate::journal::Durable;
-use crate::model::{Effect, Happened, Settings};
-use crate::parts::Parts;
+use crate::model::{ApplySettings, Effect, Happened};
+use crate::parts::OperationParts;
 use crate::polling::{configured, polled};
-use crate::schedule::Progress;
+use crate::schedule::TaskProgress;
 use crate::starting::start_ready_tasks;
 use crate::timers::{AFTER_CANCEL, Wake};
 use crate::waking::woke;
 
 /// The machine.
 pub struct Apply {
-    parts: Parts,
+    parts: OperationParts,
 }
 
 impl Apply {
     /// A machine for a plan that is current. `operation` names the run. Its `stops` are taken from the plan.
-    pub fn new(staged: Staged, settings: Settings, mut operation: Operation) -> Apply {
+    pub fn new(staged: Staged, settings: ApplySettings, mut operation: Operation) -> Apply {
         let begun = &staged.plan.begun;
         operation.stops = (*begun != staged.snapshot.stops).then(|| begun.clone());
-        Apply { parts: Parts::new(staged, settings, operation) }
+        Apply { parts: OperationParts::new(staged, settings, operation) }
     }
 
     /// The plan that is carried out.
@@ -115,7 +115,7 @@ impl Apply {
     }
 }
 
-fn begin(parts: &mut Parts, now: i64, effects: &mut Vec<Effect>) {
+fn begin(parts: &mut OperationParts, now: i64, effects: &mut Vec<Effect>) {
     parts.timers.begin(now);
     parts.journal.record(0, EntryKind::Began(parts.facts.operation.clone()), Durable::Nothing);
     let plan = &parts.facts.plan;
@@ -138,7 +138,7 @@ fn begin(parts: &mut Parts, now: i64, effects: &mut Vec<Effect>) {
     stop_if_there(parts, effects);
 }
 
-fn committed(parts: &mut Parts, now: i64, effects: &mut Vec<Effect>) {
+fn committed(parts: &mut OperationParts, now: i64, effects: &mut Vec<Effect>) {
     parts.timers.committed(now);
     let Some((durable, later)) = parts.journal.committed() else { return };
     if parts.journal.is_finishing() && parts.journal.is_empty() {
@@ -162,7 +162,7 @@ fn committed(parts: &mut Parts, now: i64, effects: &mut Vec<Effect>) {
     }
 }
 
-fn commit_failed(parts: &mut Parts, why: String, effects: &mut Vec<Effect>) {
+fn commit_failed(parts: &mut OperationParts, why: String, effects: &mut Vec<Effect>) {
     if parts.journal.is_broken() {
         return;
     }
@@ -171,7 +171,7 @@ fn commit_failed(parts: &mut Parts, why: String, effects: &mut Vec<Effect>) {
     let failures = waiting.into_iter().filter(|event| matches!(event, Event::Failed { .. }));
     effects.extend(failures.map(Effect::Tell));
     // A task whose intent could not be written is not called.
-    for task in parts.schedule.all_with(Progress::Intending) {
+    for task in parts.schedule.all_with(TaskProgress::Intending) {
         parts.vacate(task);
         parts.schedule.skip(task);
     }

@@ -27,7 +27,7 @@ pub enum OnFailure {
 
 /// Settings that say how a plan is carried out.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct ApplySettings {
     /// The maximum number of concurrent calls (decision S64). At least 1.
     pub parallelism: usize,
     /// The reaction to a failed step.
@@ -38,9 +38,9 @@ pub struct Settings {
     pub drain: Duration,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for ApplySettings {
+    fn default() -> ApplySettings {
+        ApplySettings {
             parallelism: 16,
             on_failure: OnFailure::Stop,
             stable_within: Duration::from_secs(30 * 60),

@@ -14,24 +14,24 @@ use state::{EntryKind, Operation, OperationKind, Outcome, Record};
 use crate::calls::Calls;
 use crate::facts::Facts;
 use crate::inquiries::Inquiries;
-use crate::journal::{Durable, Journal};
-use crate::known::{Known, recorded_at};
-use crate::limits::Limits;
+use crate::journal::{Durable, RunJournal};
+use crate::known::{RunValues, recorded_at};
+use crate::limits::CallLimits;
 use crate::link_records::LinkExecutor;
 use crate::link_state::LinkState;
-use crate::model::{Effect, Settings};
+use crate::model::{ApplySettings, Effect};
 use crate::progress::{Results, RunState};
 use crate::records::{Records, rounded};
 use crate::schedule::Schedule;
 use crate::timers::Timers;
 
 /// The parts of an operation.
-pub(crate) struct Parts {
+pub(crate) struct OperationParts {
     pub(crate) facts: Facts,
-    pub(crate) known: Known,
+    pub(crate) known: RunValues,
     pub(crate) schedule: Schedule,
-    pub(crate) limits: Limits,
-    pub(crate) journal: Journal,
+    pub(crate) limits: CallLimits,
+    pub(crate) journal: RunJournal,
     pub(crate) timers: Timers,
     pub(crate) links: LinkState,
     pub(crate) inquiries: Inquiries,
@@ -39,26 +39,26 @@ pub(crate) struct Parts {
     pub(crate) results: Results,
 }
 
-impl Parts {
+impl OperationParts {
     /// The parts of an operation that carries out a plan.
-    pub(crate) fn new(staged: Staged, settings: Settings, operation: Operation) -> Parts {
+    pub(crate) fn new(staged: Staged, settings: ApplySettings, operation: Operation) -> OperationParts {
         let Staged { plan, mut snapshot, evaluation, catalogs } = staged;
         let new = plan.tasks.iter().filter(|task| task.kind == TaskKind::Create).count();
         snapshot.records.reserve(new);
         let schedule = Schedule::new(&plan, &snapshot);
-        Parts {
-            limits: Limits::new(&catalogs, schedule.ranks()),
+        OperationParts {
+            limits: CallLimits::new(&catalogs, schedule.ranks()),
             schedule,
-            journal: Journal::default(),
+            journal: RunJournal::default(),
             timers: Timers::default(),
             links: LinkState::new(&plan, &snapshot),
             inquiries: Inquiries::default(),
             state: RunState::default(),
             results: Results::default(),
-            known: Known::new(snapshot, evaluation),
+            known: RunValues::new(snapshot, evaluation),
             facts: Facts {
                 plan: Arc::new(plan),
-                settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
+                settings: ApplySettings { parallelism: settings.parallelism.max(1), ..settings },
                 operation: Arc::new(operation),
                 catalogs,
             },
@@ -77,7 +77,7 @@ impl Parts {
 
     /// Lets the link executor carry out one step, and records the outcomes of links.
     pub(crate) fn link<T>(&mut self, step: impl FnOnce(&mut LinkExecutor<'_>, &Schedule) -> T) -> T {
-        let Parts { facts, known, links, results, schedule, .. } = self;
+        let OperationParts { facts, known, links, results, schedule, .. } = self;
         let mut executor = LinkExecutor { facts, known, links, results, outcomes: Vec::new() };
         let result = step(&mut executor, schedule);
         for (task, outcome) in executor.outcomes {

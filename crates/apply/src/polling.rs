@@ -15,13 +15,13 @@ use crate::failing::{fail_late, fail_poll, fail_unhealthy, pause_after, try_agai
 use crate::journal::Durable;
 use crate::known::recorded_at;
 use crate::model::Effect;
-use crate::parts::Parts;
-use crate::schedule::Progress;
+use crate::parts::OperationParts;
+use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 
 /// Handles a durable record of a resource that is accepted but not ready: readers go on, other dependants wait
 /// (decision 5.3).
-pub(crate) fn configured(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn configured(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let Some(decided) = parts.facts.decided(task) else { return };
     parts.schedule.set_configured(task);
     effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
@@ -29,7 +29,7 @@ pub(crate) fn configured(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>
 }
 
 /// Polls a resource until it is ready. The time limit holds even if a poll is never answered.
-fn poll_until_ready(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+fn poll_until_ready(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     if parts.schedule.task(task).limit().is_none() {
         parts.timers.wake(Wake::Unstable(task), parts.facts.settings.stable_within, effects);
     }
@@ -37,7 +37,7 @@ fn poll_until_ready(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
 }
 
 /// Polls a resource that an earlier operation left accepted but not ready.
-pub(crate) fn poll_prior(parts: &mut Parts, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
+pub(crate) fn poll_prior(parts: &mut OperationParts, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
     let Some(prior) = decided.prior.clone() else { return complete(parts, task, effects) };
     let request = parts.calls().poll(task, decided, &prior);
     parts.schedule.poll_prior(task, request, prior);
@@ -45,17 +45,17 @@ pub(crate) fn poll_prior(parts: &mut Parts, task: u32, decided: &Decided, effect
 }
 
 /// Records a resource that needs no call, then polls it until it is ready.
-pub(crate) fn record_and_poll(parts: &mut Parts, task: u32, decided: &Decided, record: Arc<Record>) {
+pub(crate) fn record_and_poll(parts: &mut OperationParts, task: u32, decided: &Decided, record: Arc<Record>) {
     let request = parts.calls().poll(task, decided, &record);
     parts.schedule.only_poll(task, request);
     parts.record(task, decided, Some(record), None, Durable::Configured(task));
 }
 
 /// Polls a resource now, or as soon as the limits of its provider allow.
-pub(crate) fn poll(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn poll(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let state = parts.schedule.task(task);
     let Some(request) = state.request() else { return };
-    if state.progress() != Progress::Configured || !parts.limits.may_poll(task, &request.type_name) {
+    if state.progress() != TaskProgress::Configured || !parts.limits.may_poll(task, &request.type_name) {
         return;
     }
     let Some(record) = state.record() else { return };
@@ -68,20 +68,20 @@ pub(crate) fn poll(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
     effects.push(Effect::Poll(task, request));
 }
 
-fn time_limit(parts: &Parts, task: u32) -> Duration {
+fn time_limit(parts: &OperationParts, task: u32) -> Duration {
     parts.schedule.task(task).limit().unwrap_or(parts.facts.settings.stable_within)
 }
 
 /// Handles the answer to a poll.
 pub(crate) fn polled(
-    parts: &mut Parts,
+    parts: &mut OperationParts,
     task: u32,
     answer: Result<Readiness, ProviderError>,
     effects: &mut Vec<Effect>,
 ) {
     let Some(decided) = parts.facts.decided(task) else { return };
     let state = parts.schedule.task(task);
-    if state.progress() != Progress::Configured {
+    if state.progress() != TaskProgress::Configured {
         return;
     }
     let Some(record) = state.record().cloned() else { return };

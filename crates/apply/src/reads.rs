@@ -10,11 +10,11 @@ use crate::asking::ask;
 use crate::completing::complete;
 use crate::failing::fail_before_call;
 use crate::model::Effect;
-use crate::parts::Parts;
+use crate::parts::OperationParts;
 use crate::values::Values;
 
 /// Asks for a data source, or completes the task if the data source has been read.
-pub(crate) fn read(parts: &mut Parts, task: u32, number: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn read(parts: &mut OperationParts, task: u32, number: u32, effects: &mut Vec<Effect>) {
     let mut values = Values::new(&mut parts.known, &mut parts.results);
     values.settle_before(GraphNode::DataSource(number));
     let slot = values.known.evaluation.as_ref().map(|evaluation| &evaluation.data[number as usize]);

@@ -12,13 +12,13 @@ use state::{Record, RecordOrigin, Status, StatusOp, StatusWord};
 use understand::compare::mark_fields;
 
 use crate::facts::Facts;
-use crate::known::Known;
+use crate::known::RunValues;
 use crate::model::CallRequest;
 
 /// Builds new records from what is known.
 pub(crate) struct Records<'a> {
     pub(crate) facts: &'a Facts,
-    pub(crate) known: &'a Known,
+    pub(crate) known: &'a RunValues,
 }
 
 impl Records<'_> {

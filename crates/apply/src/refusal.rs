@@ -13,7 +13,7 @@ use crate::codes;
 use crate::model::CallRequest;
 
 /// A refused call that is not retried.
-pub(crate) struct Refusal<'a> {
+pub(crate) struct RefusedCall<'a> {
     pub(crate) decided: &'a Decided,
     pub(crate) request: &'a CallRequest,
     pub(crate) error: &'a ProviderError,
@@ -25,7 +25,7 @@ pub(crate) struct Refusal<'a> {
     pub(crate) late: Option<Duration>,
 }
 
-impl Refusal<'_> {
+impl RefusedCall<'_> {
     /// The diagnostic, with the provider's message and its further errors as notes, at the fields that they are about.
     pub(crate) fn diagnostic(&self, evaluation: Option<&Evaluation>) -> Diagnostic {
         let (verb, address, error) = (self.request.operation.word(), &self.decided.address, self.error);

@@ -18,12 +18,18 @@ use understand::compare::contradiction;
 use crate::calls::Calls;
 use crate::codes;
 use crate::facts::Facts;
-use crate::known::Known;
-use crate::turn::Turn;
+use crate::known::RunValues;
+use crate::turn::TaskTurn;
 use crate::values::Values;
 
 /// The work of a task whose provider decides. `desired` is the complete spec of the document.
-pub(crate) fn turn(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decided: &Decided, desired: Value) -> Turn {
+pub(crate) fn turn(
+    plan: &Plan,
+    values: &mut Values<'_>,
+    kind: TaskKind,
+    decided: &Decided,
+    desired: Value,
+) -> TaskTurn {
     let replanned = values.known.replanned(&decided.address);
     let was_open = decided.desired.has_unknown() || was_undecided(plan, &decided.address);
     if was_open && replanned.is_none() {
@@ -32,7 +38,7 @@ pub(crate) fn turn(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decided
             Action::Replace if !decided.may_replace => PlanMode::Replace,
             _ => PlanMode::Update,
         };
-        return Turn::PlanAgain(mode, desired);
+        return TaskTurn::PlanAgain(mode, desired);
     }
     let Some(opinion) = values.known.opinion_of(plan, decided).cloned() else {
         return match replanned {
@@ -60,31 +66,31 @@ pub(crate) fn turn(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decided
             let what = format!("the provider still cannot decide about `{}`: {needs}", decided.address);
             refuse(values, decided, what)
         }
-        (TaskKind::Record, None | Some(Verdict::Same | Verdict::ByCatalogue)) => Turn::Record(inputs),
+        (TaskKind::Record, None | Some(Verdict::Same | Verdict::ByCatalogue)) => TaskTurn::Record(inputs),
         (TaskKind::Record, Some(_)) => refuse(values, decided, format!("`{}` must change after all", decided.address)),
         (TaskKind::Update, Some(Verdict::Replace { .. })) => {
             refuse(values, decided, format!("`{}` must be replaced after all", decided.address))
         }
-        (TaskKind::Update, Some(Verdict::Same)) if !must_call => Turn::Record(inputs),
-        (TaskKind::Update, _) => Turn::Call(Verb::Update, inputs),
+        (TaskKind::Update, Some(Verdict::Same)) if !must_call => TaskTurn::Record(inputs),
+        (TaskKind::Update, _) => TaskTurn::Call(Verb::Update, inputs),
         (_, Some(Verdict::Same)) if decided.action == Action::Replace && decided.may_replace && !must_call => {
-            Turn::Record(inputs)
+            TaskTurn::Record(inputs)
         }
         (_, Some(Verdict::Same | Verdict::Update | Verdict::ByCatalogue))
             if decided.action == Action::Replace && decided.may_replace && replanned == Some(PlanMode::Update) =>
         {
-            Turn::Call(Verb::Update, inputs)
+            TaskTurn::Call(Verb::Update, inputs)
         }
         (_, Some(Verdict::Replace { .. })) if replanned == Some(PlanMode::Update) => {
-            Turn::PlanAgain(PlanMode::Replace, desired)
+            TaskTurn::PlanAgain(PlanMode::Replace, desired)
         }
-        _ => Turn::Call(Verb::Create, inputs),
+        _ => TaskTurn::Call(Verb::Create, inputs),
     }
 }
 
 /// Whether the old resource of a replacement that may be unnecessary is deleted. `None` if the provider must plan
 /// again first.
-pub(crate) fn is_replaced(plan: &Plan, known: &Known, decided: &Decided) -> Option<bool> {
+pub(crate) fn is_replaced(plan: &Plan, known: &RunValues, decided: &Decided) -> Option<bool> {
     let mode = known.replanned(&decided.address)?;
     let verdict = known.opinion_of(plan, decided).map(|opinion| &opinion.verdict);
     // After planning the new resource the verdict is about that one.
@@ -93,7 +99,7 @@ pub(crate) fn is_replaced(plan: &Plan, known: &Known, decided: &Decided) -> Opti
 
 /// The opaque data of a planning question: for the new resource of a replacement, what planning the update
 /// answered.
-fn private_of_plan(plan: &Plan, known: &Known, decided: &Decided, mode: PlanMode, prior: Option<&Record>) -> Value {
+fn private_of_plan(plan: &Plan, known: &RunValues, decided: &Decided, mode: PlanMode, prior: Option<&Record>) -> Value {
     let Some(prior) = prior else { return Value::Null };
     let now = || if decided.private.is_null() || known.is_written(decided) { &prior.private } else { &decided.private };
     if mode != PlanMode::Replace {
@@ -106,11 +112,11 @@ fn private_of_plan(plan: &Plan, known: &Known, decided: &Decided, mode: PlanMode
 }
 
 /// A record without an opinion: the plan was made without asking, so the engine compares.
-fn turn_without_opinion(kind: TaskKind, desired: Value) -> Turn {
+fn turn_without_opinion(kind: TaskKind, desired: Value) -> TaskTurn {
     match kind {
-        TaskKind::Record => Turn::Record(desired),
-        TaskKind::Update => Turn::Call(Verb::Update, desired),
-        _ => Turn::Call(Verb::Create, desired),
+        TaskKind::Record => TaskTurn::Record(desired),
+        TaskKind::Update => TaskTurn::Call(Verb::Update, desired),
+        _ => TaskTurn::Call(Verb::Create, desired),
     }
 }
 
@@ -128,7 +134,7 @@ fn broken_promise(plan: &Plan, decided: &Decided, now: &ProviderOpinion) -> Opti
 }
 
 /// The provider has not answered when it was asked to plan again.
-fn not_planned(values: &mut Values<'_>, decided: &Decided) -> Turn {
+fn not_planned(values: &mut Values<'_>, decided: &Decided) -> TaskTurn {
     let failure = values.known.evaluation.as_ref().and_then(|it| it.refused.get(plan_key(&decided.address).as_str()));
     let diagnostic = match failure {
         Some(failure) => {
@@ -138,23 +144,23 @@ fn not_planned(values: &mut Values<'_>, decided: &Decided) -> Turn {
         None => codes::PROVIDER_FAILED.new(format!("the provider has no plan for `{}`", decided.address)),
     };
     values.results.report(diagnostic.label(decided.span, "declared here"));
-    Turn::Failed
+    TaskTurn::Failed
 }
 
-fn refuse(values: &mut Values<'_>, decided: &Decided, what: String) -> Turn {
+fn refuse(values: &mut Values<'_>, decided: &Decided, what: String) -> TaskTurn {
     let diagnostic = codes::PROMISE_BROKEN
         .new(what)
         .label(decided.span, "planned before all its values were known")
         .help("make a new plan: what was done so far is recorded");
     values.results.report(diagnostic);
-    Turn::Failed
+    TaskTurn::Failed
 }
 
 /// The question by which the provider plans again with the complete spec, or, of a type that adopts, says what exists
 /// at the place of a resource before its create.
 pub(crate) fn question(
     facts: &Facts,
-    known: &Known,
+    known: &RunValues,
     kind: TaskKind,
     decided: &Decided,
     mode: PlanMode,
@@ -192,7 +198,7 @@ pub(crate) fn question(
 
 /// The mode in which a provider that adopts says what exists at the place of a resource before its create. `None` if
 /// the plan has asked already, because the spec was known, or if this run has.
-pub(crate) fn mode_before_create(known: &Known, decided: &Decided) -> Option<PlanMode> {
+pub(crate) fn mode_before_create(known: &RunValues, decided: &Decided) -> Option<PlanMode> {
     let adopts = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts && ty.capabilities.plans != Plans::Always);
     if !adopts || !decided.desired.has_unknown() || known.replanned(&decided.address).is_some() {
         return None;

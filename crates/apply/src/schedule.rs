@@ -16,7 +16,7 @@ use crate::{ranks, until};
 
 /// The progress of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum TaskProgress {
     /// Waits for this many other tasks.
     Waiting(u32),
     /// Everything that it waits for has come far enough.
@@ -48,7 +48,7 @@ pub(crate) enum Progress {
 /// The state of a task during the run.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskState {
-    progress: Progress,
+    progress: TaskProgress,
     /// The number of calls that were refused with a temporary error, or of replies to its questions that were.
     tries: u32,
     /// The number of polls that found it not ready.
@@ -77,7 +77,7 @@ pub(crate) struct TaskState {
 }
 
 impl TaskState {
-    fn new(progress: Progress) -> TaskState {
+    fn new(progress: TaskProgress) -> TaskState {
         TaskState {
             progress,
             tries: 0,
@@ -95,7 +95,7 @@ impl TaskState {
         }
     }
 
-    pub(crate) fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> TaskProgress {
         self.progress
     }
 
@@ -141,7 +141,7 @@ impl TaskState {
 
     /// Whether the operation stands at this gate. A gate that is held without it waits for another gate.
     pub(crate) fn is_standing(&self) -> bool {
-        self.progress == Progress::Held && self.stands
+        self.progress == TaskProgress::Held && self.stands
     }
 
     /// The operation of its call in this run, successful or not yet answered.
@@ -183,9 +183,9 @@ impl Schedule {
             tasks.push(TaskState::new(match task.waits.len() as u32 {
                 0 => {
                     ready.push_back(at as u32, &ranks);
-                    Progress::Ready
+                    TaskProgress::Ready
                 }
-                count => Progress::Waiting(count),
+                count => TaskProgress::Waiting(count),
             }));
         }
         let before_stop = until::before_stop(plan, snapshot);
@@ -202,7 +202,7 @@ impl Schedule {
     }
 
     /// The progress of a task.
-    pub(crate) fn progress(&self, task: u32) -> Progress {
+    pub(crate) fn progress(&self, task: u32) -> TaskProgress {
         self.task(task).progress
     }
 
@@ -212,7 +212,7 @@ impl Schedule {
     }
 
     /// The numbers of the tasks with this progress.
-    pub(crate) fn all_with(&self, progress: Progress) -> Vec<u32> {
+    pub(crate) fn all_with(&self, progress: TaskProgress) -> Vec<u32> {
         (0..self.tasks.len() as u32).filter(|task| self.progress(*task) == progress).collect()
     }
 
@@ -244,13 +244,13 @@ impl Schedule {
 
     /// Makes a task ready again without a place in the queue.
     pub(crate) fn set_ready(&mut self, task: u32) {
-        self.at(task).progress = Progress::Ready;
+        self.at(task).progress = TaskProgress::Ready;
     }
 
     /// Counts a round of questions of a task, which is ready until it asks. Returns the number of its rounds.
     pub(crate) fn begin_round(&mut self, task: u32) -> u32 {
         let state = self.at(task);
-        state.progress = Progress::Ready;
+        state.progress = TaskProgress::Ready;
         state.rounds += 1;
         state.rounds
     }
@@ -262,12 +262,12 @@ impl Schedule {
 
     /// A task waits for replies.
     pub(crate) fn ask(&mut self, task: u32) {
-        self.at(task).progress = Progress::Asking;
+        self.at(task).progress = TaskProgress::Asking;
     }
 
     /// A task that waited for the question of another task has its reply.
     pub(crate) fn resume(&mut self, task: u32) {
-        if self.progress(task) == Progress::Asking {
+        if self.progress(task) == TaskProgress::Asking {
             self.set_ready(task);
             self.ready.push_back(task, &self.ranks);
         }
@@ -283,7 +283,7 @@ impl Schedule {
     pub(crate) fn intend(&mut self, task: u32, request: CallRequest) {
         let state = self.at(task);
         state.request = Some(Box::new(request));
-        state.progress = Progress::Intending;
+        state.progress = TaskProgress::Intending;
     }
 
     /// Sets the time limit of a task.
@@ -299,7 +299,7 @@ impl Schedule {
     /// The call of a task is made. Returns the time that is left of its limit.
     pub(crate) fn call(&mut self, task: u32, now: Option<u32>) -> Option<Duration> {
         let state = self.at(task);
-        state.progress = Progress::Calling;
+        state.progress = TaskProgress::Calling;
         state.called_at = state.called_at.or(now);
         let spent = Duration::from_millis(state.millis_since_call(now).unwrap_or_default().into());
         state.limit.map(|limit| limit.saturating_sub(spent))
@@ -307,7 +307,7 @@ impl Schedule {
 
     /// A task rests until a wake-up.
     pub(crate) fn rest(&mut self, task: u32) {
-        self.at(task).progress = Progress::Resting;
+        self.at(task).progress = TaskProgress::Resting;
     }
 
     /// Counts a temporary error of a task. Returns the number of the next attempt.
@@ -335,14 +335,14 @@ impl Schedule {
     /// The outcome of a task is recorded.
     pub(crate) fn record(&mut self, task: u32, record: Option<Arc<Record>>) {
         let state = self.at(task);
-        state.progress = Progress::Recording;
+        state.progress = TaskProgress::Recording;
         state.record = record;
     }
 
     /// The outcome of a task is durable, and the task is polled until it is ready.
     pub(crate) fn set_configured(&mut self, task: u32) {
         let state = self.at(task);
-        state.progress = Progress::Configured;
+        state.progress = TaskProgress::Configured;
         state.tries = 0;
     }
 
@@ -362,7 +362,7 @@ impl Schedule {
     /// readers need not wait.
     pub(crate) fn poll_prior(&mut self, task: u32, request: CallRequest, prior: Arc<Record>) {
         let state = self.at(task);
-        state.progress = Progress::Configured;
+        state.progress = TaskProgress::Configured;
         state.request = Some(Box::new(request));
         state.record = Some(prior);
         self.release(task, Some(Until::Configured));
@@ -382,29 +382,29 @@ impl Schedule {
         let called = state.request.take().filter(|_| !state.only_polls);
         state.record = None;
         state.did = called.as_ref().map(|request| request.operation);
-        state.progress = Progress::Done;
+        state.progress = TaskProgress::Done;
         called
     }
 
     /// A task that records nothing is done.
     pub(crate) fn complete(&mut self, task: u32) {
-        self.at(task).progress = Progress::Done;
+        self.at(task).progress = TaskProgress::Done;
         self.release(task, None);
     }
 
     /// A task has failed.
     pub(crate) fn fail(&mut self, task: u32) {
-        self.at(task).progress = Progress::Failed;
+        self.at(task).progress = TaskProgress::Failed;
     }
 
     /// The call of a task is not awaited any longer.
     pub(crate) fn abandon(&mut self, task: u32) {
-        self.at(task).progress = Progress::Abandoned;
+        self.at(task).progress = TaskProgress::Abandoned;
     }
 
     /// A task is left out.
     pub(crate) fn skip(&mut self, task: u32) {
-        self.at(task).progress = Progress::Skipped;
+        self.at(task).progress = TaskProgress::Skipped;
     }
 
     /// Marks a task whose resource could not be deleted and is forgotten.
@@ -431,12 +431,12 @@ impl Schedule {
     /// A task waits for one task less.
     fn waited(&mut self, waiter: u32) {
         let state = &mut self.tasks[waiter as usize];
-        if let Progress::Waiting(count) = state.progress {
+        if let TaskProgress::Waiting(count) = state.progress {
             if count <= 1 {
-                state.progress = Progress::Ready;
+                state.progress = TaskProgress::Ready;
                 self.ready.push_back(waiter, &self.ranks);
             } else {
-                state.progress = Progress::Waiting(count - 1);
+                state.progress = TaskProgress::Waiting(count - 1);
             }
         }
     }
@@ -450,7 +450,7 @@ impl Schedule {
             for (waiter, until) in std::mem::take(&mut self.waiters[task as usize]) {
                 if goes_on(task, waiter, until) {
                     self.waited(waiter);
-                } else if matches!(self.progress(waiter), Progress::Waiting(_) | Progress::Ready) {
+                } else if matches!(self.progress(waiter), TaskProgress::Waiting(_) | TaskProgress::Ready) {
                     self.skip(waiter);
                     skipped.push(waiter);
                     stack.push(waiter);
@@ -464,15 +464,15 @@ impl Schedule {
     /// over.
     pub(crate) fn stand_at(&mut self, gate: u32) {
         let state = self.at(gate);
-        state.progress = Progress::Held;
+        state.progress = TaskProgress::Held;
         state.stands = true;
         let mut stack = vec![gate];
         while let Some(task) = stack.pop() {
             for (waiter, until) in std::mem::take(&mut self.waiters[task as usize]) {
                 if until == Until::Over {
                     self.waited(waiter);
-                } else if matches!(self.progress(waiter), Progress::Waiting(_)) {
-                    self.at(waiter).progress = Progress::Held;
+                } else if matches!(self.progress(waiter), TaskProgress::Waiting(_)) {
+                    self.at(waiter).progress = TaskProgress::Held;
                     stack.push(waiter);
                 }
             }
@@ -480,7 +480,7 @@ impl Schedule {
     }
 
     /// Whether all tasks are over. `can_go_on` says whether a task with this progress may still go on.
-    pub(crate) fn is_over(&mut self, can_go_on: impl Fn(Progress) -> bool) -> bool {
+    pub(crate) fn is_over(&mut self, can_go_on: impl Fn(TaskProgress) -> bool) -> bool {
         self.over += self.tasks[self.over..].iter().take_while(|task| !can_go_on(task.progress)).count();
         self.over >= self.tasks.len()
     }

@@ -18,18 +18,18 @@ use crate::failing::fail_with_message;
 use crate::journal::Durable;
 use crate::linking::{finish_link, start_write};
 use crate::model::Effect;
-use crate::parts::Parts;
+use crate::parts::OperationParts;
 use crate::polling::{poll_prior, record_and_poll};
-use crate::schedule::Progress;
-use crate::turn::Turn;
+use crate::schedule::TaskProgress;
+use crate::turn::TaskTurn;
 use crate::values::Values;
 use crate::{gates, reads, replan};
 
 /// Starts ready tasks while call slots are free. Their intents share the next commit.
-pub(crate) fn start_ready_tasks(parts: &mut Parts, effects: &mut Vec<Effect>) {
+pub(crate) fn start_ready_tasks(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     while !parts.state.is_stopping() && parts.limits.in_flight() < parts.facts.settings.parallelism {
         let Some(task) = parts.schedule.next() else { break };
-        if parts.schedule.progress(task) != Progress::Ready {
+        if parts.schedule.progress(task) != TaskProgress::Ready {
             parts.limits.let_next_in(parts.facts.task(task), &mut parts.schedule);
             continue;
         }
@@ -49,7 +49,7 @@ pub(crate) fn start_ready_tasks(parts: &mut Parts, effects: &mut Vec<Effect>) {
     }
 }
 
-fn start(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+fn start(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     if ask_again(parts, task, effects) {
         return;
     }
@@ -82,7 +82,13 @@ fn start(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
 }
 
 /// Evaluates what the plan left open, and does the work that follows from it.
-fn start_decided(parts: &mut Parts, task: u32, kind: TaskKind, decided: &Arc<Decided>, effects: &mut Vec<Effect>) {
+fn start_decided(
+    parts: &mut OperationParts,
+    task: u32,
+    kind: TaskKind,
+    decided: &Arc<Decided>,
+    effects: &mut Vec<Effect>,
+) {
     let mut values = Values::new(&mut parts.known, &mut parts.results);
     let turn = decide(&parts.facts.plan, &mut values, kind, decided);
     let needed = values.needed();
@@ -90,7 +96,7 @@ fn start_decided(parts: &mut Parts, task: u32, kind: TaskKind, decided: &Arc<Dec
         return ask(parts, task, needed, effects);
     }
     match turn {
-        Turn::Call(verb, desired) => {
+        TaskTurn::Call(verb, desired) => {
             let mode = replan::mode_before_create(&parts.known, decided).filter(|_| verb == Verb::Create);
             if let Some(mode) = mode {
                 return plan_again(parts, task, decided, mode, desired, effects);
@@ -98,8 +104,8 @@ fn start_decided(parts: &mut Parts, task: u32, kind: TaskKind, decided: &Arc<Dec
             let (intent, request) = parts.calls().call(task, kind, decided, verb, desired);
             intend(parts, task, intent, request);
         }
-        Turn::PlanAgain(mode, desired) => plan_again(parts, task, decided, mode, desired, effects),
-        Turn::Record(desired) => {
+        TaskTurn::PlanAgain(mode, desired) => plan_again(parts, task, decided, mode, desired, effects),
+        TaskTurn::Record(desired) => {
             let record = parts.records().unchanged(decided, desired);
             parts.known.publish(decided, &record);
             let goes = matches!(kind, TaskKind::Forget | TaskKind::DeleteIfAbsent);
@@ -109,12 +115,12 @@ fn start_decided(parts: &mut Parts, task: u32, kind: TaskKind, decided: &Arc<Dec
             let record = (!goes).then(|| Arc::new(record));
             parts.record(task, decided, record, None, Durable::Done(task));
         }
-        Turn::PollPrior => {
+        TaskTurn::PollPrior => {
             parts.schedule.set_only_polls(task);
             poll_prior(parts, task, decided, effects);
         }
-        Turn::Unneeded(reason) => complete_unneeded(parts, task, reason, effects),
-        Turn::Failed => {
+        TaskTurn::Unneeded(reason) => complete_unneeded(parts, task, reason, effects),
+        TaskTurn::Failed => {
             fail_with_message(parts, task, decided, "what it reads has no usable value".into(), effects);
         }
     }

@@ -6,7 +6,7 @@
 use blueprint::Address;
 use state::Snapshot;
 
-use plan::addresses::Named;
+use plan::addresses::SelectedAddresses;
 use plan::model::Action;
 use plan::plan::Plan;
 use plan::task::TaskKind;
@@ -17,7 +17,7 @@ pub(super) type Tasks = std::collections::HashSet<u32, foldhash::fast::FixedStat
 
 /// The tasks that must be done before the operation stops; `None` if it does not stop early.
 pub(super) fn before_stop(plan: &Plan, snapshot: &Snapshot) -> Option<Tasks> {
-    let named = Named::new(std::slice::from_ref(plan.options.until.as_ref()?));
+    let named = SelectedAddresses::new(std::slice::from_ref(plan.options.until.as_ref()?));
     let mut at: blueprint::IndexMap<&Address, Vec<u32>> = blueprint::IndexMap::default();
     for (number, task) in plan.tasks.iter().enumerate() {
         if let Some(decided) = &task.decision {

@@ -13,13 +13,13 @@ use understand::graph::GraphNode;
 use understand::links::contribution::carried;
 
 use crate::codes;
-use crate::known::Known;
+use crate::known::RunValues;
 use crate::link_values;
 use crate::progress::Results;
 
 /// The evaluation of one task.
 pub(crate) struct Values<'a> {
-    pub(crate) known: &'a mut Known,
+    pub(crate) known: &'a mut RunValues,
     pub(crate) results: &'a mut Results,
     /// The values that the evaluation of the task lacks.
     needed: Vec<Need>,
@@ -27,7 +27,7 @@ pub(crate) struct Values<'a> {
 
 impl<'a> Values<'a> {
     /// An evaluation that lacks nothing so far.
-    pub(crate) fn new(known: &'a mut Known, results: &'a mut Results) -> Values<'a> {
+    pub(crate) fn new(known: &'a mut RunValues, results: &'a mut Results) -> Values<'a> {
         Values { known, results, needed: Vec::new() }
     }
 

@@ -5,26 +5,26 @@ use crate::completing::complete;
 use crate::failing::{abandon, drain, fail_late, give_up};
 use crate::inquiries::EXPORTS;
 use crate::model::Effect;
-use crate::parts::Parts;
+use crate::parts::OperationParts;
 use crate::polling::poll;
-use crate::schedule::Progress;
+use crate::schedule::TaskProgress;
 use crate::timers::{AFTER_CANCEL, Wake};
 
 /// Handles the wake-up with this number.
-pub(crate) fn woke(parts: &mut Parts, number: u64, effects: &mut Vec<Effect>) {
+pub(crate) fn woke(parts: &mut OperationParts, number: u64, effects: &mut Vec<Effect>) {
     let Some(wake) = parts.timers.take(number) else { return };
-    let is = |parts: &Parts, task: u32, progress: Progress| parts.schedule.progress(task) == progress;
+    let is = |parts: &OperationParts, task: u32, progress: TaskProgress| parts.schedule.progress(task) == progress;
     match wake {
         Wake::Retry(EXPORTS) => retry_exports(parts, effects),
-        Wake::Retry(task) if is(parts, task, Progress::Resting) => parts.schedule.restart(task),
-        Wake::Pause(task) if is(parts, task, Progress::Resting) => complete(parts, task, effects),
-        Wake::Poll(task) if is(parts, task, Progress::Configured) => poll(parts, task, effects),
-        Wake::Abandoned(task) if is(parts, task, Progress::Calling) => {
+        Wake::Retry(task) if is(parts, task, TaskProgress::Resting) => parts.schedule.restart(task),
+        Wake::Pause(task) if is(parts, task, TaskProgress::Resting) => complete(parts, task, effects),
+        Wake::Poll(task) if is(parts, task, TaskProgress::Configured) => poll(parts, task, effects),
+        Wake::Abandoned(task) if is(parts, task, TaskProgress::Calling) => {
             if let Some(decided) = parts.facts.decided(task) {
                 abandon(parts, task, &decided, effects);
             }
         }
-        Wake::Unstable(task) if is(parts, task, Progress::Configured) => {
+        Wake::Unstable(task) if is(parts, task, TaskProgress::Configured) => {
             fail_unready(parts, task, "it is still not ready", effects);
         }
         Wake::Deadline(task) => deadline(parts, task, effects),
@@ -41,22 +41,22 @@ pub(crate) fn woke(parts: &mut Parts, number: u64, effects: &mut Vec<Effect>) {
 }
 
 /// The time limit of a task has passed.
-fn deadline(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+fn deadline(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     parts.schedule.set_late(task);
     match parts.schedule.progress(task) {
-        Progress::Calling => {
+        TaskProgress::Calling => {
             effects.push(Effect::CancelOne(task));
             parts.timers.wake(Wake::Abandoned(task), AFTER_CANCEL, effects);
         }
-        Progress::Resting => give_up(parts, task, effects),
+        TaskProgress::Resting => give_up(parts, task, effects),
         // It was waiting for a free call slot.
-        Progress::Ready if parts.schedule.task(task).request().is_some() => give_up(parts, task, effects),
-        Progress::Configured => fail_unready(parts, task, "its time is over", effects),
+        TaskProgress::Ready if parts.schedule.task(task).request().is_some() => give_up(parts, task, effects),
+        TaskProgress::Configured => fail_unready(parts, task, "its time is over", effects),
         _ => {}
     }
 }
 
-fn fail_unready(parts: &mut Parts, task: u32, why: &str, effects: &mut Vec<Effect>) {
+fn fail_unready(parts: &mut OperationParts, task: u32, why: &str, effects: &mut Vec<Effect>) {
     let record = parts.schedule.task(task).record().cloned();
     if let (Some(record), Some(decided)) = (record, parts.facts.decided(task)) {
         fail_late(parts, task, &decided, &record, why, effects);

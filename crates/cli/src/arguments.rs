@@ -15,7 +15,7 @@ use state::InstanceName;
 
 pub(crate) use self::inputs::Inputs;
 use self::path::path;
-pub(crate) use self::values::{Adopted, DriftPolicy, OnFailure};
+pub(crate) use self::values::{Adopted, DriftPolicy, OnFailureArgument};
 use crate::terminal::ColorChoice;
 
 /// Deploy infrastructure from documents.
@@ -329,7 +329,7 @@ pub(crate) struct Running {
     pub(crate) parallelism: Option<u16>,
     /// Set what to do when a step fails [default: stop]
     #[arg(long, value_enum, value_name = "WHAT")]
-    pub(crate) on_failure: Option<OnFailure>,
+    pub(crate) on_failure: Option<OnFailureArgument>,
 }
 
 impl From<Consent> for Running {

@@ -29,7 +29,7 @@ pub(crate) async fn close() {}
 
 /// Without hosts nothing outside of a run shows what plugins print.
 #[cfg(not(feature = "hosts"))]
-pub(crate) fn known() -> Option<engine::shell::Known> {
+pub(crate) fn known() -> Option<engine::shell::RunSecrets> {
     None
 }
 
@@ -40,7 +40,7 @@ mod processes {
 
     use blueprint::PackageFamily;
     use engine::installed::InstalledHost;
-    use engine::shell::Known;
+    use engine::shell::RunSecrets;
     use plugins::{Logs, Pool, PoolLimits};
     use provider::{BoxFuture, HostedPackage, Provider, ProviderError};
 
@@ -53,7 +53,7 @@ mod processes {
     static POOL: OnceLock<Arc<Pool>> = OnceLock::new();
 
     /// The secrets of this program's runs, which are removed from what plugins print.
-    static KNOWN: LazyLock<Known> = LazyLock::new(Known::default);
+    static KNOWN: LazyLock<RunSecrets> = LazyLock::new(RunSecrets::default);
 
     /// Opens a package with a pool of processes.
     type Open = fn(HostedPackage, Arc<Pool>) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>>;
@@ -86,7 +86,7 @@ mod processes {
     }
 
     /// The secrets of this program's runs.
-    pub(crate) fn known() -> Option<Known> {
+    pub(crate) fn known() -> Option<RunSecrets> {
         Some(KNOWN.clone())
     }
 

@@ -6,7 +6,7 @@ use diag::Files;
 use engine::apply::Outcome;
 use engine::shell::{Aborted, Clock, Interrupt, Operated, taken_over};
 use engine::{
-    Envelope, Frontend, OperateRequest, Planned, RunProgress, Session, SessionEvent, json, key, raise_warnings,
+    Envelope, Frontend, OperateRequest, PlannedOperation, RunProgress, Session, SessionEvent, json, key, raise_warnings,
 };
 use engine::{Purpose, Staged};
 use serde_json::json;
@@ -85,7 +85,7 @@ pub(crate) fn make_key_if_watched(session: &mut Session, report: &Report) -> Res
 
 /// Shows a plan, asks unless the plan was saved or consent was given, and carries it out.
 pub(crate) async fn carry_out(
-    planned: Planned,
+    planned: PlannedOperation,
     files: &Files,
     is_saved: bool,
     session: &mut Session,
@@ -116,7 +116,7 @@ pub(crate) async fn carry_out(
 /// Carries out a plan that was shown and confirmed. With `looks_again`, time has passed since then, so everything that
 /// the plan was made from is compared first.
 pub(crate) async fn carry_out_shown(
-    planned: Planned,
+    planned: PlannedOperation,
     files: &Files,
     looks_again: bool,
     session: &mut Session,
@@ -326,9 +326,9 @@ impl Views<'_> {
 
 /// Carries a plan out and shows its events. The first signal stops the operation gently, the second one at once.
 async fn run(
-    planned: Planned,
+    planned: PlannedOperation,
     looks_again: bool,
-    settings: engine::apply::Settings,
+    settings: engine::apply::ApplySettings,
     session: &Session,
     report: &mut Report,
 ) -> Operated {

@@ -166,11 +166,11 @@ fn at_path(tree: &Tree, path: &str) -> Option<Span> {
     let mut span = None;
     for step in steps(path) {
         let next: Option<(&Node, Span)> = match (&node.content, step) {
-            (Content::Map(entries), Step::Key(key)) => entries
+            (Content::Map(entries), JsonStep::Key(key)) => entries
                 .iter()
                 .find(|entry| entry.key.text() == Some(key.as_str()))
                 .map(|entry| (&entry.value, entry.key.span)),
-            (Content::List(items), Step::Index(index)) => items.get(index).map(|item| (item, item.span.head())),
+            (Content::List(items), JsonStep::Index(index)) => items.get(index).map(|item| (item, item.span.head())),
             _ => None,
         };
         let Some((inner, place)) = next else { break };
@@ -184,30 +184,30 @@ fn at_path(tree: &Tree, path: &str) -> Option<Span> {
     })
 }
 
-enum Step {
+enum JsonStep {
     Key(String),
     Index(usize),
 }
 
 /// The steps of a path as `CatalogError` writes it.
-fn steps(path: &str) -> Vec<Step> {
+fn steps(path: &str) -> Vec<JsonStep> {
     let mut steps = Vec::new();
     let mut rest = path.strip_prefix('$').unwrap_or(path);
     loop {
         if let Some(after) = rest.strip_prefix('.') {
             let end = after.find(['.', '[']).unwrap_or(after.len());
             let (key, more) = after.split_at(end);
-            steps.push(Step::Key(key.to_owned()));
+            steps.push(JsonStep::Key(key.to_owned()));
             rest = more;
         } else if let Some(quoted) = rest.strip_prefix('[').filter(|after| after.starts_with('"')) {
             let mut values = serde_json::Deserializer::from_str(quoted).into_iter::<String>();
             let Some(Ok(key)) = values.next() else { return steps };
             let end = values.byte_offset();
-            steps.push(Step::Key(key));
+            steps.push(JsonStep::Key(key));
             rest = quoted.get(end + 1..).unwrap_or("");
         } else if let Some((index, more)) = rest.strip_prefix('[').and_then(|after| after.split_once(']')) {
             let Ok(index) = index.parse() else { return steps };
-            steps.push(Step::Index(index));
+            steps.push(JsonStep::Index(index));
             rest = more;
         } else {
             return steps;

@@ -148,7 +148,7 @@ pub struct Config {
 
 /// The places of the parts of the file that later checks report.
 #[derive(Deserialize)]
-struct Places {
+struct ConfigSpans {
     #[serde(default)]
     catalog: Vec<toml::Spanned<PathBuf>>,
 }
@@ -200,7 +200,7 @@ impl Config {
             source: unquoted(&error, &text).into(),
             help: None,
         })?;
-        if let Ok(places) = toml::from_str::<Places>(&text) {
+        if let Ok(places) = toml::from_str::<ConfigSpans>(&text) {
             config.catalog_places =
                 places.catalog.iter().map(|item| line_and_column(&text, item.span().start)).collect();
         }

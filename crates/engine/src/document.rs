@@ -41,7 +41,7 @@ pub struct Document {
 
 /// What is known when a document is read.
 #[derive(Clone, Copy, Default)]
-pub struct Known<'a> {
+pub struct ReadingFacts<'a> {
     /// Inputs; without them, children whose places depend on inputs are left open.
     pub given: Option<&'a Given>,
     /// Whether all inputs are given.
@@ -52,15 +52,15 @@ pub struct Known<'a> {
     pub before: Option<&'a Snapshot>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> ReadingFacts<'a> {
     /// These inputs, and the defaults of the others.
-    pub fn of(given: &'a Given) -> Known<'a> {
-        Known { given: Some(given), ..Known::default() }
+    pub fn of(given: &'a Given) -> ReadingFacts<'a> {
+        ReadingFacts { given: Some(given), ..ReadingFacts::default() }
     }
 
     /// All inputs and the children of a saved plan or of an earlier operation, and the state.
-    pub fn saved(given: &'a Given, pinned: &'a Pinned, before: &'a Snapshot) -> Known<'a> {
-        Known { given: Some(given), complete: true, pinned: Some(pinned), before: Some(before) }
+    pub fn saved(given: &'a Given, pinned: &'a Pinned, before: &'a Snapshot) -> ReadingFacts<'a> {
+        ReadingFacts { given: Some(given), complete: true, pinned: Some(pinned), before: Some(before) }
     }
 }
 
@@ -69,7 +69,7 @@ impl Document {
     pub(crate) async fn check(
         source: DocumentSource,
         library: &Library,
-        known: Known<'_>,
+        known: ReadingFacts<'_>,
         installed: Arc<Installed>,
     ) -> Document {
         let mut document = Document::read(source, library, installed);
@@ -100,7 +100,7 @@ impl Document {
     }
 
     /// Checks the root and its children. The root is not parsed again.
-    pub(crate) async fn check_again(&mut self, known: Known<'_>) {
+    pub(crate) async fn check_again(&mut self, known: ReadingFacts<'_>) {
         // Drop the documents of the last check first, so that memory holds them only once.
         let before = self.documents.take().map(|documents| documents.pinned().clone());
         self.checked = None;
@@ -141,7 +141,7 @@ impl Document {
             (it.code.name, name, it.span().start, it.message.clone())
         };
         let reported: HashSet<_> = self.found.iter().map(|it| place(&self.files, it)).collect();
-        self.check_again(Known { given: Some(given), complete: true, pinned: None, before: Some(before) }).await;
+        self.check_again(ReadingFacts { given: Some(given), complete: true, pinned: None, before: Some(before) }).await;
         let files = &self.files;
         self.found.retain(|it| !reported.contains(&place(files, it)));
     }
@@ -150,7 +150,7 @@ impl Document {
     /// themselves. If `all` are given, a missing one is an error.
     pub async fn check_with(&mut self, given: &Given, all: bool) {
         if *given != Given::default() {
-            self.check_again(Known::of(given)).await;
+            self.check_again(ReadingFacts::of(given)).await;
         }
         self.validate_inputs(given, all);
     }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::findings::{Findings, raise_warnings};
 use crate::frontend::Frontend;
 use crate::session::Session;
-use crate::stage::{Basis, Planned};
+use crate::stage::{Basis, PlannedOperation};
 
 /// How resources differ from the state.
 pub struct DriftReport {
@@ -37,7 +37,7 @@ impl Session {
         instance: InstanceName,
         options: Options,
         frontend: &mut dyn Frontend,
-    ) -> Result<Planned, Error> {
+    ) -> Result<PlannedOperation, Error> {
         let mut run = self.new_run();
         self.refuse_held(&instance, frontend).await?;
         let options = self.plan_options(options);
@@ -47,7 +47,7 @@ impl Session {
         let mut shell = self.shell(&instance, &self.root_of(&snapshot))?;
         let basis = Basis { document: None, given: Given::default(), options, snapshot, answers: None };
         let staged = self.plan(basis, &mut shell, &Files::new(), &mut run, frontend).await?;
-        Ok(Planned { instance, staged, shell, run })
+        Ok(PlannedOperation { instance, staged, shell, run })
     }
 
     /// Reads the catalogues of types that a change adds to the state.

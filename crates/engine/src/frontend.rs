@@ -114,16 +114,16 @@ pub enum Notice {
 
 /// A plan and its operation: has the id of the operation, numbers the events and says when they happened.
 #[derive(Debug)]
-pub struct Run {
+pub struct FrontendRun {
     id: Name,
     clock: Clock,
     sequence: u64,
 }
 
-impl Run {
+impl FrontendRun {
     /// A new run: its id is drawn from `ids`, and its events happen at times of `clock`.
-    pub fn new(ids: &Rng, clock: &Clock) -> Run {
-        Run { id: operation_id(ids), clock: clock.clone(), sequence: 0 }
+    pub fn new(ids: &Rng, clock: &Clock) -> FrontendRun {
+        FrontendRun { id: operation_id(ids), clock: clock.clone(), sequence: 0 }
     }
 
     /// The id that the operation has in the history, if the plan is carried out.
@@ -145,10 +145,10 @@ impl Run {
 }
 
 /// A run with its front end. An operation and the plan of its rollback report to it in turn.
-pub(crate) struct SharedRun<'a>(Mutex<(&'a mut Run, &'a mut dyn Frontend)>);
+pub(crate) struct SharedRun<'a>(Mutex<(&'a mut FrontendRun, &'a mut dyn Frontend)>);
 
 impl<'a> SharedRun<'a> {
-    pub(crate) fn new(run: &'a mut Run, frontend: &'a mut dyn Frontend) -> SharedRun<'a> {
+    pub(crate) fn new(run: &'a mut FrontendRun, frontend: &'a mut dyn Frontend) -> SharedRun<'a> {
         SharedRun(Mutex::new((run, frontend)))
     }
 

@@ -34,17 +34,17 @@ fn no_thread(error: &io::Error) -> String {
 
 /// The thread on which packages are opened. It is started for the first one.
 #[derive(Default)]
-pub(crate) struct HostThread(Mutex<Option<Running>>);
+pub(crate) struct HostThread(Mutex<Option<RuntimeThread>>);
 
 /// A thread with a runtime. When it is dropped, the runtime has ended, and with it the processes that it started.
-struct Running {
+struct RuntimeThread {
     handle: Handle,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Running {
-    fn start() -> io::Result<Running> {
+impl RuntimeThread {
+    fn start() -> io::Result<RuntimeThread> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
@@ -53,11 +53,11 @@ impl Running {
             let _ = runtime.block_on(stopped);
             runtime.shutdown_timeout(LAST_WORK);
         })?;
-        Ok(Running { handle, stop: Some(stop), thread: Some(thread) })
+        Ok(RuntimeThread { handle, stop: Some(stop), thread: Some(thread) })
     }
 }
 
-impl Drop for Running {
+impl Drop for RuntimeThread {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
@@ -94,7 +94,7 @@ impl HostThread {
         if let Some(running) = running.as_ref() {
             return Ok(running.handle.clone());
         }
-        let started = Running::start()?;
+        let started = RuntimeThread::start()?;
         Ok(running.insert(started).handle.clone())
     }
 }

@@ -8,14 +8,14 @@ use blueprint::{Address, Blueprint, Name, TypeId};
 use diag::{Diagnostic, Diagnostics, Files};
 use state::InstanceName;
 
-use crate::document::{Document, Known};
+use crate::document::{Document, ReadingFacts};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::findings::Findings;
 use crate::frontend::Frontend;
 use crate::inputs::{self, Inputs};
 use crate::session::Session;
-use crate::stage::{Basis, Planned};
+use crate::stage::{Basis, PlannedOperation};
 
 /// A resource to be imported.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Session {
         instance: InstanceName,
         request: ImportRequest,
         frontend: &mut dyn Frontend,
-    ) -> Result<Planned, Error> {
+    ) -> Result<PlannedOperation, Error> {
         self.refuse_undeclared(&instance, &request, frontend).await?;
         let ImportRequest { type_name, id, address } = request;
         let state_edit = StateEdit::Import { type_name, id, address };
@@ -52,7 +52,7 @@ impl Session {
     ) -> Result<(), Error> {
         let address = &request.address;
         let source = self.declaring_source(instance, address, frontend).await?;
-        let document = self.check(source, Known::default()).await;
+        let document = self.check(source, ReadingFacts::default()).await;
         if document.found.has_errors() {
             frontend.found(&document.found, &document.files);
             return Err(Error::Reported);

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::phases::shell::{Clock, HttpGet, Known, ProviderLog, Rng, Shell};
+use crate::phases::shell::{Clock, HttpGet, ProviderLog, Rng, RunSecrets, Shell};
 use blueprint::{Blueprint, IndexMap, Name, PackageFamily};
 use dialects::{Dialects, LoadContext};
 use provider::{BoxFuture, Catalog, Catalogs, HostedPackage, Provider, ProviderError, Providers};
@@ -71,7 +71,7 @@ pub struct Runtime {
     pub log: Option<ProviderLog>,
     /// The secrets of all runs, if something outside of the runs shows what plugins print. `None`: each run knows its
     /// own.
-    pub known: Option<Known>,
+    pub known: Option<RunSecrets>,
 }
 
 /// The working directory of expressions.

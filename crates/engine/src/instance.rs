@@ -16,7 +16,7 @@ use state::{InstanceInfo, InstanceName, OperationOutcome};
 use crate::document::Document;
 use crate::document_source::DocumentSource;
 use crate::error::Error;
-use crate::frontend::{Frontend, Notice, Renamed, Run};
+use crate::frontend::{Frontend, FrontendRun, Notice, Renamed};
 use crate::paths::{absolute, folder_of, nearest_folder, relative};
 use crate::session::Session;
 use crate::text::read_text;
@@ -150,7 +150,7 @@ impl Session {
         &self,
         named: Option<&InstanceName>,
         document: &Document,
-        run: &mut Run,
+        run: &mut FrontendRun,
         frontend: &mut dyn Frontend,
     ) -> Result<InstanceName, Error> {
         if let Some(name) = named.or(self.config.instance.as_ref()) {
@@ -172,7 +172,7 @@ impl Session {
     pub async fn instance_of_file(
         &self,
         path: &Path,
-        run: &mut Run,
+        run: &mut FrontendRun,
         frontend: &mut dyn Frontend,
     ) -> Result<InstanceName, Error> {
         let identity = Identity::of_file(path, self);
@@ -186,7 +186,7 @@ impl Session {
         &self,
         selector: &InstanceSelector<'_>,
         or_else: Option<&InstanceName>,
-        run: &mut Run,
+        run: &mut FrontendRun,
         frontend: &mut dyn Frontend,
     ) -> Result<Option<InstanceName>, Error> {
         if let Some(name) = selector.instance.or(self.config.instance.as_ref()).or(or_else) {
@@ -202,7 +202,7 @@ impl Session {
     pub async fn held_instance(
         &self,
         selector: &InstanceSelector<'_>,
-        run: &mut Run,
+        run: &mut FrontendRun,
         frontend: &mut dyn Frontend,
     ) -> Result<Option<InstanceName>, Error> {
         let Some(instance) = self.intended_instance(selector, None, run, frontend).await? else { return Ok(None) };
@@ -214,7 +214,7 @@ impl Session {
     pub async fn existing_instance(
         &self,
         selector: &InstanceSelector<'_>,
-        run: &mut Run,
+        run: &mut FrontendRun,
         frontend: &mut dyn Frontend,
     ) -> Result<InstanceName, Error> {
         if let Some(instance) = selector.instance.or(self.config.instance.as_ref()) {
@@ -292,7 +292,7 @@ fn exists_in(session: &Session) -> impl Fn(&str) -> bool {
 fn settled(
     found: Match,
     identity: &Identity,
-    run: &mut Run,
+    run: &mut FrontendRun,
     frontend: &mut dyn Frontend,
 ) -> Result<InstanceName, Error> {
     match found {

@@ -82,12 +82,12 @@ pub mod validate;
 mod withheld;
 
 pub use config::Config;
-pub use document::{Document, Known};
+pub use document::{Document, ReadingFacts};
 pub use document_source::{DocumentSource, EnvironmentFile};
 pub use error::Error;
 pub use findings::{Findings, raise_warnings};
 pub use from_state::DriftReport;
-pub use frontend::{Envelope, Frontend, Notice, Renamed, Run, SessionEvent, Silent};
+pub use frontend::{Envelope, Frontend, FrontendRun, Notice, Renamed, SessionEvent, Silent};
 pub use import::ImportRequest;
 pub use inputs::{InputSource, Inputs};
 pub use installed::Installed;
@@ -99,7 +99,7 @@ pub use place::StatePlace;
 pub use progress::{NotDone, RunProgress};
 pub use saved_plan::SavedPlan;
 pub use session::{Session, SessionOptions};
-pub use stage::{Examine, Planned, StageRequest, StagedDocument};
+pub use stage::{Examine, PlannedOperation, StageRequest, StagedDocument};
 pub use text::{read_text, text_of};
 
 use stage::Basis;
@@ -127,7 +127,7 @@ impl Session {
             Basis { document: document_of, given, options: self.plan_options(options), snapshot, answers: None };
         let mut shell = self.shell_for(&document, &instance, &basis.snapshot)?;
         let staged = self.plan(basis, &mut shell, &document.files, &mut run, frontend).await?;
-        Ok(StagedDocument { document, planned: Planned { instance, staged, shell, run } })
+        Ok(StagedDocument { document, planned: PlannedOperation { instance, staged, shell, run } })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Carrying a plan out.
 
-use crate::phases::apply::Settings;
+use crate::phases::apply::ApplySettings;
 use crate::phases::shell::{Interrupt, Operated, operate};
 use state::OperationOutcome;
 use tokio::sync::mpsc;
@@ -10,16 +10,16 @@ use crate::frontend::{Frontend, Notice, SessionEvent, SharedRun};
 use crate::retention;
 use crate::rollback::Planner;
 use crate::session::Session;
-use crate::stage::Planned;
+use crate::stage::PlannedOperation;
 
 /// A plan to be carried out.
 pub struct OperateRequest {
     /// The plan.
-    pub planned: Planned,
+    pub planned: PlannedOperation,
     /// Whether everything that the plan was made from is compared again first, because time has passed since.
     pub looks_again: bool,
     /// How it is carried out.
-    pub settings: Settings,
+    pub settings: ApplySettings,
     /// Who carries it out, for the history.
     pub who: String,
     /// Requests of a person to stop.
@@ -28,17 +28,23 @@ pub struct OperateRequest {
 
 impl OperateRequest {
     /// A plan that was just made, carried out with the default settings and to its end.
-    pub fn of(planned: Planned, who: &str) -> OperateRequest {
+    pub fn of(planned: PlannedOperation, who: &str) -> OperateRequest {
         // The sender is dropped: no request to stop comes.
         let (_, interrupts) = mpsc::unbounded_channel();
-        OperateRequest { planned, looks_again: false, settings: Settings::default(), who: who.to_owned(), interrupts }
+        OperateRequest {
+            planned,
+            looks_again: false,
+            settings: ApplySettings::default(),
+            who: who.to_owned(),
+            interrupts,
+        }
     }
 }
 
 impl Session {
     /// How an operation is carried out, by the request and by the configuration.
-    pub fn run_settings(&self, parallelism: Option<u16>, on_failure: Option<OnFailure>) -> Settings {
-        let mut settings = Settings::default();
+    pub fn run_settings(&self, parallelism: Option<u16>, on_failure: Option<OnFailure>) -> ApplySettings {
+        let mut settings = ApplySettings::default();
         if let Some(parallelism) = parallelism.or(self.config.parallelism) {
             settings.parallelism = usize::from(parallelism);
         }
@@ -53,7 +59,7 @@ impl Session {
     /// Carries a plan out under a lease. Events go to the front end; diagnostics are in the result.
     pub async fn operate(&self, request: OperateRequest, frontend: &mut dyn Frontend) -> Operated {
         let OperateRequest { planned, looks_again, settings, who, interrupts } = request;
-        let Planned { instance, staged, shell, mut run } = planned;
+        let PlannedOperation { instance, staged, shell, mut run } = planned;
         let store = self.writing();
         let id = run.id().clone();
         let operated = {

@@ -9,14 +9,14 @@ use diag::{Diagnostics, Files};
 use provider::BoxFuture;
 use state::{Generation, InstanceName, Snapshot};
 
-use crate::document::Known;
+use crate::document::ReadingFacts;
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::findings::raise_warnings;
 use crate::frontend::{Frontend, Notice, SessionEvent, SharedRun};
 use crate::installed::Access;
 use crate::session::Session;
-use crate::stage::{Basis, Planned};
+use crate::stage::{Basis, PlannedOperation};
 
 /// A rollback plan.
 struct RollbackPlan {
@@ -45,7 +45,7 @@ impl Session {
         generation: Option<Generation>,
         refresh: bool,
         frontend: &mut dyn Frontend,
-    ) -> Result<(Planned, Files), Error> {
+    ) -> Result<(PlannedOperation, Files), Error> {
         let mut run = self.new_run();
         self.refuse_held(&instance, frontend).await?;
         let goal = match last_goal(self.reading().as_ref(), &instance, generation).await? {
@@ -70,7 +70,7 @@ impl Session {
         frontend.found(&found, &plan.files);
         let planned = plan.staged.filter(|_| !found.has_errors()).zip(plan.shell);
         let (staged, shell) = planned.ok_or(Error::Reported)?;
-        Ok((Planned { instance, staged, shell, run }, plan.files))
+        Ok((PlannedOperation { instance, staged, shell, run }, plan.files))
     }
 
     async fn plan_rollback(
@@ -88,7 +88,7 @@ impl Session {
                 let folder = source.folder.clone();
                 let shown = format!("{} (generation {})", source.shown, saved.generation.0);
                 let children = saved.answers.pinned();
-                let known = Known::saved(&saved.given, &children, &snapshot);
+                let known = ReadingFacts::saved(&saved.given, &children, &snapshot);
                 let document = self.check(DocumentSource { shown, ..source }, known).await;
                 if document.has_transforms() {
                     self.library.open_all();

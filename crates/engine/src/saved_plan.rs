@@ -10,13 +10,13 @@ use state::seal::SealError;
 use state::{InstanceName, InstanceNameError, Snapshot, StoreError};
 use std::sync::Arc;
 
-use crate::document::Known;
+use crate::document::ReadingFacts;
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::frontend::Frontend;
 use crate::place::StatePlace;
 use crate::session::Session;
-use crate::stage::{Basis, Planned};
+use crate::stage::{Basis, PlannedOperation};
 use crate::text::read_text;
 
 /// A plan file that was read.
@@ -77,7 +77,11 @@ impl Session {
     }
 
     /// Makes a saved plan again from what it was made from, and refuses it unless it is the same.
-    pub async fn stage_saved(&self, plan: SavedPlan, frontend: &mut dyn Frontend) -> Result<(Planned, Files), Error> {
+    pub async fn stage_saved(
+        &self,
+        plan: SavedPlan,
+        frontend: &mut dyn Frontend,
+    ) -> Result<(PlannedOperation, Files), Error> {
         let mut run = self.new_run();
         let SavedPlan { instance, file, made_from } = plan;
         let mut differs = Diagnostics::new();
@@ -107,7 +111,7 @@ impl Session {
             let stale = codes::PLAN_STALE.new("the plan would be another one today");
             return Err(refuse(stale.note("this version of cyan decides otherwise").help("stage again"), frontend));
         }
-        Ok((Planned { instance, staged, shell, run }, files))
+        Ok((PlannedOperation { instance, staged, shell, run }, files))
     }
 
     async fn read_again(
@@ -122,7 +126,7 @@ impl Session {
         };
         let source = DocumentSource::pinned(pinned, &self.place);
         let root = source.folder.clone();
-        let document = self.check(source, Known::saved(given, &made_from.answers.pinned(), snapshot)).await;
+        let document = self.check(source, ReadingFacts::saved(given, &made_from.answers.pinned(), snapshot)).await;
         frontend.found(&document.found, &document.files);
         if document.has_transforms() {
             self.library.open_all();

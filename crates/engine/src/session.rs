@@ -13,11 +13,11 @@ use state::{InstanceName, Snapshot, Store};
 
 use crate::catalog_files;
 use crate::config::Config;
-use crate::document::{Document, Known};
+use crate::document::{Document, ReadingFacts};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::findings::Findings;
-use crate::frontend::Run;
+use crate::frontend::FrontendRun;
 use crate::installed::{Access, Installed};
 use crate::key;
 use crate::library::{Closer, Library, Selection};
@@ -117,9 +117,9 @@ impl Session {
     }
 
     /// A new run, with an id and the clock of the program.
-    pub fn new_run(&self) -> Run {
+    pub fn new_run(&self) -> FrontendRun {
         let runtime = &self.installed.runtime;
-        Run::new(&runtime.ids, &runtime.clock)
+        FrontendRun::new(&runtime.ids, &runtime.clock)
     }
 
     /// Whether every provider is simulated.
@@ -128,7 +128,7 @@ impl Session {
     }
 
     /// Reads and checks a document.
-    pub async fn check(&self, source: DocumentSource, known: Known<'_>) -> Document {
+    pub async fn check(&self, source: DocumentSource, known: ReadingFacts<'_>) -> Document {
         Document::check(source, &self.library, known, self.installed.clone()).await
     }
 

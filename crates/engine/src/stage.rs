@@ -11,11 +11,11 @@ use diag::{Diagnostic, Diagnostics, Files};
 use state::{InstanceName, LeaseHolder, Snapshot};
 use tokio::sync::mpsc;
 
-use crate::document::{Document, Known};
+use crate::document::{Document, ReadingFacts};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::findings::raise_warnings;
-use crate::frontend::{Frontend, Notice, Run, SessionEvent};
+use crate::frontend::{Frontend, FrontendRun, Notice, SessionEvent};
 use crate::inputs::{self, Inputs};
 use crate::session::Session;
 
@@ -57,11 +57,11 @@ pub struct StagedDocument {
     /// The document.
     pub document: Document,
     /// The plan.
-    pub planned: Planned,
+    pub planned: PlannedOperation,
 }
 
 /// A plan, and what is needed to carry it out.
-pub struct Planned {
+pub struct PlannedOperation {
     /// The instance.
     pub instance: InstanceName,
     /// The plan.
@@ -69,7 +69,7 @@ pub struct Planned {
     /// The providers.
     pub shell: Shell,
     /// Numbers the events of the plan and of its operation.
-    pub run: Run,
+    pub run: FrontendRun,
 }
 
 /// What a plan is made from, apart from the world.
@@ -99,7 +99,7 @@ impl Session {
         let source = source.with(&inputs.environments)?;
         let mut document = Document::read(source, &self.library, self.installed.clone());
         let given = if keep_inputs { None } else { self.given_so_far(&document, inputs) };
-        document.check_again(given.as_ref().map_or_else(Known::default, Known::of)).await;
+        document.check_again(given.as_ref().map_or_else(ReadingFacts::default, ReadingFacts::of)).await;
         raise_warnings(self.strict, &mut document.found);
         if document.found.has_errors() {
             return Err(self.refuse(document, inputs, frontend).await);
@@ -248,7 +248,7 @@ impl Session {
         basis: Basis,
         shell: &mut Shell,
         files: &Files,
-        run: &mut Run,
+        run: &mut FrontendRun,
         frontend: &mut dyn Frontend,
     ) -> Result<Staged, Error> {
         if let Some((documents, _)) = &basis.document
@@ -346,7 +346,7 @@ impl Session {
 }
 
 /// Announces the data sources that run a command or send a request, before they are read.
-fn announce(checked: &Checked, run: &mut Run, frontend: &mut dyn Frontend) {
+fn announce(checked: &Checked, run: &mut FrontendRun, frontend: &mut dyn Frontend) {
     let types = checked.data_source_types.iter().zip(&checked.blueprint.data_sources);
     for (ty, (name, source)) in types {
         if ty.as_ref().is_some_and(|ty| ty.acts) {
@@ -363,7 +363,7 @@ fn planning_event(event: PlanningEvent) -> SessionEvent {
     }
 }
 
-impl Planned {
+impl PlannedOperation {
     /// The reasons why the plan cannot be carried out: each namespace without a provider, and each type that its
     /// provider only describes. A simulation has a provider for every type.
     pub fn without_provider(&self, simulated: bool) -> Diagnostics {

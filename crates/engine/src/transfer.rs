@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::foreign::{Form, Whole, Written};
 use crate::frontend::Frontend;
 use crate::session::Session;
-use crate::stage::Planned;
+use crate::stage::PlannedOperation;
 
 /// A state that was taken out of a store.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct StateExport {
 /// An exported state that is about to be imported.
 pub struct StateImport {
     /// The plan that takes over what is true now.
-    pub planned: Planned,
+    pub planned: PlannedOperation,
     /// The state.
     pub exported: Arc<Exported>,
 }

@@ -9,7 +9,7 @@ use dialects::Dialects;
 
 use crate::config::Config;
 use crate::discovery::documents_below;
-use crate::document::{Document, Known};
+use crate::document::{Document, ReadingFacts};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::findings::raise_warnings;
@@ -29,7 +29,7 @@ pub struct NamedDocument {
 
 /// The verdict on one document.
 #[derive(Clone, Debug, Default)]
-pub struct Verdict {
+pub struct DocumentVerdict {
     /// The document.
     pub file: String,
     /// The number of errors.
@@ -63,7 +63,7 @@ pub struct DeclaredNames {
 #[derive(Clone, Debug, Default)]
 pub struct Verdicts {
     /// One for each document.
-    pub documents: Vec<Verdict>,
+    pub documents: Vec<DocumentVerdict>,
     /// Whether the request names a folder.
     pub has_folder: bool,
 }
@@ -106,15 +106,15 @@ impl NamedDocument {
     }
 }
 
-impl Verdict {
+impl DocumentVerdict {
     /// The verdict on a document that could not be checked.
-    pub fn unreadable(named: &NamedDocument, error: &Error) -> Verdict {
+    pub fn unreadable(named: &NamedDocument, error: &Error) -> DocumentVerdict {
         let file = named.path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
         let why = match error {
             Error::Reported | Error::Catalogs(_) => "not checked".to_owned(),
             _ => error.to_string().trim_start_matches(&format!("`{file}` ")).to_owned(),
         };
-        Verdict { file, errors: 1, why: vec![why], ..Verdict::default() }
+        DocumentVerdict { file, errors: 1, why: vec![why], ..DocumentVerdict::default() }
     }
 
     /// Whether the document has no error.
@@ -198,7 +198,7 @@ impl Session {
         frontend: &mut dyn Frontend,
     ) -> Result<(Document, Given), Error> {
         let none = Given::default();
-        let mut document = self.check(source, Known::of(&none)).await;
+        let mut document = self.check(source, ReadingFacts::of(&none)).await;
         let Some(checked) = document.checked.clone() else { return Ok((document, none)) };
         let mut found = Diagnostics::new();
         let given = self.gather(&checked, &mut document, inputs, &mut found);
@@ -228,7 +228,7 @@ impl Session {
         source: DocumentSource,
         inputs: &Inputs,
         frontend: &mut dyn Frontend,
-    ) -> Result<(Verdict, Document), Error> {
+    ) -> Result<(DocumentVerdict, Document), Error> {
         let mut counting = Counting { frontend, errors: 0, warnings: 0 };
         let (mut document, given) = self.check_given(source, inputs, &mut counting).await?;
         if named.folder.is_some() {
@@ -248,6 +248,6 @@ impl Session {
         let file = source.path.as_deref().map_or_else(|| source.shown.clone(), |path| path.display().to_string());
         let declares = document.checked.as_deref().map(DeclaredNames::of);
         let Counting { errors, warnings, .. } = counting;
-        Ok((Verdict { file, errors, warnings, why, declares }, document))
+        Ok((DocumentVerdict { file, errors, warnings, why, declares }, document))
     }
 }

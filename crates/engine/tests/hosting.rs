@@ -11,8 +11,8 @@ use diag::{Diagnostic, Diagnostics, Files};
 use engine::installed::InstalledHost;
 use engine::shell::Operated;
 use engine::{
-    Config, DocumentSource, Envelope, Error, Frontend, Installed, InstanceSelector, OperateRequest, Options, Run,
-    Session, SessionOptions, StageRequest, StagedDocument,
+    Config, DocumentSource, Envelope, Error, Frontend, FrontendRun, Installed, InstanceSelector, OperateRequest,
+    Options, Session, SessionOptions, StageRequest, StagedDocument,
 };
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, HostedPackage, Observed,
@@ -259,7 +259,7 @@ async fn a_plugin_that_cannot_be_used_is_one_mistake_of_a_state() {
     first.operate(OperateRequest::of(planned, "me@here"), &mut watcher).await;
     *host.broken.lock().unwrap() = Some("the program does not exist".to_owned());
     let second = session().unwrap();
-    let mut run = Run::new(&installed.runtime.ids, &installed.runtime.clock);
+    let mut run = FrontendRun::new(&installed.runtime.ids, &installed.runtime.clock);
     let instance = second.existing_instance(&InstanceSelector::default(), &mut run, &mut watcher).await.unwrap();
     let destroy = Options::default();
     match second.stage_state(instance.clone(), destroy, &mut watcher).await {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use engine::apply::OnFailure;
 use engine::shell::{Clock, Operated};
 use engine::transfer::{HistoryRestored, is_exported, read_exported};
-use engine::validate::{NamedDocument, Verdict, Verdicts};
+use engine::validate::{DocumentVerdict, NamedDocument, Verdicts};
 use engine::{
     Config, DocumentSource, Error, Event, Inputs, Installed, InstanceSelector, OperateRequest, Options, RunProgress,
     Session, SessionEvent, SessionOptions, Silent, StageRequest, StateEdit, json,
@@ -139,7 +139,7 @@ fn documents_of_a_folder_get_verdicts() {
             verdicts.documents.push(session.verdict(one, source, &inputs, &mut frontend).await.unwrap().0);
         }
         let missing = NamedDocument { path: Some("c.yaml".into()), folder: None };
-        verdicts.documents.push(Verdict::unreadable(&missing, &Error::Reported));
+        verdicts.documents.push(DocumentVerdict::unreadable(&missing, &Error::Reported));
         let json = json::verdicts(&verdicts);
         assert_eq!(json["summary"], json!({"documents": 3, "valid": 1, "invalid": 2}));
         assert_eq!(json["documents"][0]["declares"]["resources"], json!(["till"]));
@@ -194,7 +194,7 @@ fn expressions_and_names_of_a_document_are_for_every_front_end() {
     run(async {
         let session = session();
         let source = DocumentSource::of_text("shop.yaml", SHOP);
-        let mut document = session.check(source, engine::Known::default()).await;
+        let mut document = session.check(source, engine::ReadingFacts::default()).await;
         let names = Names::of(&document);
         assert_eq!(names.complete("variables.s", 11), (10, vec!["size".to_owned()]));
         let sections: Vec<&str> = names.sections().map(|(section, _)| section).collect();

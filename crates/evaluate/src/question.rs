@@ -16,7 +16,7 @@ use std::time::Duration;
 use blueprint::wire::WireDocument;
 use blueprint::{Address, Name, PROVIDER_TYPE, TypeId, Value};
 use provider::{
-    CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
+    CheckFindings, CheckRequest, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
     Planned, Preflight, PreflightRequest, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, SettingsChange,
     TransformError, UpgradeRequest, Upgraded,
 };
@@ -211,7 +211,7 @@ pub enum ProviderRequest<'a> {
 #[derive(Clone, Debug)]
 pub enum ProviderReply {
     /// The provider's findings about a spec.
-    Checked(Checked),
+    Checked(CheckFindings),
     /// What a read found.
     Read(ReadOutcome),
     /// What an operation would do.

@@ -17,7 +17,7 @@ use std::time::Duration;
 use blueprint::wire::WireDocument;
 use blueprint::{Name, TypeId, Value};
 use provider::{
-    BoxFuture, CheckRequest, Checked, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
+    BoxFuture, CheckFindings, CheckRequest, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
     Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome, ReadRequest, SettingsChange, TransformError,
     UpgradeRequest, Upgraded,
 };
@@ -121,7 +121,11 @@ impl dyn World + '_ {
     }
 
     /// The provider's own validation of a spec.
-    pub async fn check(&self, target: ResourceTarget<'_>, request: CheckRequest<'_>) -> Result<Checked, ProviderError> {
+    pub async fn check(
+        &self,
+        target: ResourceTarget<'_>,
+        request: CheckRequest<'_>,
+    ) -> Result<CheckFindings, ProviderError> {
         match self.ask_provider(target.question(ProviderRequest::Check(request))).await? {
             ProviderReply::Checked(checked) => Ok(checked),
             _ => Err(internal_error()),

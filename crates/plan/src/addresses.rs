@@ -10,14 +10,14 @@ use crate::draft::Draft;
 use crate::model::AddressSet;
 
 /// Named addresses. A template covers all its members, a child document everything in it, a link all its parts.
-pub struct Named {
+pub struct SelectedAddresses {
     all: AddressSet,
 }
 
-impl Named {
+impl SelectedAddresses {
     /// From addresses as a person gave them.
-    pub fn new(addresses: &[Address]) -> Named {
-        Named { all: addresses.iter().cloned().collect() }
+    pub fn new(addresses: &[Address]) -> SelectedAddresses {
+        SelectedAddresses { all: addresses.iter().cloned().collect() }
     }
 
     /// Whether none is named.
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_template_a_child_and_a_link_cover_what_is_in_them() {
         let covers = |named: &str, address: &str| {
-            Named::new(&[named.parse().unwrap()]).covers(&address.parse::<Address>().unwrap())
+            SelectedAddresses::new(&[named.parse().unwrap()]).covers(&address.parse::<Address>().unwrap())
         };
         assert!(covers("r", "r") && covers("r", "r[1]") && covers("r[1]", "r[1]"));
         assert!(!covers("r[1]", "r[0]") && !covers("r[1]", "r") && !covers("r", "rr"));

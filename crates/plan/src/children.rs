@@ -187,11 +187,11 @@ pub(crate) fn unchanged_in(draft: &Draft) -> IndexMap<Box<[Name]>, u64> {
 
 /// Includes that lead to something, and all those above.
 #[derive(Default)]
-struct Places {
+struct IncludePaths {
     all: indexmap::IndexSet<Box<[Name]>, foldhash::fast::FixedState>,
 }
 
-impl Places {
+impl IncludePaths {
     fn add(&mut self, path: &[Name]) {
         let mut path = path;
         while let [above @ .., _] = path {
@@ -215,12 +215,12 @@ pub(crate) fn changes(
     unchanged: &IndexMap<Box<[Name]>, u64>,
     stays: bool,
 ) -> Vec<ChildChange> {
-    let mut before = Places::default();
+    let mut before = IncludePaths::default();
     for child in snapshot.declared.children.keys() {
         before.add(&child.split('/').map(Name::from).collect::<Vec<_>>());
     }
     snapshot.records.keys().for_each(|address| before.add(&address.path));
-    let mut touched = Places::default();
+    let mut touched = IncludePaths::default();
     for step in steps.iter().filter(|step| step.action != Action::None) {
         touched.add(&step.address.path);
         step.moved_from.iter().for_each(|from| touched.add(&from.path));
@@ -236,7 +236,7 @@ pub(crate) fn changes(
         }
         None => Vec::new(),
     };
-    let mut left = Places::default();
+    let mut left = IncludePaths::default();
     left_alone.out_of_target.iter().for_each(|address| left.add(&address.path));
     let known: std::collections::HashSet<&[Name], foldhash::fast::FixedState> =
         declared.iter().map(|path| &**path).collect();
@@ -263,7 +263,7 @@ pub(crate) fn changes(
     };
     let mut changes: Vec<ChildChange> = every.map(change).collect();
     // Something changes above as soon as it does below.
-    let mut below = Places::default();
+    let mut below = IncludePaths::default();
     for child in changes.iter().filter(|child| child.action != ExportAction::Unchanged) {
         below.add(&child.address.split('/').map(Name::from).collect::<Vec<_>>());
     }

@@ -50,7 +50,7 @@ pub(crate) struct Decision {
     pub(crate) protection: Protection,
     pub(crate) lineage: Lineage,
     /// Its part in the change of a group in batches.
-    pub(crate) rolling: Rolling,
+    pub(crate) rolling: BatchRole,
     pub(crate) span: Span,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Protection {
 
 /// The part of a resource in the change of its group in batches.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rolling {
+pub(crate) struct BatchRole {
     /// It is created only to stand in for others of its group, and deleted again by the same plan.
     pub(crate) temporary: bool,
     pub(crate) batch: Option<Batch>,
@@ -150,7 +150,7 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
             made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),
             moved_from: None,
         },
-        rolling: Rolling::default(),
+        rolling: BatchRole::default(),
         span: Span::NONE,
     }
 }

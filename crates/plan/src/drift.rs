@@ -19,7 +19,7 @@ use understand::links::address::is_link;
 use understand::links::contribution::{Contribution, ContributionIndex, without};
 use understand::links::overlay::{Overlay, overlays_of};
 
-use crate::addresses::Named;
+use crate::addresses::SelectedAddresses;
 use crate::provider_diagnostics::{report_reads, report_settings};
 use crate::refresh::{self, Refreshed};
 
@@ -107,12 +107,12 @@ pub fn only(all: &mut DriftScan, addresses: &[Address], snapshot: &Snapshot, fou
         return;
     }
     for address in addresses {
-        let one = Named::new(std::slice::from_ref(address));
+        let one = SelectedAddresses::new(std::slice::from_ref(address));
         if !snapshot.records.keys().any(|known| one.covers(known)) {
             found.push(crate::addresses::unknown_in_state(address, snapshot));
         }
     }
-    let named = Named::new(addresses);
+    let named = SelectedAddresses::new(addresses);
     all.drifted.retain(|drifted| named.covers(&drifted.address));
     all.unread.retain(|address, _| named.covers(address));
 }

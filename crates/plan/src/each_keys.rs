@@ -6,17 +6,14 @@
 //!
 //! Not here: renaming (`moves`).
 
-use std::collections::HashMap;
-
 use blueprint::{Address, IndexMap, Key, Name, Value};
 use diag::{Diagnostics, Span};
 use evaluate::resolve::{Evaluation, Members};
 use state::Snapshot;
+use understand::links::DeterministicMap;
 
 use crate::addresses::element_of;
 use crate::codes;
-
-pub(crate) type DeterministicMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
 /// Members in the state, by template.
 pub(crate) type Recorded = IndexMap<Address, Vec<Address>>;
@@ -29,7 +26,7 @@ pub(crate) struct EachKeys {
 }
 
 /// A member, in the state or in the document, with everything that is known of its spec.
-pub(crate) struct Candidate {
+pub(crate) struct MatchCandidate {
     pub(crate) address: Address,
     pub(crate) leaves: Vec<(String, String)>,
 }
@@ -54,13 +51,13 @@ impl EachKeys {
         let recorded = self.recorded.get_or_insert_with(|| recorded(snapshot));
         let Some(recorded) = recorded.get(&template) else { return Vec::new() };
         let otherwise = |address: &&Address| matches!(address.key, Some(Key::Name(_))) != keyed;
-        let old: Vec<Candidate> = recorded
+        let old: Vec<MatchCandidate> = recorded
             .iter()
             .filter(otherwise)
             .filter_map(|address| Some((address, snapshot.records.get(address)?)))
             .map(|(address, record)| candidate(address, &record.inputs))
             .collect();
-        let new: Vec<Candidate> = members
+        let new: Vec<MatchCandidate> = members
             .iter()
             .flatten()
             .filter(|member| !snapshot.records.contains_key(&member.address))
@@ -87,8 +84,8 @@ pub(crate) struct AmbiguousMatch(usize, usize);
 
 pub(crate) fn refused(
     name: &Name,
-    old: &[Candidate],
-    new: &[Candidate],
+    old: &[MatchCandidate],
+    new: &[MatchCandidate],
     ambiguous: AmbiguousMatch,
     span: Span,
 ) -> diag::Diagnostic {
@@ -117,11 +114,11 @@ pub(crate) fn recorded(snapshot: &Snapshot) -> Recorded {
     recorded
 }
 
-pub(crate) fn candidate(address: &Address, spec: &Value) -> Candidate {
+pub(crate) fn candidate(address: &Address, spec: &Value) -> MatchCandidate {
     let mut leaves = Vec::new();
     collect(spec, &mut String::new(), &mut leaves);
     leaves.sort();
-    Candidate { address: address.clone(), leaves }
+    MatchCandidate { address: address.clone(), leaves }
 }
 
 /// Every value that holds no others and is known, with its path.
@@ -151,7 +148,7 @@ pub(crate) fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String
 }
 
 /// The values of candidates at each path, where all have one and no two the same.
-pub(crate) fn telling(all: &[Candidate]) -> DeterministicMap<&str, DeterministicMap<&str, usize>> {
+pub(crate) fn telling(all: &[MatchCandidate]) -> DeterministicMap<&str, DeterministicMap<&str, usize>> {
     let mut by_path: DeterministicMap<&str, DeterministicMap<&str, usize>> = DeterministicMap::default();
     for (at, candidate) in all.iter().enumerate() {
         for (path, value) in &candidate.leaves {
@@ -163,7 +160,7 @@ pub(crate) fn telling(all: &[Candidate]) -> DeterministicMap<&str, Deterministic
 }
 
 /// Which is which, by position among both; what is left over is gone, or new.
-pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize, usize)>, AmbiguousMatch> {
+pub(crate) fn paired(old: &[MatchCandidate], new: &[MatchCandidate]) -> Result<Vec<(usize, usize)>, AmbiguousMatch> {
     if let ([_], [_]) = (old, new) {
         return Ok(vec![(0, 0)]);
     }
@@ -204,7 +201,7 @@ pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize,
 mod tests {
     use super::*;
 
-    fn candidates(texts: &[&str]) -> Vec<Candidate> {
+    fn candidates(texts: &[&str]) -> Vec<MatchCandidate> {
         let of = |(at, text): (usize, &&str)| {
             let spec: Value = serde_json::from_str(text).unwrap();
             candidate(&Address::root("t").with_key(Key::Index(at as u32)), &spec)

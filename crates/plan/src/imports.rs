@@ -43,7 +43,7 @@ pub(crate) struct ImportContext<'a> {
 }
 
 /// What is to be imported.
-struct Wanted {
+struct ImportTarget {
     address: Address,
     ty: Arc<ResourceType>,
     id: Name,
@@ -107,7 +107,7 @@ impl Imports {
                     found.push(failed(&member.address, resource.span).note("its condition is known only on deploy"));
                     continue;
                 }
-                wanted.push(Wanted {
+                wanted.push(ImportTarget {
                     address: member.address.clone(),
                     ty: ty.clone(),
                     id: id.clone(),
@@ -189,7 +189,7 @@ impl Imports {
 
 /// The observation of an object that no provider can read, from its definition and from the fields that another tool
 /// has stored: texts, which are JSON if the field is not a text.
-fn from_foreign_fields(wanted: &Wanted, stored_fields: &IndexMap<Name, Value>) -> PinnedRead {
+fn from_foreign_fields(wanted: &ImportTarget, stored_fields: &IndexMap<Name, Value>) -> PinnedRead {
     let mut fields = wanted.desired.as_map().cloned().unwrap_or_default();
     for (name, value) in stored_fields {
         let Some(field) = wanted.ty.schema.fields.get(name).filter(|field| field.computed) else { continue };

@@ -12,7 +12,7 @@ use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 use understand::compare::{Change, mark_fields};
 
-use crate::addresses::Named;
+use crate::addresses::SelectedAddresses;
 use crate::codes;
 use crate::decision::Decision;
 use crate::draft::Draft;
@@ -146,7 +146,7 @@ pub(crate) fn ignored_changes(record: &Record) -> Vec<Name> {
 }
 
 /// Turns the steps of the resources that a person wants replaced into replacements; absent resources stay as they are.
-pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
+pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &SelectedAddresses) {
     for decision in drafts.iter_mut().filter(|decision| replace.covers(&decision.address)) {
         if matches!(decision.action, Action::None | Action::Update | Action::Replace) {
             decision.action = Action::Replace;
@@ -158,7 +158,7 @@ pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
 }
 
 /// Drops the memoised values that a person wants drawn again (decision S60).
-pub(crate) fn renew(answers: &mut Answers, renew: &Named) {
+pub(crate) fn renew(answers: &mut Answers, renew: &SelectedAddresses) {
     if !renew.is_empty() {
         answers.memoised.retain(|site, _| !owner_of(site).is_some_and(|owner| renew.covers(&owner)));
     }

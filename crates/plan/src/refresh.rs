@@ -107,12 +107,12 @@ pub(crate) async fn refresh(
             },
             token: Some(&open.intent.token),
         };
-        Reading { target, request }
+        ResourceRead { target, request }
     });
     // A create that failed without a word about whether it was done.
     let unsure = snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address));
     let unsure = unsure.filter_map(|(address, record)| Some((address, attempt_of(record)?)));
-    let unsure = unsure.map(|(address, (attempt, token))| Reading {
+    let unsure = unsure.map(|(address, (attempt, token))| ResourceRead {
         target: ResourceTarget::new(address, &attempt.type_name, &attempt.origin.folder)
             .managed_by(instances.get(attempt.provider.as_ref())),
         request: ReadRequest {
@@ -130,7 +130,7 @@ pub(crate) async fn refresh(
     for (name, (_, count)) in &types {
         *of_namespace.entry(name.package_name()).or_default() += count;
     }
-    let mut lanes: IndexMap<&str, Vec<(usize, Reading<'_>)>> = IndexMap::default();
+    let mut lanes: IndexMap<&str, Vec<(usize, ResourceRead<'_>)>> = IndexMap::default();
     for (number, question) in questions.chain(cut_off).chain(unsure).enumerate() {
         let namespace = question.target.namespace;
         let room = || Vec::with_capacity(of_namespace.get(namespace).copied().unwrap_or_default());
@@ -169,7 +169,7 @@ struct ReadAnswers<'a> {
 
 /// Puts questions to one provider, at most so many at once.
 async fn ask<'a>(
-    questions: Vec<(usize, Reading<'a>)>,
+    questions: Vec<(usize, ResourceRead<'a>)>,
     most: usize,
     snapshot: &'a Snapshot,
     instances: &'a RecordedInstances,
@@ -209,7 +209,7 @@ async fn ask<'a>(
             }
         };
     let mut under_way = FuturesUnordered::new();
-    for (number, Reading { target, request }) in questions {
+    for (number, ResourceRead { target, request }) in questions {
         let (address, by_token) = (target.address, request.token.is_some());
         let is_create = request.id.is_none();
         let mut asked = Box::pin(async move {
@@ -218,7 +218,7 @@ async fn ask<'a>(
             let beside = || recorded_beside(snapshot, address).filter(|record| reads(catalogs, record));
             let seen = match &seen {
                 Ok(ReadOutcome::Absent) if is_create && let Some(record) = beside() => {
-                    let Reading { target, request } = read_again(address, record, instances);
+                    let ResourceRead { target, request } = read_again(address, record, instances);
                     world.read(target, request).await
                 }
                 _ => seen,
@@ -310,7 +310,7 @@ pub(crate) fn report_unread<'u>(
 }
 
 /// A read of a resource.
-pub(crate) struct Reading<'a> {
+pub(crate) struct ResourceRead<'a> {
     pub(crate) target: ResourceTarget<'a>,
     pub(crate) request: ReadRequest<'a>,
 }
@@ -320,7 +320,7 @@ pub(crate) fn read_again<'a>(
     address: &'a Address,
     record: &'a Record,
     instances: &'a RecordedInstances,
-) -> Reading<'a> {
+) -> ResourceRead<'a> {
     let target = ResourceTarget::new(address, &record.type_name, &record.origin.folder)
         .managed_by(instances.get(record.provider.as_ref()));
     let request = ReadRequest {
@@ -332,7 +332,7 @@ pub(crate) fn read_again<'a>(
         private: &record.private,
         token: None,
     };
-    Reading { target, request }
+    ResourceRead { target, request }
 }
 
 /// The thing that is recorded at an address at which another one was being made when a run was cut off.

@@ -45,8 +45,8 @@ pub(crate) fn settle(
         let unclear = matches!(seen, Some(PinnedRead::Unknown));
         let is_decided = verdict.is_some();
         let (after, how) = match verdict {
-            Some((_, Verdict::Forgotten)) => (None, "it is forgotten"),
-            Some((_, Verdict::Adopted(Some(id)))) if not_there(&open, seen) => {
+            Some((_, CutOffDecision::Forgotten)) => (None, "it is forgotten"),
+            Some((_, CutOffDecision::Adopted(Some(id)))) if not_there(&open, seen) => {
                 found.push(
                     codes::NEEDS_ATTENTION
                         .new(format!(
@@ -59,7 +59,7 @@ pub(crate) fn settle(
                 snapshot.open.insert(address, open);
                 continue;
             }
-            Some((_, Verdict::Adopted(id))) if unclear || id.is_some() => {
+            Some((_, CutOffDecision::Adopted(id))) if unclear || id.is_some() => {
                 match adopted(&open, before.as_ref(), seen, id, catalogs) {
                     Some(after) => (after, "it counts as done"),
                     None => {
@@ -77,7 +77,7 @@ pub(crate) fn settle(
                     }
                 }
             }
-            Some((_, Verdict::Undone)) if unclear => {
+            Some((_, CutOffDecision::Undone)) if unclear => {
                 let after = match open.intent.op {
                     StatusOp::Create => after_not_made(&open.intent, before.as_ref(), catalogs),
                     _ => before.clone(),
@@ -207,7 +207,7 @@ fn report_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics
 }
 
 /// The decision of a person about a call that was cut off.
-enum Verdict<'a> {
+enum CutOffDecision<'a> {
     Undone,
     Forgotten,
     Adopted(Option<&'a Name>),
@@ -219,15 +219,15 @@ fn decided_by_user(options: &Options) -> impl Iterator<Item = &Address> {
     options.undone.iter().chain(&options.forgotten).chain(adopted)
 }
 
-fn verdict<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, Verdict<'a>)> {
+fn verdict<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, CutOffDecision<'a>)> {
     let in_list = |list: &'a [Address]| list.iter().find(|decided| *decided == address);
     if let Some(adoption) = options.adopted.iter().find(|adoption| adoption.address == *address) {
-        return Some((&adoption.address, Verdict::Adopted(adoption.id.as_ref())));
+        return Some((&adoption.address, CutOffDecision::Adopted(adoption.id.as_ref())));
     }
     if let Some(decided) = in_list(&options.forgotten) {
-        return Some((decided, Verdict::Forgotten));
+        return Some((decided, CutOffDecision::Forgotten));
     }
-    in_list(&options.undone).map(|decided| (decided, Verdict::Undone))
+    in_list(&options.undone).map(|decided| (decided, CutOffDecision::Undone))
 }
 
 /// Whether the resource that a person named as created or updated was read and does not exist.
@@ -304,17 +304,17 @@ fn adopt_uncertain<'o>(
         if let Some((decided, verdict)) = verdict(address, options) {
             used.insert(decided);
             match verdict {
-                Verdict::Adopted(Some(id))
+                CutOffDecision::Adopted(Some(id))
                     if !matches!(seen, Some(PinnedRead::Present { .. } | PinnedRead::Absent)) =>
                 {
                     named = Some(expected_as_created(id, &attempt.type_name, &attempt.inputs, catalogs));
                 }
-                Verdict::Adopted(_) => {}
-                Verdict::Forgotten if record.attempt.is_none() && record.deposed.is_none() => {
+                CutOffDecision::Adopted(_) => {}
+                CutOffDecision::Forgotten if record.attempt.is_none() && record.deposed.is_none() => {
                     forgotten.push(address.clone());
                     continue;
                 }
-                Verdict::Undone | Verdict::Forgotten => {
+                CutOffDecision::Undone | CutOffDecision::Forgotten => {
                     let inner = Arc::make_mut(record);
                     match inner.attempt.is_some() {
                         true => inner.attempt = None,

@@ -30,7 +30,7 @@ use understand::compare::Change;
 use understand::documents::Documents;
 use understand::pinned::PinnedData;
 
-use crate::addresses::Named;
+use crate::addresses::SelectedAddresses;
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::drafting;
@@ -82,9 +82,9 @@ pub(crate) async fn read_world(
 
 /// The addresses that a person named in the options.
 struct NamedAddresses {
-    targets: Named,
-    replace: Named,
-    renew: Named,
+    targets: SelectedAddresses,
+    replace: SelectedAddresses,
+    renew: SelectedAddresses,
     /// Owners of memoised values before any was dropped: `renew` may name one that has no record.
     owners: Vec<Name>,
 }
@@ -146,9 +146,9 @@ impl<'a> Staging<'a> {
         }
         let purpose = purpose_of(has_document, &options);
         let named = NamedAddresses {
-            targets: Named::new(&options.targets),
-            replace: Named::new(&options.replace),
-            renew: Named::new(&options.renew),
+            targets: SelectedAddresses::new(&options.targets),
+            replace: SelectedAddresses::new(&options.replace),
+            renew: SelectedAddresses::new(&options.renew),
             owners: Vec::new(),
         };
         Staging {
@@ -327,7 +327,7 @@ impl<'a> Staging<'a> {
         let (snapshot, mistakes) = (&self.snapshot, &mut self.mistakes);
         let documents = self.evaluation.as_ref().map(|evaluation| &*evaluation.documents);
         let NamedAddresses { targets, replace, renew, owners } = &self.named;
-        let until = Named::new(self.options.until.as_slice());
+        let until = SelectedAddresses::new(self.options.until.as_slice());
         for named in [targets, replace, &until] {
             named.refuse_unknown(draft, snapshot, documents, &[], mistakes);
         }

@@ -12,7 +12,7 @@ use evaluate::world::World;
 use provider::{Catalogs, TypeRef};
 use state::{Exported, Snapshot};
 
-use crate::addresses::{Named, unknown_in_state};
+use crate::addresses::{SelectedAddresses, unknown_in_state};
 use crate::decision::{Decision, of_record};
 use crate::draft::Draft;
 use crate::drift::drifted_fields;
@@ -27,7 +27,7 @@ pub(crate) struct Table<'a> {
     pub(crate) snapshot: &'a mut Snapshot,
     pub(crate) answers: &'a mut Answers,
     pub(crate) settled_records: &'a mut SettledRecords,
-    pub(crate) targets: &'a Named,
+    pub(crate) targets: &'a SelectedAddresses,
     pub(crate) catalogs: &'a Catalogs,
     pub(crate) world: &'a dyn World,
 }
@@ -47,9 +47,9 @@ pub(crate) async fn draft(state_edit: &StateEdit, on: Table<'_>, found: &mut Dia
             }
         }
         StateEdit::Remove(wanted) => {
-            let named = Named::new(wanted);
+            let named = SelectedAddresses::new(wanted);
             for address in wanted {
-                let one = Named::new(std::slice::from_ref(address));
+                let one = SelectedAddresses::new(std::slice::from_ref(address));
                 if !snapshot.records.keys().any(|address| one.covers(address)) {
                     found.push(unknown_in_state(address, snapshot));
                 }
@@ -178,7 +178,7 @@ pub(crate) fn accept(
     snapshot: &mut Snapshot,
     answers: &Answers,
     settled_records: &mut SettledRecords,
-    targets: &Named,
+    targets: &SelectedAddresses,
     catalogs: &Catalogs,
 ) {
     for (address, seen) in &answers.seen {

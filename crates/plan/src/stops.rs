@@ -12,19 +12,15 @@
 //!
 //! Not here: which tasks wait for whom (`tasks::gates`); standing there (`apply::gates`).
 
-use std::collections::HashMap;
-
 use blueprint::{Address, Breakpoint, Breakpoints, Name};
 use evaluate::resolve::Evaluation;
 use state::{OperationKind, Snapshot, StatusOp, Stop, Stops};
 use understand::documents::{Documents, group_key};
+use understand::links::DeterministicMap;
 
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::model::{Action, AddressSet, PlannedStop, Purpose, Step};
-
-/// A map with a fixed hash, so that nothing depends on a random seed.
-pub(crate) type DeterministicMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
 /// What happens behind an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +95,7 @@ impl Subjects {
         if !anything {
             return subjects;
         }
-        let known = Known::of(&snapshot.stops);
+        let known = RecordedStops::of(&snapshot.stops);
         subjects.add_children(draft, documents, &declared, &known, partial);
         subjects.add_things(draft, documents, snapshot, &known, partial);
         if kind == OperationKind::Rollback {
@@ -116,7 +112,7 @@ impl Subjects {
         draft: &Draft,
         documents: Option<&Documents>,
         declared: &DeterministicMap<Box<[Name]>, Breakpoints>,
-        known: &Known<'_>,
+        known: &RecordedStops<'_>,
         partial: bool,
     ) {
         let mut inside: DeterministicMap<Box<[Name]>, InChild> = DeterministicMap::default();
@@ -179,7 +175,7 @@ impl Subjects {
         draft: &Draft,
         documents: Option<&Documents>,
         snapshot: &Snapshot,
-        known: &Known<'_>,
+        known: &RecordedStops<'_>,
         partial: bool,
     ) {
         for decision in draft.decisions.iter().filter(|decision| decision.linked.is_none()) {
@@ -289,14 +285,14 @@ impl Subjects {
 }
 
 /// What is remembered, by what it is about.
-struct Known<'s> {
+struct RecordedStops<'s> {
     things: indexmap::IndexMap<Address, &'s Stop, foldhash::fast::FixedState>,
     children: indexmap::IndexMap<Box<[Name]>, &'s Stop, foldhash::fast::FixedState>,
 }
 
-impl<'s> Known<'s> {
-    fn of(stops: &'s Stops) -> Known<'s> {
-        let mut known = Known { things: Default::default(), children: Default::default() };
+impl<'s> RecordedStops<'s> {
+    fn of(stops: &'s Stops) -> RecordedStops<'s> {
+        let mut known = RecordedStops { things: Default::default(), children: Default::default() };
         for (name, stop) in stops {
             match (Stop::child(name), name.parse()) {
                 (Some(path), _) => drop(known.children.insert(path, stop)),

@@ -10,7 +10,7 @@ use state::Snapshot;
 use understand::documents::{Documents, NumberedKind, group_key};
 use understand::graph::GraphNode;
 
-use crate::addresses::Named;
+use crate::addresses::SelectedAddresses;
 use crate::codes;
 use crate::decision::Decision;
 use crate::draft::Draft;
@@ -45,7 +45,7 @@ impl Untouched {
 /// Reports `removed-but-needed` for a target that would be deleted while a resource outside the targets still uses it.
 pub(crate) fn restrict(
     draft: &mut Draft,
-    named: &Named,
+    named: &SelectedAddresses,
     purpose: Purpose,
     snapshot: &Snapshot,
     found: &mut Diagnostics,

@@ -24,7 +24,7 @@ use crate::codes;
 use crate::drafting::preflight::operation_of;
 use crate::model::{Action, AddressSet, Step};
 use crate::plan::{Plan, Staged};
-use crate::refresh::{Reading, read_again};
+use crate::refresh::{ResourceRead, read_again};
 use crate::task::Decided;
 
 const CHANGED: &str = "has changed since the plan was made";
@@ -249,7 +249,7 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> 
             PinnedRead::Unknown => true,
         };
         let then = answers.imports.get(address).or_else(|| answers.seen.get(then_at).filter(is_of_record));
-        let Reading { target, request } = read_again(address, record, &instances);
+        let ResourceRead { target, request } = read_again(address, record, &instances);
         Some(async move { (address, ty, record, then, world.read(target, request).await) })
     });
     for (address, ty, record, then, now) in futures::future::join_all(asked.collect::<Vec<_>>()).await {

@@ -19,7 +19,7 @@ use blueprint::{Name, PackageFamily, Value};
 
 pub use self::pace::read_limits;
 pub use self::reader::CatalogError;
-use self::reader::{Object, Place};
+use self::reader::{JsonObject, JsonPlace};
 use crate::{Catalog, Hosted, Setting, TypeSource};
 
 /// Reads the catalogue that a JSON text describes, and checks it for contradictions. The first mistake is the error.
@@ -35,8 +35,8 @@ pub fn read_catalog_over(text: &str, beneath: Arc<dyn TypeSource>) -> Result<Cat
 
 fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, CatalogError> {
     let value = reader::parse(text)?;
-    let place = Place::top();
-    let object = Object::new(
+    let place = JsonPlace::top();
+    let object = JsonObject::new(
         &value,
         &place,
         &[
@@ -86,7 +86,7 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
     Ok(catalog)
 }
 
-fn namespaces(object: &Object<'_>) -> Result<Vec<Name>, CatalogError> {
+fn namespaces(object: &JsonObject<'_>) -> Result<Vec<Name>, CatalogError> {
     let namespaces = match object.need("namespace")? {
         Value::Text(name) => vec![name.clone()],
         _ => object.texts("namespace")?,
@@ -106,10 +106,10 @@ fn namespaces(object: &Object<'_>) -> Result<Vec<Name>, CatalogError> {
 }
 
 /// Reads `package`: the family of hosted packages, their version and parameters. `None` for a built-in catalogue.
-fn hosted(object: &Object<'_>) -> Result<Option<Hosted>, CatalogError> {
+fn hosted(object: &JsonObject<'_>) -> Result<Option<Hosted>, CatalogError> {
     let Some(value) = object.get("package") else { return Ok(None) };
     let place = object.place.key("package");
-    let object = Object::new(value, &place, &["family", "version", "parameters"])?;
+    let object = JsonObject::new(value, &place, &["family", "version", "parameters"])?;
     let word = object.need_text("family")?;
     let family = match PackageFamily::of_word(&word) {
         Some(PackageFamily::BuiltIn) => return Ok(None),
@@ -126,7 +126,7 @@ fn hosted(object: &Object<'_>) -> Result<Option<Hosted>, CatalogError> {
     Ok(Some(Hosted { family, version: object.text("version")?, parameters }))
 }
 
-fn settings(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+fn settings(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
     let all = object.place.key("settings");
     for (name, value) in object.entries("settings")? {
         let place = all.key(name);

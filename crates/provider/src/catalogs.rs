@@ -29,7 +29,7 @@ pub enum TypeRef<T> {
 /// its namespaces is first looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs {
-    entries: Vec<Entry>,
+    entries: Vec<CatalogEntry>,
     /// The position of the entry that offers a namespace.
     by_namespace: IndexMap<Name, usize>,
     packages: Packages,
@@ -55,7 +55,7 @@ impl std::fmt::Debug for LazyCatalog {
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct CatalogEntry {
     lazy: LazyCatalog,
     opened: OnceLock<Opened>,
 }
@@ -79,7 +79,7 @@ impl From<Arc<Catalog>> for LazyCatalog {
     }
 }
 
-impl Entry {
+impl CatalogEntry {
     fn opened(&self) -> &Opened {
         self.opened.get_or_init(|| {
             let catalog = (self.lazy.open)();
@@ -124,7 +124,7 @@ impl Catalogs {
                     all.by_namespace.insert(namespace.clone(), at);
                 }
             }
-            all.entries.push(Entry { lazy, opened: OnceLock::new() });
+            all.entries.push(CatalogEntry { lazy, opened: OnceLock::new() });
         }
         (all, twice)
     }
@@ -156,7 +156,7 @@ impl Catalogs {
 
     /// All namespaces that lists name, and all hosted packages. No catalogue is opened.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
-        let named = |entry: &Entry| entry.is_listed() || entry.lazy.hosted.is_some();
+        let named = |entry: &CatalogEntry| entry.is_listed() || entry.lazy.hosted.is_some();
         let listed = self.by_namespace.iter().filter(move |(_, at)| named(&self.entries[**at]));
         listed.map(|(name, _)| name.as_ref())
     }

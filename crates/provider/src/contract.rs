@@ -75,12 +75,12 @@ pub struct CheckRequest<'a> {
 
 /// The provider's findings about a spec.
 #[derive(Clone, Debug, Default)]
-pub struct Checked {
+pub struct CheckFindings {
     /// Refusals and warnings.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
-impl Checked {
+impl CheckFindings {
     /// Refuses the value at a path, with the reason.
     pub fn refuse(&mut self, path: impl Into<FieldPath>, why: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::error(path, why));
@@ -352,9 +352,13 @@ pub trait Provider: Send + Sync {
 /// no marks where the catalogue says that a field is sensitive; marks in answers are kept.
 pub trait Session: Send + Sync {
     /// Checks a spec beyond the catalogue. Only called if the type's capabilities set `checks`.
-    fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let _ = (call, request);
-        Box::pin(async { Ok(Checked::default()) })
+        Box::pin(async { Ok(CheckFindings::default()) })
     }
 
     /// Reads one resource. A resource that does not exist is [`ReadOutcome::Absent`], not an error.

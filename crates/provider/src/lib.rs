@@ -33,8 +33,8 @@ pub use catalog::Catalog;
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
 pub use catalogs::{Catalogs, LazyCatalog, TypeRef, combine};
 pub use contract::{
-    ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, Configuration, Configured, FetchRequest, Fetched,
-    ImportRequest, Imported, InvokeRequest, Observed, Progress, Provider, ReadOutcome, ReadRequest, Readiness,
+    ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, Configuration, Configured, FetchRequest,
+    Fetched, ImportRequest, Imported, InvokeRequest, Observed, Progress, Provider, ReadOutcome, ReadRequest, Readiness,
     Recalled, Session, SettingsChange, UpgradeRequest, Upgraded, configured,
 };
 pub use diagnostic::{Finding, ProviderDiagnostic, ProviderSeverity};
@@ -52,6 +52,7 @@ pub use transform::{Transform, TransformError};
 pub use type_source::{TypeSource, plain_name};
 pub use types::{
     AbstractType, Annotation, Attribute, Attributes, Capabilities, CustomType, DataSourceType, FilterField, FilterType,
-    Hosted, OptionOf, Plans, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef, Wait, follows,
+    Hosted, ImplicitDependency, OptionOf, Plans, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef,
+    follows,
 };
 pub use unavailable::{SessionFailure, Unavailable};

@@ -13,12 +13,12 @@ use crate::{Configuration, Configured, Provider, ProviderError};
 /// Sets that [share](Providers::share) a provider share its sessions too.
 #[derive(Clone, Default)]
 pub struct Providers {
-    by_namespace: IndexMap<Name, Arc<Entry>>,
+    by_namespace: IndexMap<Name, Arc<ProviderEntry>>,
 }
 
 type Make = Box<dyn FnOnce() -> Arc<dyn Provider> + Send>;
 
-struct Entry {
+struct ProviderEntry {
     provider: LazyLock<Arc<dyn Provider>, Make>,
     sessions: Mutex<Vec<SessionEntry>>,
 }
@@ -55,7 +55,7 @@ impl Providers {
         F: FnOnce() -> Arc<dyn Provider> + Send + 'static,
     {
         let provider = LazyLock::new(Box::new(make) as Make);
-        let entry = Arc::new(Entry { provider, sessions: Mutex::default() });
+        let entry = Arc::new(ProviderEntry { provider, sessions: Mutex::default() });
         self.by_namespace.extend(namespaces.into_iter().map(|namespace| (namespace, entry.clone())));
     }
 
@@ -111,14 +111,14 @@ impl Providers {
 
     /// Closes all sessions at the same time, each once. A session that is needed again is configured again.
     pub async fn close(&self) {
-        let of_entry = |entry: &Arc<Entry>| std::mem::take(&mut *entry.sessions());
+        let of_entry = |entry: &Arc<ProviderEntry>| std::mem::take(&mut *entry.sessions());
         let sessions: Vec<SessionEntry> = self.by_namespace.values().flat_map(of_entry).collect();
         let open = sessions.iter().filter_map(|entry| entry.session.get()?.as_ref().ok());
         futures::future::join_all(open.map(|configured| configured.session.close())).await;
     }
 }
 
-impl Entry {
+impl ProviderEntry {
     fn sessions(&self) -> MutexGuard<'_, Vec<SessionEntry>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }

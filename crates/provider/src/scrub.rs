@@ -27,9 +27,9 @@ const SHORTEST_INSIDE_A_WORD: usize = 3;
 #[derive(Clone, Debug, Default)]
 pub struct Scrub {
     /// Secrets too short to have parts, by length.
-    whole: [Parts; LEAST_OF_A_PART + 1],
+    whole: [RunHashes; LEAST_OF_A_PART + 1],
     /// Parts of longer secrets, by length.
-    parts: [Parts; MOST_OF_A_PART + 1],
+    parts: [RunHashes; MOST_OF_A_PART + 1],
     /// Longer secrets as a whole, in every encoding.
     forms: Forms,
     /// All secrets unchanged. A value that equals one is secret regardless of its length.
@@ -64,10 +64,10 @@ impl std::fmt::Debug for Forms {
 
 /// Hashes of runs of one length.
 #[derive(Clone, Default)]
-struct Parts(HashSet<u64, foldhash::fast::FixedState>);
+struct RunHashes(HashSet<u64, foldhash::fast::FixedState>);
 
 /// Does not show the secrets.
-impl std::fmt::Debug for Parts {
+impl std::fmt::Debug for RunHashes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "({} parts of secrets)", self.0.len())
     }
@@ -186,11 +186,11 @@ const SHORTEST_IN_A_WORD_OF_A_RUN: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct RunScrub {
     /// Blocks of longer secrets, and shorter secrets as a whole, by length.
-    blocks: [Parts; BLOCK + 1],
+    blocks: [RunHashes; BLOCK + 1],
     /// The lengths of the secrets that end with a block.
     lengths: HashMap<u64, Vec<usize>, foldhash::fast::FixedState>,
     /// The added secrets.
-    known: Parts,
+    known: RunHashes,
 }
 
 /// The matches in a text.

@@ -42,7 +42,7 @@ pub struct ResourceType {
     /// Its support status.
     pub support_status: SupportStatus,
     /// Dependencies beyond the references and those that the document declares.
-    pub waits: Vec<Wait>,
+    pub waits: Vec<ImplicitDependency>,
     /// Fields whose change replaces the resource depending on another field.
     pub replaces_where: Vec<ReplacesWhere>,
     /// Fields that name files which an operation reads, each with the computed field that holds the digest last read. A
@@ -68,7 +68,7 @@ pub struct ReplacesWhere {
 ///
 /// Two fields concern the same resource if they are written alike: the same text, or the same reference.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wait {
+pub struct ImplicitDependency {
     /// The type of the resources that are waited for.
     pub type_name: Name,
     /// Fields of the waiting resource, any of which may name the third resource: names with dots, `[]` after one for

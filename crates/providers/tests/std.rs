@@ -8,8 +8,8 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Checked, Finding, Observed, Operation, ProviderError, ProviderSeverity,
-    ReadOutcome, ReadRequest, Session,
+    Applied, ApplyRequest, Call, CheckFindings, CheckRequest, Finding, Observed, Operation, ProviderError,
+    ProviderSeverity, ReadOutcome, ReadRequest, Session,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -57,7 +57,7 @@ async fn refused(desired: Value) -> String {
     rendered(desired).await.unwrap_err().message
 }
 
-async fn check(spec: &Value) -> Checked {
+async fn check(spec: &Value) -> CheckFindings {
     providers::std::provider()
         .check(&call(Path::new("/")), CheckRequest { type_name: "std/template", spec })
         .await
@@ -144,7 +144,7 @@ async fn an_endless_template_is_an_error() {
 
 #[tokio::test]
 async fn invalid_specs_are_rejected_at_their_fields() {
-    let at = |checked: Checked| {
+    let at = |checked: CheckFindings| {
         checked
             .diagnostics
             .into_iter()

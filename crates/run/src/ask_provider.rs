@@ -9,12 +9,12 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use futures::FutureExt as _;
 use provider::{
-    BoxFuture, Call, CheckRequest, Checked, Configured, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest,
-    PlanRequest, Planned, Preflight, PreflightRequest, Progress, ProviderError, ReadOutcome, ReadRequest,
-    SettingsChange, UpgradeRequest, Upgraded,
+    BoxFuture, Call, CheckFindings, CheckRequest, Configured, FetchRequest, Fetched, ImportRequest, Imported,
+    InvokeRequest, PlanRequest, Planned, Preflight, PreflightRequest, Progress, ProviderError, ReadOutcome,
+    ReadRequest, SettingsChange, UpgradeRequest, Upgraded,
 };
 
-use crate::scrub::Secrets;
+use crate::scrub::CallSecrets;
 use crate::shell::{PlanningEvent, Shell};
 use evaluate::question::{ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Reply, Subject};
 
@@ -25,7 +25,7 @@ impl Shell {
     /// Passes a question to its provider.
     pub(crate) fn ask_provider<'a>(&'a self, question: ProviderQuestion<'a>) -> BoxFuture<'a, Reply> {
         let ProviderQuestion { namespace, instance, subject, folder, request } = question;
-        let target = Target { shell: self, namespace, instance, subject, folder };
+        let target = ProviderTarget { shell: self, namespace, instance, subject, folder };
         match request {
             ProviderRequest::Check(request) => boxed(target.check(request), ProviderReply::Checked),
             ProviderRequest::Read(request) => boxed(target.read(request), ProviderReply::Read),
@@ -50,7 +50,7 @@ fn boxed<'a, T: 'a>(
 
 /// What a question is about.
 #[derive(Clone, Copy)]
-struct Target<'a> {
+struct ProviderTarget<'a> {
     shell: &'a Shell,
     namespace: &'a str,
     instance: Option<&'a ProviderInstance>,
@@ -58,7 +58,7 @@ struct Target<'a> {
     folder: &'a str,
 }
 
-impl<'a> Target<'a> {
+impl<'a> ProviderTarget<'a> {
     fn address(&self) -> &'a Address {
         static NO_RESOURCE: LazyLock<[Address; 2]> =
             LazyLock::new(|| [Address::root("data"), Address::root("function")]);
@@ -84,11 +84,11 @@ impl<'a> Target<'a> {
     }
 
     /// The secrets of a call with these values.
-    fn secrets<'v>(&self, sent: impl IntoIterator<Item = &'v Value>) -> Arc<Secrets> {
-        Secrets::of(&self.shell.known, sent)
+    fn secrets<'v>(&self, sent: impl IntoIterator<Item = &'v Value>) -> Arc<CallSecrets> {
+        CallSecrets::of(&self.shell.known, sent)
     }
 
-    async fn check(self, request: CheckRequest<'_>) -> Result<Checked, ProviderError> {
+    async fn check(self, request: CheckRequest<'_>) -> Result<CheckFindings, ProviderError> {
         let call = self.call();
         let secrets = self.secrets([request.spec, &call.settings]);
         let checked = self.session(request.type_name).await?.session.check(&call, request).await;
@@ -102,7 +102,7 @@ impl<'a> Target<'a> {
         let call = self.call();
         let read = self.session(request.type_name).await?.session.read(&call, request).await;
         let sent = [request.inputs, request.outputs, request.private, &call.settings];
-        Secrets::read(&self.shell.known, sent, read)
+        CallSecrets::read(&self.shell.known, sent, read)
     }
 
     async fn plan(self, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {

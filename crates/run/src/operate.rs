@@ -12,7 +12,7 @@ use super::run::{Aborted, Interrupt, LEASE, run};
 use crate::codes;
 use crate::shell::{Rng, Shell};
 use apply::machine::Apply;
-use apply::model::{OnFailure, Outcome, Settings};
+use apply::model::{ApplySettings, OnFailure, Outcome};
 use evaluate::event::Event;
 use evaluate::world::Environment as _;
 use plan::generation::{self, RollbackTarget, TargetOperation};
@@ -67,7 +67,7 @@ pub struct OperateRequest<'a> {
     /// The person or process that runs the operation, for the lease and the history.
     pub who: &'a str,
     /// How it is carried out.
-    pub settings: Settings,
+    pub settings: ApplySettings,
     /// Makes the plan of a rollback; `None` if no rollback follows a failure.
     pub back: Option<&'a dyn RollbackPlanner>,
     /// Requests of a person to stop.
@@ -79,7 +79,7 @@ struct Leased<'a> {
     shell: &'a Shell,
     store: &'a dyn Store,
     lease: &'a state::Lease,
-    settings: Settings,
+    settings: ApplySettings,
     who: &'a str,
 }
 
@@ -231,7 +231,7 @@ impl Leased<'_> {
             return None;
         };
         outcome.diagnostics.append(found);
-        let settings = Settings { on_failure: OnFailure::KeepGoing, ..settings };
+        let settings = ApplySettings { on_failure: OnFailure::KeepGoing, ..settings };
         let head = match store.head(&lease.instance).await {
             Ok(head) => head,
             Err(error) => return Some(Operated::Aborted(lost(outcome, error))),

@@ -14,7 +14,7 @@ use state::{Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::scrub::Secrets;
+use super::scrub::CallSecrets;
 use crate::shell::Shell;
 use apply::machine::Apply;
 use apply::model::Asking;
@@ -56,7 +56,7 @@ impl Aborted {
     }
 }
 
-enum Answer {
+enum EffectResult {
     Committed(Result<Revision, StoreError>),
     Applied(u32, Result<Applied, ProviderError>),
     /// The call was not made: the lease is lost or could not be checked.
@@ -79,7 +79,7 @@ pub async fn run(
     mut tell: impl FnMut(Event) + Send,
 ) -> Result<Outcome, Aborted> {
     let mut state = LoopState::of(apply.plan().revision);
-    let mut under_way: FuturesUnordered<BoxFuture<'_, Answer>> = FuturesUnordered::new();
+    let mut under_way: FuturesUnordered<BoxFuture<'_, EffectResult>> = FuturesUnordered::new();
     let (progress, mut told) = mpsc::unbounded_channel::<Event>();
     let mut alive = tokio::time::interval(LEASE / 3);
     alive.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -100,7 +100,7 @@ pub async fn run(
             match effect {
                 Effect::Commit(entries) => {
                     let done = store.commit(lease, state.revision, entries);
-                    under_way.push(Box::pin(done.map(Answer::Committed)));
+                    under_way.push(Box::pin(done.map(EffectResult::Committed)));
                 }
                 Effect::Call(task, request) => {
                     let progress = progress.clone();
@@ -110,18 +110,18 @@ pub async fn run(
                         // Another operation may have taken the instance over if this process was suspended since its
                         // last commit.
                         match store.check_lease(lease).await {
-                            Ok(()) => Answer::Applied(task, call(shell, request, cancel, progress).await),
-                            Err(error) => Answer::NotCalled(task, error),
+                            Ok(()) => EffectResult::Applied(task, call(shell, request, cancel, progress).await),
+                            Err(error) => EffectResult::NotCalled(task, error),
                         }
                     }));
                 }
                 Effect::Poll(task, request) => {
-                    under_way.push(Box::pin(async move { Answer::Polled(task, poll(shell, request).await) }));
+                    under_way.push(Box::pin(async move { EffectResult::Polled(task, poll(shell, request).await) }));
                 }
                 Effect::Ask(asking) => under_way.push(Box::pin(ask(shell, asking))),
                 Effect::Wake(number, after) => under_way.push(Box::pin(async move {
                     tokio::time::sleep(after).await;
-                    Answer::Woke(number)
+                    EffectResult::Woke(number)
                 })),
                 Effect::Cancel => shell.cancel.cancel(),
                 Effect::CancelOne(task) => {
@@ -194,31 +194,31 @@ impl LoopState {
     }
 
     /// Turns an answer into an input of the machine.
-    fn take_in(&mut self, answer: Answer, shell: &Shell) {
+    fn take_in(&mut self, answer: EffectResult, shell: &Shell) {
         let happened = match answer {
-            Answer::Committed(Ok(now)) => {
+            EffectResult::Committed(Ok(now)) => {
                 self.revision = now;
                 Happened::Committed(shell.clock.now())
             }
-            Answer::Committed(Err(error)) => {
+            EffectResult::Committed(Err(error)) => {
                 let why = words(&error);
                 self.refused = Some(error);
                 Happened::CommitFailed(why)
             }
-            Answer::Applied(task, answer) => {
+            EffectResult::Applied(task, answer) => {
                 self.cancels.remove(&task);
                 Happened::Applied(task, answer)
             }
-            Answer::NotCalled(task, error) => {
+            EffectResult::NotCalled(task, error) => {
                 self.cancels.remove(&task);
                 self.happened.push(Happened::CommitFailed(words(&error)));
                 self.refused.get_or_insert(error);
                 let why = "it was not called, because the instance is no longer held by this operation";
                 Happened::Applied(task, Err(ProviderError::new(ErrorKind::Cancelled, why)))
             }
-            Answer::Polled(task, answer) => Happened::Polled(task, answer),
-            Answer::Answered(task, replies) => Happened::Answered(task, replies),
-            Answer::Woke(number) => Happened::Woke(number),
+            EffectResult::Polled(task, answer) => Happened::Polled(task, answer),
+            EffectResult::Answered(task, replies) => Happened::Answered(task, replies),
+            EffectResult::Woke(number) => Happened::Woke(number),
         };
         self.happened.push(happened);
     }
@@ -256,7 +256,7 @@ async fn call(
         None => shell.settings_of(request.type_name.package_name()),
     };
     let values = [&request.desired, &request.prior_inputs, &request.prior, &request.private, &settings];
-    let secrets = Secrets::of(&shell.known, values);
+    let secrets = CallSecrets::of(&shell.known, values);
     let told = {
         let secrets = secrets.clone();
         Arc::new(move |text: &str| {
@@ -288,12 +288,12 @@ fn call_of(shell: &Shell, request: &CallRequest, progress: Progress) -> Call {
     shell.call_of(address, type_name.package_name(), provider.as_ref(), token.clone(), progress, folder)
 }
 
-async fn ask(shell: &Shell, asking: Asking) -> Answer {
+async fn ask(shell: &Shell, asking: Asking) -> EffectResult {
     let Asking { task, questions, now, functions } = asking;
     let puts: Vec<_> =
         questions.iter().map(|question| put(question, now, PlanPhase::Apply, &functions, shell)).collect();
     let replies = futures::future::join_all(puts).await;
-    Answer::Answered(task, questions.into_iter().zip(replies).collect())
+    EffectResult::Answered(task, questions.into_iter().zip(replies).collect())
 }
 
 async fn poll(shell: &Shell, request: CallRequest) -> Result<Readiness, ProviderError> {
@@ -310,7 +310,8 @@ async fn poll(shell: &Shell, request: CallRequest) -> Result<Readiness, Provider
         private: &request.private,
         token: None,
     };
-    let secrets = Secrets::of(&shell.known, [&request.prior_inputs, &request.prior, &request.private, &call.settings]);
+    let secrets =
+        CallSecrets::of(&shell.known, [&request.prior_inputs, &request.prior, &request.private, &call.settings]);
     match configured.session.poll_ready(&call, asked).await {
         Ok(Readiness::Ready(fields)) => Ok(Readiness::Ready(secrets.marked(fields))),
         Ok(Readiness::NotYet) => Ok(Readiness::NotYet),

@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use blueprint::{Name, TypeId, Value};
 use provider::{
-    Applied, Catalogs, Checked, Fetched, Observed, Planned, Preflight, ProviderDiagnostic, ProviderError, ReadOutcome,
-    Ready, RunScrub, Scrub, SourceContent, TypeRef, Verdict,
+    Applied, Catalogs, CheckFindings, Fetched, Observed, Planned, Preflight, ProviderDiagnostic, ProviderError,
+    ReadOutcome, Ready, RunScrub, Scrub, SourceContent, TypeRef, Verdict,
 };
 
 use understand::compare::{has_sensitive, mark_fields};
 
 /// The secrets of a run. A shell and its clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Known(Arc<Mutex<Gathered>>);
+pub struct RunSecrets(Arc<Mutex<Gathered>>);
 
 #[derive(Debug, Default)]
 struct Gathered {
@@ -30,7 +30,7 @@ struct Gathered {
 /// Number of values that may wait before they are searched.
 const MANY: usize = 4096;
 
-impl Known {
+impl RunSecrets {
     /// Adds the secrets in a value: from now on they are masked in everything that providers report.
     pub fn learn(&self, value: &Value) {
         if value.has_secret() {
@@ -74,18 +74,18 @@ impl Gathered {
 }
 
 /// The values of a call, and their secrets, which are found on first use.
-pub(crate) struct Secrets {
+pub(crate) struct CallSecrets {
     values: Vec<Value>,
     scrub: OnceLock<Scrub>,
-    known: Known,
+    known: RunSecrets,
 }
 
-impl Secrets {
+impl CallSecrets {
     /// The secrets of a call with these values.
-    pub(crate) fn of<'a>(known: &Known, values: impl IntoIterator<Item = &'a Value>) -> Arc<Secrets> {
+    pub(crate) fn of<'a>(known: &RunSecrets, values: impl IntoIterator<Item = &'a Value>) -> Arc<CallSecrets> {
         let values: Vec<Value> = values.into_iter().cloned().collect();
         values.iter().for_each(|value| known.learn(value));
-        Arc::new(Secrets { values, scrub: OnceLock::new(), known: known.clone() })
+        Arc::new(CallSecrets { values, scrub: OnceLock::new(), known: known.clone() })
     }
 
     fn scrub(&self) -> &Scrub {
@@ -137,7 +137,7 @@ impl Secrets {
     }
 
     /// Removes secrets from the findings about a spec.
-    pub(crate) fn checked(&self, mut checked: Checked) -> Checked {
+    pub(crate) fn checked(&self, mut checked: CheckFindings) -> CheckFindings {
         self.clean_diagnostics(&mut checked.diagnostics);
         checked
     }
@@ -177,7 +177,7 @@ impl Secrets {
     /// Removes secrets from the result of a read with these values. Usually there is neither a text nor a secret; then
     /// nothing is copied.
     pub(crate) fn read<'a>(
-        known: &Known,
+        known: &RunSecrets,
         values: impl IntoIterator<Item = &'a Value> + Clone,
         read: Result<ReadOutcome, ProviderError>,
     ) -> Result<ReadOutcome, ProviderError> {
@@ -196,7 +196,7 @@ impl Secrets {
                 seen => seen,
             });
         }
-        let secrets = Secrets::of(known, values);
+        let secrets = CallSecrets::of(known, values);
         read.map(|seen| secrets.seen(seen)).map_err(|error| secrets.refused(error))
     }
 
@@ -224,8 +224,8 @@ impl Secrets {
         catalogs: &Catalogs,
     ) -> Result<Applied, ProviderError> {
         let made = |fields: &Value| match catalogs.resource_type(type_name) {
-            TypeRef::Known(ty) => Secrets::of(&self.known, [&mark_fields(&ty.schema, fields, &Value::Null)]),
-            _ => Secrets::of(&self.known, []),
+            TypeRef::Known(ty) => CallSecrets::of(&self.known, [&mark_fields(&ty.schema, fields, &Value::Null)]),
+            _ => CallSecrets::of(&self.known, []),
         };
         match answer {
             Ok(mut applied) => {

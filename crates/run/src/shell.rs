@@ -18,8 +18,8 @@ use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
 
 pub use crate::remarks::Remarks;
-pub use crate::scrub::Known;
-use crate::scrub::Secrets;
+use crate::scrub::CallSecrets;
+pub use crate::scrub::RunSecrets;
 use evaluate::question::{ProviderInstance, Question, Reply, Retry, SettingsRemark, SourceError};
 use evaluate::world::{Environment, World};
 
@@ -161,7 +161,7 @@ pub struct Shell {
     /// Receives log lines of providers' processes.
     pub log: Option<ProviderLog>,
     /// The secrets of the run.
-    pub known: Known,
+    pub known: RunSecrets,
     /// What providers have said about their settings.
     pub remarks: Remarks,
     /// Cancelled when the answers are no longer awaited.
@@ -265,7 +265,7 @@ impl Shell {
                 let written = places.and_then(|places| places(package, error.field.as_ref()));
                 let failure = SessionFailure { provider: name, settings: written };
                 let error = ProviderError { session: Some(Box::new(failure)), ..error };
-                Err(Secrets::of(&self.known, [&settings]).refused(error))
+                Err(CallSecrets::of(&self.known, [&settings]).refused(error))
             }
             None => Err(ProviderError::new(
                 ErrorKind::Document,
@@ -283,7 +283,7 @@ impl Shell {
         said: &[ProviderDiagnostic],
     ) {
         let mut said = said.to_vec();
-        Secrets::of(&self.known, [settings]).clean_diagnostics(&mut said);
+        CallSecrets::of(&self.known, [settings]).clean_diagnostics(&mut said);
         let places = self.places.as_ref().filter(|_| instance.is_none());
         self.remarks.note(said.into_iter().map(|said| SettingsRemark {
             provider: instance.map_or_else(|| package.into(), |it| it.address.to_string().into()),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use blueprint::{Name, Value};
 use plugins::PluginLease;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
+    Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, ErrorKind, FetchRequest, Fetched,
     ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanRequest, Planned, ProviderDiagnostic,
     ProviderError, ReadOutcome, ReadRequest, Scrub, UpgradeRequest, Upgraded,
 };
@@ -75,7 +75,7 @@ impl ManagedPackage {
         self.within(call, CallEffect::Reads, asked).await
     }
 
-    async fn check_with(&self, call: &Call, request: CheckRequest<'_>) -> Result<Checked, ProviderError> {
+    async fn check_with(&self, call: &Call, request: CheckRequest<'_>) -> Result<CheckFindings, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         let secrets = || self.secrets([request.spec]);
         let checking = async {
@@ -89,7 +89,7 @@ impl ManagedPackage {
                 Err(failure) => Err(error_of(failure, CallEffect::Reads, &secrets())),
             }
         };
-        Ok(Checked { diagnostics: self.within(call, CallEffect::Reads, checking).await? })
+        Ok(CheckFindings { diagnostics: self.within(call, CallEffect::Reads, checking).await? })
     }
 
     async fn plan_with(&self, call: &Call, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
@@ -406,7 +406,11 @@ impl Acting<'_> {
 }
 
 impl provider::Session for ManagedPackage {
-    fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         Box::pin(self.check_with(call, request))
     }
 

@@ -218,7 +218,7 @@ impl Bench {
             instance: &self.name,
             id: engine::shell::operation_id(&self.shell.chance),
             who: "me@here",
-            settings: engine::apply::Settings::default(),
+            settings: engine::apply::ApplySettings::default(),
             back: None,
             interrupts,
         };

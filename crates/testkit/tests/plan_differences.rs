@@ -10,7 +10,7 @@ use engine::shell::Operated;
 use engine::{
     Environment, Given, Options, ProviderReply, ProviderRequest, Question, Reply, Request, Staged, Step, World,
 };
-use provider::{BoxFuture, Checked, Fetched, Planned, Preflight};
+use provider::{BoxFuture, CheckFindings, Fetched, Planned, Preflight};
 use state::OperationOutcome;
 use testkit::harness::{Harness, StageResult, settings};
 use testkit::toy::world::EmptyWorld;
@@ -316,7 +316,7 @@ impl World for Opinionated {
         Box::pin(async move {
             let Question::Provider(asked) = question else { return question.refused("there is nothing here") };
             Reply::Provider(Ok(match asked.request {
-                ProviderRequest::Check(_) => ProviderReply::Checked(Checked::default()),
+                ProviderRequest::Check(_) => ProviderReply::Checked(CheckFindings::default()),
                 ProviderRequest::Preflight(_) => ProviderReply::Preflight(Preflight::default()),
                 ProviderRequest::Plan(_) => {
                     ProviderReply::Planned(Planned { replaces: vec!["note".into()], ..Planned::default() })

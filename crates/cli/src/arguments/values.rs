@@ -30,7 +30,7 @@ impl DriftPolicy {
 
 /// What to do when a step fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnFailure {
+pub(crate) enum OnFailureArgument {
     /// Start nothing new; wait for what runs
     Stop,
     /// Skip only what depends on it
@@ -39,12 +39,12 @@ pub(crate) enum OnFailure {
     Rollback,
 }
 
-impl From<OnFailure> for engine::config::OnFailure {
-    fn from(on_failure: OnFailure) -> engine::config::OnFailure {
+impl From<OnFailureArgument> for engine::config::OnFailure {
+    fn from(on_failure: OnFailureArgument) -> engine::config::OnFailure {
         match on_failure {
-            OnFailure::Stop => engine::config::OnFailure::Stop,
-            OnFailure::KeepGoing => engine::config::OnFailure::KeepGoing,
-            OnFailure::Rollback => engine::config::OnFailure::Rollback,
+            OnFailureArgument::Stop => engine::config::OnFailure::Stop,
+            OnFailureArgument::KeepGoing => engine::config::OnFailure::KeepGoing,
+            OnFailureArgument::Rollback => engine::config::OnFailure::Rollback,
         }
     }
 }

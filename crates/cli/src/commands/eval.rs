@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use diag::Diagnostics;
-use engine::{Document, DocumentSource, Planned, StageRequest, StagedDocument, json};
+use engine::{Document, DocumentSource, PlannedOperation, StageRequest, StagedDocument, json};
 use serde_json::json;
 
 use super::exports::bare;
@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
         ..StageRequest::new(source)
     };
     let StagedDocument { document, planned } = session.stage(request, report).await?;
-    let Planned { shell, mut staged, .. } = planned;
+    let PlannedOperation { shell, mut staged, .. } = planned;
     let Ok(expr) = parsed.recv() else { return Ok(Exit::Unusable) };
     let mut found = Diagnostics::new();
     let value = staged.evaluate(&expr, &shell, &mut found).await;

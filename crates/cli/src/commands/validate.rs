@@ -1,6 +1,6 @@
 //! `cyan validate`: checks named documents, and all documents in named folders.
 
-use engine::validate::{NamedDocument, Verdict, Verdicts};
+use engine::validate::{DocumentVerdict, NamedDocument, Verdicts};
 use engine::{Document, DocumentSource, Inputs, json};
 
 use crate::arguments::{Global, Validate};
@@ -26,7 +26,7 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
             Err(error @ CommandError::Usage { .. }) => return Err(error),
             Err(error) => {
                 report.error(&error);
-                verdicts.documents.push(Verdict::unreadable(one, &error));
+                verdicts.documents.push(DocumentVerdict::unreadable(one, &error));
             }
         }
     }
@@ -54,7 +54,7 @@ async fn check(
     inputs: &Inputs,
     global: &Global,
     report: &mut Report,
-) -> Result<Verdict, CommandError> {
+) -> Result<DocumentVerdict, CommandError> {
     let config = named.config(global.config.as_deref(), &source.folder)?;
     let session = open::for_checks(global, config, &source.folder, report)?;
     let (verdict, document) = session.verdict(named, source, inputs, report).await?;

@@ -62,7 +62,7 @@ pub(crate) fn layout(sizes: &[Size], arrows: &[(usize, usize)]) -> Layout {
     let mut boxes = vec![Point { x: 0.0, y: 0.0 }; sizes.len()];
     let mut routes = vec![Vec::new(); arrows.len()];
     let (parts, alone) = parts(sizes.len(), arrows);
-    let mut drawn: Vec<Drawn> = parts.iter().map(|part| draw(part, sizes, arrows)).collect();
+    let mut drawn: Vec<PlacedPart> = parts.iter().map(|part| draw(part, sizes, arrows)).collect();
     if !alone.is_empty() {
         drawn.push(grid(&alone, sizes));
     }
@@ -86,7 +86,7 @@ struct Part {
 }
 
 /// A part with places of its own.
-struct Drawn {
+struct PlacedPart {
     size: Size,
     boxes: Vec<(usize, Point)>,
     routes: Vec<(usize, Vec<Point>)>,
@@ -151,7 +151,7 @@ struct Layered {
     left: Vec<Vec<usize>>,
 }
 
-fn draw(part: &Part, sizes: &[Size], arrows: &[(usize, usize)]) -> Drawn {
+fn draw(part: &Part, sizes: &[Size], arrows: &[(usize, usize)]) -> PlacedPart {
     let local: HashMap<usize, usize> = part.nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();
     let joined: Vec<(usize, usize)> =
         part.arrows.iter().map(|arrow| (local[&arrows[*arrow].0], local[&arrows[*arrow].1])).collect();
@@ -187,7 +187,7 @@ fn draw(part: &Part, sizes: &[Size], arrows: &[(usize, usize)]) -> Drawn {
         (*arrow, points)
     });
     let routes = routes.collect();
-    Drawn { size: Size { width: (x - COLUMN_GAP).max(0.0), height: end - top }, boxes, routes }
+    PlacedPart { size: Size { width: (x - COLUMN_GAP).max(0.0), height: end - top }, boxes, routes }
 }
 
 /// The column of each box: as far left as the boxes that point at it allow. A box without incoming arrows is next to
@@ -430,7 +430,7 @@ fn spread(wanted: &[f64], offsets: &[f64]) -> Vec<f64> {
 }
 
 /// Boxes without arrows, in rows.
-fn grid(nodes: &[usize], sizes: &[Size]) -> Drawn {
+fn grid(nodes: &[usize], sizes: &[Size]) -> PlacedPart {
     let width = nodes.iter().map(|node| sizes[*node].width).fold(0.0, f64::max) + GAP;
     let height = nodes.iter().map(|node| sizes[*node].height).fold(0.0, f64::max) + GAP;
     let columns = ((nodes.len() as f64 * height * ASPECT / width).sqrt().round() as usize).clamp(1, nodes.len());
@@ -438,11 +438,11 @@ fn grid(nodes: &[usize], sizes: &[Size]) -> Drawn {
     let boxes = nodes.iter().enumerate().map(|(at, node)| (*node, place(at))).collect();
     let rows = nodes.len().div_ceil(columns);
     let size = Size { width: columns as f64 * width - GAP, height: rows as f64 * height - GAP };
-    Drawn { size, boxes, routes: Vec::new() }
+    PlacedPart { size, boxes, routes: Vec::new() }
 }
 
 /// Places parts in rows, in their order.
-fn pack(parts: &[Drawn]) -> (Vec<Point>, Size) {
+fn pack(parts: &[PlacedPart]) -> (Vec<Point>, Size) {
     let area: f64 = parts.iter().map(|part| (part.size.width + GAP) * (part.size.height + GAP)).sum();
     let widest = parts.iter().map(|part| part.size.width).fold(0.0, f64::max);
     let most = widest.max((area * ASPECT).sqrt());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::validate::{DeclaredNames, Verdict, Verdicts};
+use crate::validate::{DeclaredNames, DocumentVerdict, Verdicts};
 
 /// The verdicts on all documents of a request.
 pub fn verdicts(verdicts: &Verdicts) -> Json {
@@ -15,7 +15,7 @@ pub fn verdicts(verdicts: &Verdicts) -> Json {
     json
 }
 
-fn verdict(verdict: &Verdict) -> Json {
+fn verdict(verdict: &DocumentVerdict) -> Json {
     json!({
         "file": verdict.file,
         "valid": verdict.is_valid(),

@@ -20,14 +20,14 @@ use provider::Catalogs;
 use state::Snapshot;
 use understand::documents::Documents;
 
-use crate::batches::turns::{Extra, MemberState, Rolling, Turn, Who, turns};
+use crate::batches::turns::{BatchTurn, Extra, MemberState, RollingGroup, Who, turns};
 use crate::decision::{Decision, removal};
 use crate::draft::{Draft, DraftGroup};
 use crate::model::{Action, AddressSet, Batch, Reason};
 
 /// What is known of a member.
 #[derive(Default)]
-struct Member {
+struct BatchMember {
     there: bool,
     /// Positions of decisions about it, and about everything in it.
     decisions: Vec<usize>,
@@ -36,7 +36,7 @@ struct Member {
 /// A group with its members.
 struct Group<'a> {
     batches: &'a Batches,
-    members: IndexMap<Name, Member>,
+    members: IndexMap<Name, BatchMember>,
 }
 
 /// Puts the members of groups into batches, one after the other, and makes those temporary that only stand in for
@@ -59,7 +59,7 @@ pub(crate) fn arrange(
     let mut standing_in: AddressSet = AddressSet::default();
     for group in groups {
         let of_name = |name: &Name| group.members.get(name);
-        let decided = |member: Option<&Member>| -> Vec<usize> {
+        let decided = |member: Option<&BatchMember>| -> Vec<usize> {
             member.map_or_else(Vec::new, |member| {
                 let forth = |at: &&usize| is_forth(&draft.decisions[**at]);
                 member.decisions.iter().filter(forth).copied().collect()
@@ -84,7 +84,7 @@ pub(crate) fn arrange(
         let batches = group.batches;
         let members: Vec<MemberState> = batches.members.iter().map(standing).collect();
         let extras: Vec<Extra> = batches.beyond.iter().map(extra).collect();
-        let (all, late) = turns(&Rolling {
+        let (all, late) = turns(&RollingGroup {
             members: &members,
             extras: &extras,
             size: batches.size.max(1),
@@ -166,7 +166,7 @@ fn groups<'a>(draft: &Draft, documents: &'a Documents, evaluation: &Evaluation, 
     if groups.is_empty() {
         return groups;
     }
-    let mut each = |address: &Address, tell: &dyn Fn(&mut Member)| {
+    let mut each = |address: &Address, tell: &dyn Fn(&mut BatchMember)| {
         for length in 0..=address.path.len() {
             if let Some(group) = of_path.get(&address.path[..length]) {
                 let name = address.path.get(length).unwrap_or(&address.name);
@@ -199,7 +199,13 @@ fn is_forth(decision: &Decision) -> bool {
 }
 
 /// The addresses of a batch. Notes in their decisions which batch it is, and which members are temporary.
-fn together(turn: &Turn, group: &Group<'_>, draft: &mut Draft, batch: Option<Batch>, pause: Duration) -> DraftGroup {
+fn together(
+    turn: &BatchTurn,
+    group: &Group<'_>,
+    draft: &mut Draft,
+    batch: Option<Batch>,
+    pause: Duration,
+) -> DraftGroup {
     let batches = group.batches;
     let mut together = DraftGroup { comes: Vec::new(), goes: Vec::new(), pause };
     for who in &turn.comes {

@@ -38,7 +38,7 @@ pub(super) enum Who {
 
 /// What is done together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct BatchTurn {
     /// Made or changed.
     pub(crate) comes: Vec<Who>,
     /// Taken away: positions among those that do not stay.
@@ -46,7 +46,7 @@ pub(super) struct Turn {
 }
 
 /// A group, and what is asked of its change.
-pub(super) struct Rolling<'a> {
+pub(super) struct RollingGroup<'a> {
     pub(crate) members: &'a [MemberState],
     /// Those in front stay longest.
     pub(super) extras: &'a [Extra],
@@ -64,7 +64,7 @@ fn next_batch(target: usize, there: usize, current: usize, size: usize, in_servi
 }
 
 /// The batches, none of them empty; and new members that are made at once behind them, where that is asked for.
-pub(super) fn turns(rolling: &Rolling<'_>) -> (Vec<Turn>, Option<Turn>) {
+pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<BatchTurn>) {
     let stays = |standing: MemberState| !rolling.new_ones_last || standing != MemberState::Absent;
     let of = |wanted: MemberState| {
         let all = (0..rolling.members.len()).filter(move |at| rolling.members[*at] == wanted);
@@ -95,7 +95,7 @@ pub(super) fn turns(rolling: &Rolling<'_>) -> (Vec<Turn>, Option<Turn>) {
             break;
         }
         let (size, batch) = next_batch(target, all, current, rolling.size, rolling.in_service);
-        let mut turn = Turn::default();
+        let mut turn = BatchTurn::default();
         while turn.comes.len() < batch
             && let Some(member) = absent.pop()
         {
@@ -120,16 +120,16 @@ pub(super) fn turns(rolling: &Rolling<'_>) -> (Vec<Turn>, Option<Turn>) {
             turn.comes.push(Who::Member(member));
             current += 1;
         }
-        if turn == Turn::default() {
+        if turn == BatchTurn::default() {
             break;
         }
         turns.push(turn);
     }
     if !extras.is_empty() {
-        turns.push(Turn { comes: Vec::new(), goes: extras });
+        turns.push(BatchTurn { comes: Vec::new(), goes: extras });
     }
     let late =
-        (!late.is_empty()).then(|| Turn { comes: late.into_iter().map(Who::Member).collect(), goes: Vec::new() });
+        (!late.is_empty()).then(|| BatchTurn { comes: late.into_iter().map(Who::Member).collect(), goes: Vec::new() });
     (turns, late)
 }
 

@@ -15,7 +15,7 @@ use state::{Record, Snapshot, StatusOp, StatusWord};
 use understand::compare::{Change, differences, mark_fields, with_path_of};
 use understand::links::contribution::{Contribution, carried};
 
-use crate::addresses::Named;
+use crate::addresses::SelectedAddresses;
 use crate::codes;
 use crate::decision::{Decision, Lineage, PrivateData, Protection};
 use crate::drafting::decided::{DecidedSoFar, conclude};
@@ -36,7 +36,7 @@ pub(crate) struct LevelContext<'a> {
     /// Addresses behind intermediate values, by the name of the value.
     pub(crate) groups: &'a IndexMap<Name, Vec<Address>>,
     /// What a person asked to replace.
-    pub(crate) replace: &'a Named,
+    pub(crate) replace: &'a SelectedAddresses,
     pub(crate) world: &'a dyn World,
 }
 
@@ -73,7 +73,7 @@ pub(crate) async fn decide_level(
             let linked = link_dependencies(evaluation, *index, position);
             let dependencies = if linked.is_empty() { common.clone() } else { with_more(&common, linked) };
             let written = evaluation.links.written_into(&member.address);
-            let wanted = Wanted { member, resource, ty, dependencies, provider: provider.clone(), written };
+            let wanted = DesiredMember { member, resource, ty, dependencies, provider: provider.clone(), written };
             let mut decision = decide(wanted, snapshot, &evaluation.answers);
             mark_link_changes(evaluation, *index, position, &mut decision);
             decision.element = Some((*index, position));
@@ -95,7 +95,7 @@ pub(crate) async fn decide_level(
                 {
                     let written = evaluation.links.written_into(&member.address);
                     let (dependencies, provider) = (decision.dependencies.clone(), decision.provider.clone());
-                    let wanted = Wanted { member, resource, ty, dependencies, provider, written };
+                    let wanted = DesiredMember { member, resource, ty, dependencies, provider, written };
                     let again = decide(wanted, snapshot, &evaluation.answers);
                     decision = decided_again(decision, again, &evaluation.answers, resource);
                 }
@@ -138,7 +138,7 @@ pub(crate) fn with_more(common: &[Address], more: Vec<Address>) -> Vec<Address> 
 }
 
 /// What the document wants of a member.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct DesiredMember<'a> {
     pub(crate) member: &'a Member,
     pub(crate) resource: &'a Resource,
     pub(crate) ty: &'a Arc<ResourceType>,
@@ -150,8 +150,8 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Compares what is wanted of a member with what is recorded and read of it.
-pub(crate) fn decide(wanted: Wanted<'_>, snapshot: &Snapshot, answers: &Answers) -> Decision {
-    let Wanted { resource, ty, written, .. } = wanted;
+pub(crate) fn decide(wanted: DesiredMember<'_>, snapshot: &Snapshot, answers: &Answers) -> Decision {
+    let DesiredMember { resource, ty, written, .. } = wanted;
     let address = &wanted.member.address;
     let record = snapshot.records.get(address);
     let seen = answers.seen.get(address);
@@ -253,8 +253,8 @@ fn compare(
 }
 
 /// The decision to create a member, before anything is compared.
-fn undecided(wanted: Wanted<'_>, record: Option<&Arc<Record>>) -> Decision {
-    let Wanted { member, resource, ty, dependencies, provider, .. } = wanted;
+fn undecided(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> Decision {
+    let DesiredMember { member, resource, ty, dependencies, provider, .. } = wanted;
     let address = &member.address;
     Decision {
         address: address.clone(),

@@ -12,7 +12,7 @@ use state::Snapshot;
 use understand::links::address::part_of;
 use understand::links::wiring::{LinkRead, LinkTarget};
 
-use crate::drafting::decide::{Wanted, decide};
+use crate::drafting::decide::{DesiredMember, decide};
 use crate::drafting::decided::{DecidedSoFar, conclude};
 use crate::drafting::opinions::ask_providers;
 use crate::drafting::preflight;
@@ -64,7 +64,7 @@ pub(crate) async fn decide_parts(
             };
             let written = evaluation.links.written_into(&member.address);
             let holder = part_resource(evaluation.place_of(pair.a), ty);
-            let wanted = Wanted { member, resource: &holder, ty, dependencies, provider: None, written };
+            let wanted = DesiredMember { member, resource: &holder, ty, dependencies, provider: None, written };
             let mut decision = decide(wanted, snapshot, &evaluation.answers);
             decision.linked = Some(std::sync::Arc::new(Linked::Part { link, part }));
             drafts.push(decision);

@@ -35,12 +35,12 @@ pub(crate) fn members(
     if resource.each.is_none() {
         let member = member(evaluation, unit, address.clone(), None, resource, ty, found).map_err(|need| vec![need])?;
         return Ok(match member {
-            Evaluated::There(member) => Members::Single(member),
-            Evaluated::Absent => {
+            EvaluatedMember::There(member) => Members::Single(member),
+            EvaluatedMember::Absent => {
                 absent.push(address);
                 Members::Absent
             }
-            Evaluated::Failed => Members::Failed,
+            EvaluatedMember::Failed => Members::Failed,
         });
     }
     let owner = address.to_string();
@@ -78,12 +78,12 @@ pub(crate) fn members(
         }
         let address = address.clone().with_key(key);
         match member(evaluation, unit, address.clone(), Some(item), resource, ty, found) {
-            Ok(Evaluated::There(member)) => list.push(Some(member)),
-            Ok(Evaluated::Absent) => {
+            Ok(EvaluatedMember::There(member)) => list.push(Some(member)),
+            Ok(EvaluatedMember::Absent) => {
                 absent.push(address);
                 list.push(None);
             }
-            Ok(Evaluated::Failed) => failed = true,
+            Ok(EvaluatedMember::Failed) => failed = true,
             Err(need) => needs.push(need),
         }
         // The same mistake in every member is one mistake of the template.
@@ -103,7 +103,7 @@ pub(crate) fn members(
     }
 }
 
-pub(crate) enum Evaluated {
+pub(crate) enum EvaluatedMember {
     There(Box<Member>),
     Absent,
     Failed,
@@ -117,25 +117,25 @@ pub(crate) fn member(
     resource: &Resource,
     ty: &ResourceType,
     found: &mut Diagnostics,
-) -> Result<Evaluated, Need> {
+) -> Result<EvaluatedMember, Need> {
     let owner = address.to_string();
     let site = ExpressionSite { unit, owner: &owner, item: item.as_ref() };
     let condition_open = match evaluation.condition(site, resource, found)? {
         Some(Some(true)) => false,
         Some(None) => true,
-        Some(Some(false)) => return Ok(Evaluated::Absent),
-        None => return Ok(Evaluated::Failed),
+        Some(Some(false)) => return Ok(EvaluatedMember::Absent),
+        None => return Ok(EvaluatedMember::Failed),
     };
     let metadata = evaluation.metadata(site, resource, found)?;
     let spec = match evaluation.spec(site, resource, ty, found)? {
         Some(spec) => spec,
         // What exists elsewhere is not made from its spec, which may read what is settled later.
         None if resource.lifecycle.external.is_some() => Value::unknown(None, None),
-        None => return Ok(Evaluated::Failed),
+        None => return Ok(EvaluatedMember::Failed),
     };
     let retain = evaluation.retained(site, resource, found)?;
     let outputs = Outputs::Unknown;
-    Ok(Evaluated::There(Box::new(Member { address, item, spec, metadata, condition_open, retain, outputs })))
+    Ok(EvaluatedMember::There(Box::new(Member { address, item, spec, metadata, condition_open, retain, outputs })))
 }
 
 /// Evaluates the members of a template again, because other values are remembered for them than were drawn.
@@ -195,7 +195,7 @@ pub(crate) async fn redraw(
     for _ in 0..=old.len() {
         let mut mistakes = Diagnostics::new();
         match self::member(evaluation, unit, address.clone(), item.clone(), resource, ty, &mut mistakes) {
-            Ok(Evaluated::There(fresh)) => {
+            Ok(EvaluatedMember::There(fresh)) => {
                 let spec = fresh.spec.clone();
                 let Ok(Some(merged)) = evaluation.merged(index, position, spec, &mut mistakes) else { return false };
                 if let Some(place) = evaluation.member_mut(index, position) {

@@ -26,7 +26,7 @@ use provider::Catalogs;
 use state::Snapshot;
 use understand::links::address::is_link;
 
-use crate::addresses::Named;
+use crate::addresses::SelectedAddresses;
 use crate::decision::removal;
 use crate::draft::Draft;
 use crate::drafting::decide::{LevelContext, decide_level};
@@ -50,7 +50,7 @@ pub(crate) struct Drafting<'a> {
     pub(crate) settled_records: &'a mut SettledRecords,
     pub(crate) target_set: &'a TargetSet<'a>,
     pub(crate) moves: &'a mut Moves,
-    pub(crate) replace: &'a Named,
+    pub(crate) replace: &'a SelectedAddresses,
     pub(crate) taken: &'a [Taken],
     pub(crate) catalogs: &'a Catalogs,
     pub(crate) world: &'a dyn World,

@@ -63,7 +63,7 @@ struct WrittenAfter {
 }
 
 /// What is known of one link while it is decided about.
-struct Wanted {
+struct EvaluatedLink {
     link: LinkAt,
     address: Address,
     type_name: TypeId,
@@ -227,7 +227,7 @@ fn hold_against_limits(
 }
 
 /// Everything that the kind of a link says of it; `None` if it is in error.
-fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) -> Result<Option<Wanted>, Need> {
+fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) -> Result<Option<EvaluatedLink>, Need> {
     let Some(pair) = evaluation.pair(link.0) else { return Ok(None) };
     let Some(address) = evaluation.link(link).map(|link| link.address.clone()) else { return Ok(None) };
     let Some(notes) = evaluation.notes(link, found)? else { return Ok(None) };
@@ -247,7 +247,7 @@ fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) 
         Err(_) => return Ok(None),
     };
     let type_name = format!("{}::{}", pair.kind.a, pair.kind.b).into();
-    Ok(Some(Wanted { link, address, type_name, span: pair.span, notes, with, data, rank: 0, after: Vec::new() }))
+    Ok(Some(EvaluatedLink { link, address, type_name, span: pair.span, notes, with, data, rank: 0, after: Vec::new() }))
 }
 
 /// What a link makes of its own accord, and what it writes once its ends are there.
@@ -260,7 +260,7 @@ fn decide_link(
     snapshot: &Snapshot,
     positions: &DeterministicMap<Address, usize>,
     standing: &mut TargetContents,
-    one: &Wanted,
+    one: &EvaluatedLink,
     found: &mut Diagnostics,
 ) -> Result<Option<Drafted>, Need> {
     let Some(pair) = evaluation.pair(one.link.0) else { return Ok(None) };
@@ -325,7 +325,7 @@ struct LinkDraft<'a> {
     evaluation: &'a Evaluation,
     snapshot: &'a Snapshot,
     positions: &'a DeterministicMap<Address, usize>,
-    one: &'a Wanted,
+    one: &'a EvaluatedLink,
     kind: Arc<LinkKind>,
     prior: Option<Arc<Record>>,
     /// What it has written by steps of its own, as recorded.

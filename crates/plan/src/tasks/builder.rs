@@ -12,7 +12,7 @@ use crate::task::{Decided, Task, TaskKind, Until, Wait};
 
 /// Tasks of one decision, by what they do.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Tasks {
+pub(crate) struct DecisionTasks {
     /// Create, update, record or condition.
     pub(crate) forward: Option<u32>,
     /// Delete, or the delete of a replacement.
@@ -24,7 +24,7 @@ pub(crate) struct Tasks {
 pub(crate) struct Builder<'a> {
     pub(crate) tasks: Vec<Task>,
     /// What has no task is not among them.
-    pub(crate) of: IndexMap<Address, Tasks>,
+    pub(crate) of: IndexMap<Address, DecisionTasks>,
     /// Gathers of intermediate values: what waits for the value, and what waits for all its users.
     pub(crate) gathers: IndexMap<Name, Option<u32>>,
     pub(crate) releases: IndexMap<Name, u32>,
@@ -39,7 +39,7 @@ impl Builder<'_> {
 
     /// Deletes of deposed objects, one after the other, and never concurrently with another call at the address: after
     /// the resource is as desired, or before its record is dropped.
-    pub(crate) fn left_over(&mut self, decided: &std::sync::Arc<Decided>, tasks: Tasks) -> Option<u32> {
+    pub(crate) fn left_over(&mut self, decided: &std::sync::Arc<Decided>, tasks: DecisionTasks) -> Option<u32> {
         let count = decided.prior.as_ref().map_or(0, |record| record.deposed_objects().count());
         let (mut first, mut last) = (None, None);
         for old in 1..=count as u32 {

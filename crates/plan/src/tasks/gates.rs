@@ -21,7 +21,7 @@ use crate::tasks::builder::Builder;
 type Set<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
 
 /// The subjects of each task, by the number of the task: the resource itself, and the children that contain it.
-struct Places<'s> {
+struct TaskSubjects<'s> {
     subjects: &'s Subjects,
     resource: Vec<Option<u32>>,
     parents: Vec<Vec<u32>>,
@@ -29,7 +29,7 @@ struct Places<'s> {
     members: Vec<Vec<u32>>,
 }
 
-impl Places<'_> {
+impl TaskSubjects<'_> {
     /// The subjects that are children and contain this place.
     fn above(&self, path: &[Name]) -> Vec<u32> {
         if self.subjects.children.is_empty() {
@@ -65,7 +65,7 @@ impl Places<'_> {
 }
 
 /// What stands behind an intermediate value that waits for gates.
-struct Held {
+struct HeldBack {
     /// The gates of resources, as one task.
     resources: Option<u32>,
     /// Children.
@@ -81,7 +81,8 @@ pub(crate) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects,
         return gates;
     }
     let count = subjects.all.len();
-    let mut places = Places { subjects, resource: Vec::new(), parents: Vec::new(), members: vec![Vec::new(); count] };
+    let mut places =
+        TaskSubjects { subjects, resource: Vec::new(), parents: Vec::new(), members: vec![Vec::new(); count] };
     locate(builder, &mut places);
     let after = after_gates(builder, &mut places, &mut gates);
     let stops: Vec<Option<u32>> =
@@ -95,7 +96,7 @@ pub(crate) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects,
 
 /// Finds out where each task belongs. What stands for a value belongs to the document of that value; what stands for
 /// other tasks, to where all of these do.
-fn locate(builder: &Builder<'_>, places: &mut Places<'_>) {
+fn locate(builder: &Builder<'_>, places: &mut TaskSubjects<'_>) {
     let mut of_values: IndexMap<u32, Vec<u32>> = IndexMap::default();
     if !places.subjects.children.is_empty() {
         let gathers = builder.gathers.iter().filter_map(|(name, task)| Some((name, (*task)?)));
@@ -127,7 +128,7 @@ fn is_value(kind: TaskKind) -> bool {
 
 fn new_gate(
     builder: &mut Builder<'_>,
-    places: &mut Places<'_>,
+    places: &mut TaskSubjects<'_>,
     subject: u32,
     gates: &mut Vec<Gate>,
     gate: Gate,
@@ -143,7 +144,7 @@ fn new_gate(
 }
 
 /// The gates behind actions: they come once all of the action is done, and all that stops inside of it has been passed.
-fn after_gates(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: &mut Vec<Gate>) -> Vec<Option<u32>> {
+fn after_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: &mut Vec<Gate>) -> Vec<Option<u32>> {
     let subjects = places.subjects;
     let mut after: Vec<Option<u32>> = vec![None; subjects.all.len()];
     for (number, subject) in (0..).zip(&subjects.all) {
@@ -188,7 +189,7 @@ fn after_gates(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: &mut V
 }
 
 /// Who waits for a task waits for the gate behind it.
-fn wait_as_they_wait(builder: &mut Builder<'_>, places: &Places<'_>, stops: &[Option<u32>]) {
+fn wait_as_they_wait(builder: &mut Builder<'_>, places: &TaskSubjects<'_>, stops: &[Option<u32>]) {
     for task in 0..places.resource.len() as u32 {
         let mut more: Vec<u32> = Vec::new();
         for wait in builder.tasks[task as usize].waits.iter().filter(|wait| wait.until != Until::Over) {
@@ -206,7 +207,12 @@ fn wait_as_they_wait(builder: &mut Builder<'_>, places: &Places<'_>, stops: &[Op
 }
 
 /// Who uses something of which nothing is left to do but to be passed waits for its gate too.
-fn wait_for_what_they_use(builder: &mut Builder<'_>, draft: &Draft, places: &mut Places<'_>, stops: &[Option<u32>]) {
+fn wait_for_what_they_use(
+    builder: &mut Builder<'_>,
+    draft: &Draft,
+    places: &mut TaskSubjects<'_>,
+    stops: &[Option<u32>],
+) {
     let subjects = places.subjects;
     let is_made = |subject: &u32| {
         stops[*subject as usize].is_some() && subjects.all[*subject as usize].action != Some(StatusOp::Delete)
@@ -214,7 +220,7 @@ fn wait_for_what_they_use(builder: &mut Builder<'_>, draft: &Draft, places: &mut
     if !(0..stops.len() as u32).any(|subject| is_made(&subject)) {
         return;
     }
-    let mut held: IndexMap<Name, Held> = IndexMap::default();
+    let mut held: IndexMap<Name, HeldBack> = IndexMap::default();
     for (name, uses) in &draft.groups {
         let own = address_of_group(name);
         let mut resources: Vec<u32> = Vec::new();
@@ -236,7 +242,7 @@ fn wait_for_what_they_use(builder: &mut Builder<'_>, draft: &Draft, places: &mut
             continue;
         }
         let resources = (!resources.is_empty()).then(|| gather(builder, places, resources, &own));
-        held.insert(name.clone(), Held { resources, children, all: None });
+        held.insert(name.clone(), HeldBack { resources, children, all: None });
     }
     for decision in &draft.decisions {
         let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) else { continue };
@@ -271,14 +277,19 @@ fn wait_for_what_they_use(builder: &mut Builder<'_>, draft: &Draft, places: &mut
 }
 
 /// A task that stands for these gates, and belongs to the document of a value.
-fn gather(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: Vec<u32>, of: &Address) -> u32 {
+fn gather(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: Vec<u32>, of: &Address) -> u32 {
     let task = builder.add_gather(gates);
     places.put(task, None, places.above(&of.path));
     task
 }
 
 /// What a thing used that is gone by now waits for its gate.
-fn wait_for_what_is_gone(builder: &mut Builder<'_>, snapshot: &Snapshot, places: &Places<'_>, stops: &[Option<u32>]) {
+fn wait_for_what_is_gone(
+    builder: &mut Builder<'_>,
+    snapshot: &Snapshot,
+    places: &TaskSubjects<'_>,
+    stops: &[Option<u32>],
+) {
     for (number, subject) in (0..).zip(&places.subjects.all) {
         let Some(gate) = stops[number as usize].filter(|_| subject.action == Some(StatusOp::Delete)) else { continue };
         let mut seen: Set<&Address> = Set::default();
@@ -301,7 +312,7 @@ fn wait_for_what_is_gone(builder: &mut Builder<'_>, snapshot: &Snapshot, places:
 
 /// The gates before actions: they come when it is the thing's turn, or the child's as a whole. Outer ones come first,
 /// so that what stands inside waits for both.
-fn before_gates(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: &mut Vec<Gate>) {
+fn before_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: &mut Vec<Gate>) {
     let subjects = places.subjects;
     let mut order: Vec<u32> = (0..subjects.all.len() as u32).filter(|at| subjects.all[*at as usize].before).collect();
     order.sort_by_key(|at| subjects.all[*at as usize].path.as_ref().map_or(usize::MAX, |path| path.len()));

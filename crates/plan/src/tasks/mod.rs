@@ -30,7 +30,7 @@ use crate::links::report::{link_changes, links_by_resource, note_links_in_steps}
 use crate::model::{Action, Gate, LeftAlone, LinkChange, Reason, Step};
 use crate::stops::Subjects;
 use crate::task::{Decided, Task, TaskKind};
-use crate::tasks::builder::{Builder, Tasks};
+use crate::tasks::builder::{Builder, DecisionTasks};
 use crate::tasks::sort::topological;
 use crate::tasks::steps::number;
 use crate::tasks::waits::{conditions, unique_conflicts, wait_for_users, wait_for_what_is_used};
@@ -82,8 +82,8 @@ pub(crate) fn order(
             let task = builder.add(kind, Some(&*decided));
             of_links.insert(number, task);
             let tasks = match kind {
-                TaskKind::Link => Tasks { forward: Some(task), ..Tasks::default() },
-                TaskKind::Forget => Tasks { backward: Some(task), ..Tasks::default() },
+                TaskKind::Link => DecisionTasks { forward: Some(task), ..DecisionTasks::default() },
+                TaskKind::Forget => DecisionTasks { backward: Some(task), ..DecisionTasks::default() },
                 _ => continue,
             };
             builder.of.insert(decision.address.clone(), tasks);
@@ -147,7 +147,7 @@ fn resource_tasks(
     builder: &mut Builder<'_>,
     decision: &Decision,
     decided: &impl Deref<Target = Arc<Decided>>,
-) -> Tasks {
+) -> DecisionTasks {
     let is_known_only_to_state = decision.element.is_none() && decision.linked.is_none();
     let configured = || decision.prior.as_ref().is_some_and(|record| record.status.word == StatusWord::Configured);
     let (forward, backward) = match decision.action {
@@ -170,7 +170,7 @@ fn resource_tasks(
     };
     let forward = forward.map(|kind| builder.add(kind, Some(&**decided)));
     let backward = backward.map(|kind| builder.add(kind, Some(&**decided)));
-    Tasks { forward, backward, left_over: None }
+    DecisionTasks { forward, backward, left_over: None }
 }
 
 /// Whether the object to delete is gone already, and only deposed objects are left.

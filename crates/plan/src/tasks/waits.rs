@@ -13,7 +13,7 @@ use crate::draft::Draft;
 use crate::linked::Linked;
 use crate::model::Action;
 use crate::task::{Decided, TaskKind, Until};
-use crate::tasks::builder::{Builder, Tasks};
+use crate::tasks::builder::{Builder, DecisionTasks};
 
 /// Everything that is made or changed waits for what it uses.
 pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: Option<&Evaluation>) {
@@ -153,7 +153,7 @@ pub(crate) fn wait_for_users(
     snapshot: &Snapshot,
     freed: &std::collections::HashSet<Address, foldhash::fast::FixedState>,
 ) {
-    let goes = |tasks: &Tasks| tasks.backward.or(tasks.left_over).is_some();
+    let goes = |tasks: &DecisionTasks| tasks.backward.or(tasks.left_over).is_some();
     if snapshot.groups.is_empty() && !builder.of.values().any(goes) {
         return;
     }

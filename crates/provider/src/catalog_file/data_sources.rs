@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blueprint::{IndexMap, Name, Schema, Value};
 
 use super::fields;
-use super::reader::{self, CatalogError, Object, Place};
+use super::reader::{self, CatalogError, JsonObject, JsonPlace};
 use super::types::{annotations, in_namespace};
 use crate::{Catalog, CustomType, DataSourceType, FilterField, OptionOf};
 
@@ -29,18 +29,18 @@ const OPERATORS: &[&str] = &[
     "<=",
 ];
 
-pub(super) fn data_source_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn data_source_types(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
     let all = object.place.key("dataSourceTypes");
     for (name, value) in object.entries("dataSourceTypes")? {
         let place = all.key(name);
         in_namespace(name, catalog, &place)?;
-        let object = Object::new(
+        let object = JsonObject::new(
             value,
             &place,
             &["about", "docs", "example", "filter", "exclusive", "required", "fields", "annotations", "rows", "acts"],
         )?;
         let filters = filters(&object)?;
-        let known = |name: &Name, place: &Place<'_>| {
+        let known = |name: &Name, place: &JsonPlace<'_>| {
             if filters.contains_key(name) { Ok(()) } else { Err(place.error(format!("`{name}` is no filter field"))) }
         };
         let required = object.texts("required")?;
@@ -83,12 +83,12 @@ pub(super) fn data_source_types(object: &Object<'_>, catalog: &mut Catalog) -> R
     Ok(())
 }
 
-fn filters(object: &Object<'_>) -> Result<IndexMap<Name, FilterField>, CatalogError> {
+fn filters(object: &JsonObject<'_>) -> Result<IndexMap<Name, FilterField>, CatalogError> {
     let all = object.place.key("filter");
     let mut filters = IndexMap::default();
     for (path, value) in object.entries("filter")? {
         let place = all.key(path);
-        let object = Object::new(value, &place, &["type", "pushDown", "docs", "about"])?;
+        let object = JsonObject::new(value, &place, &["type", "pushDown", "docs", "about"])?;
         let push_down = object.texts("pushDown")?;
         let place_of = object.place.key("pushDown");
         if let Some(at) = push_down.iter().position(|operator| !OPERATORS.contains(&operator.as_ref())) {
@@ -101,7 +101,7 @@ fn filters(object: &Object<'_>) -> Result<IndexMap<Name, FilterField>, CatalogEr
 }
 
 fn rows(
-    object: &Object<'_>,
+    object: &JsonObject<'_>,
     schema: &Schema,
     filters: &IndexMap<Name, FilterField>,
 ) -> Result<Vec<Value>, CatalogError> {
@@ -119,18 +119,18 @@ fn rows(
     Ok(object.items("rows")?.to_vec())
 }
 
-pub(super) fn variable_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn variable_types(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
     let all = object.place.key("variableTypes");
     for (name, value) in object.entries("variableTypes")? {
         let place = all.key(name);
         in_namespace(name, catalog, &place)?;
-        let outer = Object::new(value, &place, &["kind", "options", "about", "docs"])?;
+        let outer = JsonObject::new(value, &place, &["kind", "options", "about", "docs"])?;
         let ty = fields::scalar_at(&outer, "kind")?;
         let place = outer.place.key("options");
         let mut options: Vec<OptionOf> = Vec::new();
         for (at, item) in outer.items("options")?.iter().enumerate() {
             let place = place.index(at);
-            let object = Object::new(item, &place, &["label", "value", "description", "docs"])?;
+            let object = JsonObject::new(item, &place, &["label", "value", "description", "docs"])?;
             let label = object.need_text("label")?;
             if options.iter().any(|other| other.label == label) {
                 return Err(object.error("label", format!("`{label}` is listed twice")));

@@ -6,7 +6,7 @@ use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, StandsFor, Supp
 use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::reader::{CatalogError, Object, Place};
+use super::reader::{CatalogError, JsonObject, JsonPlace};
 use crate::{Direction, FilterType, Fit};
 
 const KEYS: &[&str] = &[
@@ -51,7 +51,7 @@ const KEYS: &[&str] = &[
 ];
 
 /// Reads the fields under `key`; empty by default.
-pub(super) fn schema(object: &Object<'_>, key: &str) -> Result<Arc<Schema>, CatalogError> {
+pub(super) fn schema(object: &JsonObject<'_>, key: &str) -> Result<Arc<Schema>, CatalogError> {
     let place = object.place.key(key);
     let mut fields = IndexMap::default();
     for (name, value) in object.entries(key)? {
@@ -69,8 +69,8 @@ pub(super) fn schema(object: &Object<'_>, key: &str) -> Result<Arc<Schema>, Cata
 }
 
 /// Reads one field.
-pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogError> {
-    let object = Object::new(value, place, KEYS)?;
+pub(super) fn field(value: &Value, place: &JsonPlace<'_>) -> Result<Field, CatalogError> {
+    let object = JsonObject::new(value, place, KEYS)?;
     let kind = kind(&object)?;
     let constraint = Constraint {
         min: object.number("min")?,
@@ -116,18 +116,18 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
 }
 
 /// Reads `defaultWith`: another field, and the default if that field is set.
-fn default_with(object: &Object<'_>) -> Result<Option<Arc<(Name, Value)>>, CatalogError> {
+fn default_with(object: &JsonObject<'_>) -> Result<Option<Arc<(Name, Value)>>, CatalogError> {
     let Some(value) = object.get("defaultWith") else { return Ok(None) };
     if !object.has("default") {
         return Err(object.error("defaultWith", "only stands beside a `default`"));
     }
     let place = object.place.key("defaultWith");
-    let object = Object::new(value, &place, &["field", "value"])?;
+    let object = JsonObject::new(value, &place, &["field", "value"])?;
     Ok(Some(Arc::new((object.need_text("field")?, object.need("value")?.clone()))))
 }
 
 /// Reads `modulo`: a step other than 0 and an offset.
-fn modulo(object: &Object<'_>) -> Result<Option<(i64, i64)>, CatalogError> {
+fn modulo(object: &JsonObject<'_>) -> Result<Option<(i64, i64)>, CatalogError> {
     match object.items("modulo")? {
         [] if !object.has("modulo") => Ok(None),
         [Value::Int(step), Value::Int(offset)] if *step != 0 => Ok(Some((*step, *offset))),
@@ -136,15 +136,15 @@ fn modulo(object: &Object<'_>) -> Result<Option<(i64, i64)>, CatalogError> {
 }
 
 /// Reads `standsFor`.
-fn stands_for(object: &Object<'_>) -> Result<Option<Arc<StandsFor>>, CatalogError> {
+fn stands_for(object: &JsonObject<'_>) -> Result<Option<Arc<StandsFor>>, CatalogError> {
     let Some(value) = object.get("standsFor") else { return Ok(None) };
     let place = object.place.key("standsFor");
-    let object = Object::new(value, &place, &["field", "value"])?;
+    let object = JsonObject::new(value, &place, &["field", "value"])?;
     Ok(Some(Arc::new(StandsFor { field: object.need_text("field")?, shape: object.get("value").cloned() })))
 }
 
 /// Reads `standing`.
-pub(super) fn support_status(object: &Object<'_>) -> Result<SupportStatus, CatalogError> {
+pub(super) fn support_status(object: &JsonObject<'_>) -> Result<SupportStatus, CatalogError> {
     let Some(word) = object.text("standing")? else { return Ok(SupportStatus::Supported) };
     SupportStatus::of_word(&word).ok_or_else(|| {
         let words: Vec<&str> = SupportStatus::ALL.iter().map(|(_, word)| *word).collect();
@@ -152,7 +152,7 @@ pub(super) fn support_status(object: &Object<'_>) -> Result<SupportStatus, Catal
     })
 }
 
-fn kind(object: &Object<'_>) -> Result<Kind, CatalogError> {
+fn kind(object: &JsonObject<'_>) -> Result<Kind, CatalogError> {
     let inner = |key: &str| -> Result<Arc<Field>, CatalogError> {
         Ok(Arc::new(match object.get(key) {
             Some(value) => field(value, &object.place.key(key))?,
@@ -199,7 +199,7 @@ fn kind(object: &Object<'_>) -> Result<Kind, CatalogError> {
     Ok(kind)
 }
 
-fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError> {
+fn contradictions(object: &JsonObject<'_>, field: &Field) -> Result<(), CatalogError> {
     let of_kind = |keys: &[&str], fits: bool, wanted: &str| match keys.iter().find(|key| object.has(key)) {
         Some(key) if !fits => Err(object.error(key, format!("only stands on a field of kind {wanted}"))),
         _ => Ok(()),
@@ -298,7 +298,7 @@ fn size(pattern: &Hir) -> u64 {
 
 /// Checks that the template of a simulated value matches the field's kind, as far as this is known before it is filled
 /// in.
-fn filled_in(object: &Object<'_>, field: &Field, template: &Value) -> Result<(), CatalogError> {
+fn filled_in(object: &JsonObject<'_>, field: &Field, template: &Value) -> Result<(), CatalogError> {
     let wrong = |message: &str| Err(object.error("value", message));
     match template {
         Value::Text(text) if text.contains('{') => {
@@ -331,7 +331,7 @@ fn has_marks(template: &Value) -> bool {
 }
 
 /// Checks that the default and the allowed values match the field, and that the default is allowed.
-fn values(object: &Object<'_>, field: &Field) -> Result<(), CatalogError> {
+fn values(object: &JsonObject<'_>, field: &Field) -> Result<(), CatalogError> {
     if field.default.is_none() && field.allowed.is_empty() {
         return Ok(());
     }
@@ -382,14 +382,14 @@ pub(super) fn type_of(text: &str) -> Option<Type> {
 }
 
 /// The type written under a key of an object.
-pub(super) fn type_at(object: &Object<'_>, key: &str) -> Result<Type, CatalogError> {
+pub(super) fn type_at(object: &JsonObject<'_>, key: &str) -> Result<Type, CatalogError> {
     let words = object.need_text(key)?;
     type_of(&words)
         .ok_or_else(|| object.error(key, format!("`{words}` is no type, such as `string` or `array of integer`")))
 }
 
 /// A scalar type written under a key of an object.
-pub(super) fn scalar_at(object: &Object<'_>, key: &str) -> Result<Type, CatalogError> {
+pub(super) fn scalar_at(object: &JsonObject<'_>, key: &str) -> Result<Type, CatalogError> {
     let ty = type_at(object, key)?;
     if matches!(ty, Type::Text | Type::Int | Type::Float | Type::Bool) {
         return Ok(ty);
@@ -444,7 +444,11 @@ pub(super) fn has_field(schema: &Schema, path: &str) -> bool {
 ///
 /// # Errors
 /// With a suggestion, if there is none.
-pub(super) fn need_field<'a>(schema: &'a Schema, name: &Name, place: &Place<'_>) -> Result<&'a Field, CatalogError> {
+pub(super) fn need_field<'a>(
+    schema: &'a Schema,
+    name: &Name,
+    place: &JsonPlace<'_>,
+) -> Result<&'a Field, CatalogError> {
     field_at(schema, name).ok_or_else(|| {
         let near = match diag::nearest(name, schema.fields.keys().map(|name| name.as_ref())) {
             Some(near) => format!("; did you mean `{near}`?"),

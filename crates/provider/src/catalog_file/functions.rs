@@ -4,19 +4,19 @@ use blueprint::Value;
 use expr::{Example, FunctionDef, Parameter, Purity, Returns};
 
 use super::fields;
-use super::reader::{CatalogError, Object, Place};
+use super::reader::{CatalogError, JsonObject, JsonPlace};
 use crate::Catalog;
 
 /// The keys of a function.
 const FUNCTION: &[&str] = &["parameters", "rest", "returns", "takesIndex", "docs", "about", "rule", "examples"];
 
 /// Reads all functions into the catalogue.
-pub(super) fn functions(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn functions(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
     let all = object.place.key("functions");
     let Some(namespace) = catalog.namespaces.first().cloned() else { return Ok(()) };
     for (name, value) in object.entries("functions")? {
         let place = all.key(name);
-        let object = Object::new(value, &place, FUNCTION)?;
+        let object = JsonObject::new(value, &place, FUNCTION)?;
         let place = object.place.key("parameters");
         let mut parameters: Vec<Parameter> = Vec::new();
         for (at, item) in object.items("parameters")?.iter().enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn functions(object: &Object<'_>, catalog: &mut Catalog) -> Result<()
 }
 
 /// Reads examples: pairs of a call and its result, which is JSON or `!` and a diagnostic code.
-fn examples(object: &Object<'_>) -> Result<Vec<Example>, CatalogError> {
+fn examples(object: &JsonObject<'_>) -> Result<Vec<Example>, CatalogError> {
     let place = object.place.key("examples");
     let mut examples = Vec::new();
     for (at, item) in object.items("examples")?.iter().enumerate() {
@@ -67,8 +67,8 @@ fn examples(object: &Object<'_>) -> Result<Vec<Example>, CatalogError> {
     Ok(examples)
 }
 
-fn parameter(value: &Value, place: &Place<'_>) -> Result<Parameter, CatalogError> {
-    let object = Object::new(value, place, &["name", "type", "optional", "docs"])?;
+fn parameter(value: &Value, place: &JsonPlace<'_>) -> Result<Parameter, CatalogError> {
+    let object = JsonObject::new(value, place, &["name", "type", "optional", "docs"])?;
     Ok(Parameter {
         name: object.need_text("name")?,
         ty: fields::type_at(&object, "type")?,

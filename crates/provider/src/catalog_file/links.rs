@@ -6,7 +6,7 @@ use blueprint::{AccessorKind, Expr, ExprKind, IndexMap, Name, Names, Ref, Refere
 use diag::{Diagnostics, Span, Spanned, TextMap};
 
 use super::fields;
-use super::reader::{CatalogError, Object, Place};
+use super::reader::{CatalogError, JsonObject, JsonPlace};
 use super::types::{annotation, in_namespace, is_missing, schema_of};
 use crate::{Annotation, Catalog, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
 
@@ -14,7 +14,7 @@ use crate::{Annotation, Catalog, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUs
 const HEADS: &[&str] = &["a", "b", "note", "part", "use"];
 
 /// Reads all link kinds into the catalogue, whose types have been read before.
-pub(super) fn link_kinds(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn link_kinds(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
     let all = object.place.key("linkKinds");
     let mut kinds: IndexMap<(Name, Name), Arc<LinkKind>> = IndexMap::default();
     for (at, item) in object.items("linkKinds")?.iter().enumerate() {
@@ -32,8 +32,8 @@ pub(super) fn link_kinds(object: &Object<'_>, catalog: &mut Catalog) -> Result<(
     Ok(())
 }
 
-fn link_kind(item: &Value, place: &Place<'_>, catalog: &Catalog) -> Result<LinkKind, CatalogError> {
-    let object = Object::new(
+fn link_kind(item: &Value, place: &JsonPlace<'_>, catalog: &Catalog) -> Result<LinkKind, CatalogError> {
+    let object = JsonObject::new(
         item,
         place,
         &[
@@ -79,7 +79,7 @@ fn link_kind(item: &Value, place: &Place<'_>, catalog: &Catalog) -> Result<LinkK
     let place_of = object.place.key("require");
     for (at, item) in object.items("require")?.iter().enumerate() {
         let place = place_of.index(at);
-        let object = Object::new(item, &place, &["that", "say"])?;
+        let object = JsonObject::new(item, &place, &["that", "say"])?;
         require.push((texts.at(&object, "that")?, texts.at(&object, "say")?));
     }
 
@@ -91,7 +91,7 @@ fn link_kind(item: &Value, place: &Place<'_>, catalog: &Catalog) -> Result<LinkK
         if matches!(name.as_ref(), "a" | "b") || texts.uses.contains_key(name) {
             return Err(place.error("a part may not be called `a` or `b`, or like a neighbour in `use`"));
         }
-        let object = Object::new(item, &place, &["type", "spec", "if"])?;
+        let object = JsonObject::new(item, &place, &["type", "spec", "if"])?;
         let type_name = type_at(&object, "type", catalog)?;
         let spec = texts.at(&object, "spec")?;
         if let (Some(schema), Value::Map(written)) = (schema_of(&type_name, catalog), object.need("spec")?) {
@@ -120,7 +120,7 @@ fn link_kind(item: &Value, place: &Place<'_>, catalog: &Catalog) -> Result<LinkK
 }
 
 /// The name of a resource type under a key. A type of this catalogue must exist; one of another cannot be checked here.
-fn type_at(object: &Object<'_>, key: &str, catalog: &Catalog) -> Result<Name, CatalogError> {
+fn type_at(object: &JsonObject<'_>, key: &str, catalog: &Catalog) -> Result<Name, CatalogError> {
     let name = object.need_text(key)?;
     let id = TypeId::from(&name);
     if id.package_name() == id.token() || is_missing(&name, catalog) {
@@ -129,7 +129,7 @@ fn type_at(object: &Object<'_>, key: &str, catalog: &Catalog) -> Result<Name, Ca
     Ok(name)
 }
 
-fn side_at(object: &Object<'_>, key: &str) -> Result<LinkEnd, CatalogError> {
+fn side_at(object: &JsonObject<'_>, key: &str) -> Result<LinkEnd, CatalogError> {
     match object.need_text(key)?.as_ref() {
         "a" => Ok(Side::A),
         "b" => Ok(Side::B),
@@ -137,10 +137,10 @@ fn side_at(object: &Object<'_>, key: &str) -> Result<LinkEnd, CatalogError> {
     }
 }
 
-fn limits(object: &Object<'_>, key: &str) -> Result<(u32, Option<u32>), CatalogError> {
+fn limits(object: &JsonObject<'_>, key: &str) -> Result<(u32, Option<u32>), CatalogError> {
     let Some(value) = object.get(key) else { return Ok((0, None)) };
     let place = object.place.key(key);
-    let object = Object::new(value, &place, &["min", "max"])?;
+    let object = JsonObject::new(value, &place, &["min", "max"])?;
     let least = object.small_count("min")?.unwrap_or(0);
     let most = object.small_count("max")?;
     if most.is_some_and(|most| most < least) {
@@ -149,23 +149,23 @@ fn limits(object: &Object<'_>, key: &str) -> Result<(u32, Option<u32>), CatalogE
     Ok((least, most))
 }
 
-fn guarantees(object: &Object<'_>, key: &str, keys: &[&str]) -> Result<Vec<(LinkEnd, Name, bool)>, CatalogError> {
+fn guarantees(object: &JsonObject<'_>, key: &str, keys: &[&str]) -> Result<Vec<(LinkEnd, Name, bool)>, CatalogError> {
     let place = object.place.key(key);
     let mut list = Vec::new();
     for (at, item) in object.items(key)?.iter().enumerate() {
         let place = place.index(at);
-        let object = Object::new(item, &place, keys)?;
+        let object = JsonObject::new(item, &place, keys)?;
         list.push((side_at(&object, "side")?, object.need_text("name")?, object.flag("must")?));
     }
     Ok(list)
 }
 
-fn link_annotations(object: &Object<'_>) -> Result<Vec<Annotation>, CatalogError> {
+fn link_annotations(object: &JsonObject<'_>) -> Result<Vec<Annotation>, CatalogError> {
     let place = object.place.key("annotations");
     let mut annotations: Vec<Annotation> = Vec::new();
     for (at, item) in object.items("annotations")?.iter().enumerate() {
         let place = place.index(at);
-        let object = Object::new(
+        let object = JsonObject::new(
             item,
             &place,
             &["as", "side", "key", "type", "required", "default", "allowed", "docs", "about"],
@@ -195,12 +195,17 @@ fn link_annotations(object: &Object<'_>) -> Result<Vec<Annotation>, CatalogError
     Ok(annotations)
 }
 
-fn uses(object: &Object<'_>, a: &Name, b: &Name, catalog: &Catalog) -> Result<IndexMap<Name, LinkUse>, CatalogError> {
+fn uses(
+    object: &JsonObject<'_>,
+    a: &Name,
+    b: &Name,
+    catalog: &Catalog,
+) -> Result<IndexMap<Name, LinkUse>, CatalogError> {
     let place = object.place.key("use");
     let mut uses = IndexMap::default();
     for (name, item) in object.entries("use")? {
         let place = place.key(name);
-        let object = Object::new(item, &place, &["of", "field", "type"])?;
+        let object = JsonObject::new(item, &place, &["of", "field", "type"])?;
         let of = side_at(&object, "of")?;
         let field = object.need_text("field")?;
         if let Some(schema) = schema_of(if of == Side::A { a } else { b }, catalog) {
@@ -216,13 +221,13 @@ fn uses(object: &Object<'_>, a: &Name, b: &Name, catalog: &Catalog) -> Result<In
 
 fn effect(
     item: &Value,
-    place: &Place<'_>,
+    place: &JsonPlace<'_>,
     texts: &Texts<'_>,
     a: &Name,
     b: &Name,
     catalog: &Catalog,
 ) -> Result<LinkEffect, CatalogError> {
-    let object = Object::new(item, place, &["into", "set", "put", "add", "key", "by", "value", "when"])?;
+    let object = JsonObject::new(item, place, &["into", "set", "put", "add", "key", "by", "value", "when"])?;
     let into = object.need_text("into")?;
     let target = match into.as_ref() {
         "a" => a,
@@ -269,11 +274,11 @@ struct Texts<'a> {
 
 impl Texts<'_> {
     /// The expression under a required key. Its texts may hold `${..}`.
-    fn at(&self, object: &Object<'_>, key: &str) -> Result<Expr, CatalogError> {
+    fn at(&self, object: &JsonObject<'_>, key: &str) -> Result<Expr, CatalogError> {
         self.expression(object.need(key)?, &object.place.key(key))
     }
 
-    fn expression(&self, value: &Value, place: &Place<'_>) -> Result<Expr, CatalogError> {
+    fn expression(&self, value: &Value, place: &JsonPlace<'_>) -> Result<Expr, CatalogError> {
         let kind = match value {
             Value::Text(text) => {
                 let expr = self.text(text).map_err(|message| place.error(message))?;
@@ -318,7 +323,7 @@ impl Texts<'_> {
     }
 
     /// Checks that each reference has a known head and names something declared.
-    fn check(&self, expr: &Expr, place: &Place<'_>) -> Result<(), CatalogError> {
+    fn check(&self, expr: &Expr, place: &JsonPlace<'_>) -> Result<(), CatalogError> {
         let mut wrong = None;
         expr.references(&mut |reference| {
             let ReferenceHead::Scoped(head) = &reference.head else {
@@ -352,7 +357,7 @@ fn name_of(accessor: &blueprint::Accessor) -> Option<&Name> {
 
 /// Checks for `with` effects that cannot be planned: both sides wait for computed fields of each other, or a side waits
 /// for its own.
-fn check_effect_cycle(kind: &LinkKind, catalog: &Catalog, place: &Place<'_>) -> Result<(), CatalogError> {
+fn check_effect_cycle(kind: &LinkKind, catalog: &Catalog, place: &JsonPlace<'_>) -> Result<(), CatalogError> {
     let waits = |into: &str, head: &str, other: &Name| {
         let Some(schema) = schema_of(other, catalog) else { return false };
         kind.effects.iter().filter(|effect| effect.into.as_ref() == into && !effect.after).any(|effect| {
@@ -386,7 +391,7 @@ fn check_effect_cycle(kind: &LinkKind, catalog: &Catalog, place: &Place<'_>) -> 
 }
 
 /// Checks for parts that read each other, so that none can be created first.
-fn check_part_cycle(kind: &LinkKind, place: &Place<'_>) -> Result<(), CatalogError> {
+fn check_part_cycle(kind: &LinkKind, place: &JsonPlace<'_>) -> Result<(), CatalogError> {
     for (name, part) in &kind.parts {
         let itself = |other: &LinkPart| std::ptr::eq(other, part);
         if part_texts(part).any(|expr| parts_read(kind, expr).into_iter().any(itself)) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use blueprint::{Value, parse_duration};
 
-use super::reader::{CatalogError, Object, Place};
+use super::reader::{CatalogError, JsonObject, JsonPlace};
 use crate::{Limits, Rate, Retries, RetryPolicy};
 
 /// Maximum number of retries that a policy may set.
@@ -13,8 +13,8 @@ const MOST_ATTEMPTS: u32 = 1_000;
 /// Reads the user's limits for a provider: a map with the catalogue's keys `maxParallel`, `callsPerSecond`, `burst` and
 /// `retries`. The first mistake is the error.
 pub fn read_limits(value: &Value) -> Result<Limits, CatalogError> {
-    let place = Place::top();
-    let object = Object::new(value, &place, &["maxParallel", "callsPerSecond", "burst", "retries"])?;
+    let place = JsonPlace::top();
+    let object = JsonObject::new(value, &place, &["maxParallel", "callsPerSecond", "burst", "retries"])?;
     Ok(Limits {
         max_parallel: object.small_count("maxParallel")?,
         rate: rate(&object)?,
@@ -23,7 +23,7 @@ pub fn read_limits(value: &Value) -> Result<Limits, CatalogError> {
 }
 
 /// Reads the call rate. `None` if it is not limited.
-pub(super) fn rate(object: &Object<'_>) -> Result<Option<Rate>, CatalogError> {
+pub(super) fn rate(object: &JsonObject<'_>) -> Result<Option<Rate>, CatalogError> {
     let burst = object.small_count("burst")?;
     let Some(per_second) = object.number("callsPerSecond")? else {
         return match burst {
@@ -41,20 +41,20 @@ pub(super) fn rate(object: &Object<'_>) -> Result<Option<Rate>, CatalogError> {
 }
 
 /// Reads the retry policy: values for all classes of errors, and overrides per class.
-pub(super) fn retries(object: &Object<'_>) -> Result<RetryPolicy, CatalogError> {
+pub(super) fn retries(object: &JsonObject<'_>) -> Result<RetryPolicy, CatalogError> {
     let Some(value) = object.get("retries") else { return Ok(RetryPolicy::default()) };
     let place = object.place.key("retries");
-    let all = Object::new(value, &place, &["attempts", "first", "longest", "transient", "throttled"])?;
+    let all = JsonObject::new(value, &place, &["attempts", "first", "longest", "transient", "throttled"])?;
     let usual = policy(&all, Retries::default())?;
     let class = |key: &str| -> Result<Retries, CatalogError> {
         let Some(value) = all.get(key) else { return Ok(usual) };
         let place = place.key(key);
-        policy(&Object::new(value, &place, &["attempts", "first", "longest"])?, usual)
+        policy(&JsonObject::new(value, &place, &["attempts", "first", "longest"])?, usual)
     };
     Ok(RetryPolicy { transient: class("transient")?, throttled: class("throttled")? })
 }
 
-fn policy(object: &Object<'_>, otherwise: Retries) -> Result<Retries, CatalogError> {
+fn policy(object: &JsonObject<'_>, otherwise: Retries) -> Result<Retries, CatalogError> {
     let pause = |key: &str, otherwise: Duration| -> Result<Duration, CatalogError> {
         let Some(text) = object.text(key)? else { return Ok(otherwise) };
         match parse_duration(&text) {

@@ -95,7 +95,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
 
 /// One step of a path.
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum JsonStep<'a> {
     Top,
     Key(&'a str),
     Index(usize),
@@ -103,25 +103,25 @@ enum Step<'a> {
 
 /// The path of a value: a chain to the top, which is formatted only for a message.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    parent: Option<&'a Place<'a>>,
-    step: Step<'a>,
+pub(super) struct JsonPlace<'a> {
+    parent: Option<&'a JsonPlace<'a>>,
+    step: JsonStep<'a>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> JsonPlace<'a> {
     /// The whole catalogue.
-    pub(super) fn top() -> Place<'static> {
-        Place { parent: None, step: Step::Top }
+    pub(super) fn top() -> JsonPlace<'static> {
+        JsonPlace { parent: None, step: JsonStep::Top }
     }
 
     /// The value of a key.
-    pub(super) fn key(&'a self, key: &'a str) -> Place<'a> {
-        Place { parent: Some(self), step: Step::Key(key) }
+    pub(super) fn key(&'a self, key: &'a str) -> JsonPlace<'a> {
+        JsonPlace { parent: Some(self), step: JsonStep::Key(key) }
     }
 
     /// An item of a list.
-    pub(super) fn index(&'a self, index: usize) -> Place<'a> {
-        Place { parent: Some(self), step: Step::Index(index) }
+    pub(super) fn index(&'a self, index: usize) -> JsonPlace<'a> {
+        JsonPlace { parent: Some(self), step: JsonStep::Index(index) }
     }
 
     /// An error at this place.
@@ -130,35 +130,39 @@ impl<'a> Place<'a> {
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for JsonPlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(parent) = self.parent {
             parent.fmt(f)?;
         }
         match self.step {
-            Step::Top => f.write_str("$"),
-            Step::Index(index) => write!(f, "[{index}]"),
-            Step::Key(key) if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
+            JsonStep::Top => f.write_str("$"),
+            JsonStep::Index(index) => write!(f, "[{index}]"),
+            JsonStep::Key(key) if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                 write!(f, ".{key}")
             }
-            Step::Key(key) => write!(f, "[{key:?}]"),
+            JsonStep::Key(key) => write!(f, "[{key:?}]"),
         }
     }
 }
 
 /// A map with known keys only, and its place.
-pub(super) struct Object<'a> {
+pub(super) struct JsonObject<'a> {
     /// Its place.
-    pub(super) place: &'a Place<'a>,
+    pub(super) place: &'a JsonPlace<'a>,
     map: &'a Map,
 }
 
-impl<'a> Object<'a> {
+impl<'a> JsonObject<'a> {
     /// The map at a place.
     ///
     /// # Errors
     /// If the value is not a map, or has a key other than `known`.
-    pub(super) fn new(value: &'a Value, place: &'a Place<'a>, known: &[&str]) -> Result<Object<'a>, CatalogError> {
+    pub(super) fn new(
+        value: &'a Value,
+        place: &'a JsonPlace<'a>,
+        known: &[&str],
+    ) -> Result<JsonObject<'a>, CatalogError> {
         let map = entries(value, place)?;
         for key in map.keys() {
             if !known.contains(&key.as_ref()) {
@@ -169,7 +173,7 @@ impl<'a> Object<'a> {
                 return Err(place.key(key).error(format!("unknown key `{key}`{near}")));
             }
         }
-        Ok(Object { place, map })
+        Ok(JsonObject { place, map })
     }
 
     /// The value of a key. `None` if it is null or absent.
@@ -273,7 +277,7 @@ impl<'a> Object<'a> {
     }
 }
 
-fn entries<'a>(value: &'a Value, place: &Place<'_>) -> Result<&'a Map, CatalogError> {
+fn entries<'a>(value: &'a Value, place: &JsonPlace<'_>) -> Result<&'a Map, CatalogError> {
     match value {
         Value::Map(map) => Ok(map),
         _ => Err(place.error("must be an object")),
@@ -281,7 +285,7 @@ fn entries<'a>(value: &'a Value, place: &Place<'_>) -> Result<&'a Map, CatalogEr
 }
 
 /// The text at a place.
-pub(super) fn text(value: &Value, place: &Place<'_>) -> Result<Name, CatalogError> {
+pub(super) fn text(value: &Value, place: &JsonPlace<'_>) -> Result<Name, CatalogError> {
     match value {
         Value::Text(text) => Ok(text.clone()),
         _ => Err(place.error("must be a string")),

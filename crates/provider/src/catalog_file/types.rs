@@ -5,14 +5,14 @@ use std::sync::Arc;
 use blueprint::{IndexMap, Name, ReplaceOrder, Schema, TypeId, Value};
 
 use super::fields;
-use super::reader::{self, CatalogError, Object, Place};
+use super::reader::{self, CatalogError, JsonObject, JsonPlace};
 use crate::{
-    AbstractType, Annotation, Attributes, Capabilities, Catalog, Plans, Rejection, ReplacesWhere, ResourceType,
-    TransformDef, Wait,
+    AbstractType, Annotation, Attributes, Capabilities, Catalog, ImplicitDependency, Plans, Rejection, ReplacesWhere,
+    ResourceType, TransformDef,
 };
 
 /// Checks that a type's name lies in a namespace of the catalogue and has a further part.
-pub(super) fn in_namespace(name: &Name, catalog: &Catalog, place: &Place<'_>) -> Result<(), CatalogError> {
+pub(super) fn in_namespace(name: &Name, catalog: &Catalog, place: &JsonPlace<'_>) -> Result<(), CatalogError> {
     let id = TypeId::from(name);
     let namespace = id.package_name();
     if !catalog.namespaces.iter().any(|own| own.as_ref() == namespace) {
@@ -34,12 +34,12 @@ pub(super) fn in_namespace(name: &Name, catalog: &Catalog, place: &Place<'_>) ->
     Ok(())
 }
 
-pub(super) fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn resource_types(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
     let all = object.place.key("resourceTypes");
     for (name, value) in object.entries("resourceTypes")? {
         let place = all.key(name);
         in_namespace(name, catalog, &place)?;
-        let object = Object::new(
+        let object = JsonObject::new(
             value,
             &place,
             &[
@@ -124,12 +124,12 @@ pub(super) fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Resu
 }
 
 /// Reads `replacesWhere`: a list of `{field, policy, value}`.
-fn replaces_where(object: &Object<'_>, schema: &Schema) -> Result<Vec<ReplacesWhere>, CatalogError> {
+fn replaces_where(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<ReplacesWhere>, CatalogError> {
     let all = object.place.key("replacesWhere");
     let mut rules = Vec::new();
     for (at, item) in object.items("replacesWhere")?.iter().enumerate() {
         let place = all.index(at);
-        let object = Object::new(item, &place, &["field", "policy", "value"])?;
+        let object = JsonObject::new(item, &place, &["field", "policy", "value"])?;
         let (field, policy) = (object.need_text("field")?, object.need_text("policy")?);
         fields::need_field(schema, &field, &place.key("field"))?;
         fields::need_field(schema, &policy, &place.key("policy"))?;
@@ -139,7 +139,7 @@ fn replaces_where(object: &Object<'_>, schema: &Schema) -> Result<Vec<ReplacesWh
 }
 
 /// Reads `sources`: maps each field that names a source to the computed field that holds its digest.
-fn sources(object: &Object<'_>, schema: &Schema) -> Result<IndexMap<Name, Name>, CatalogError> {
+fn sources(object: &JsonObject<'_>, schema: &Schema) -> Result<IndexMap<Name, Name>, CatalogError> {
     let all = object.place.key("sources");
     let mut sources = IndexMap::default();
     for (field, digest) in object.entries("sources")? {
@@ -155,12 +155,12 @@ fn sources(object: &Object<'_>, schema: &Schema) -> Result<IndexMap<Name, Name>,
 }
 
 /// Reads `waits`: a list of `{for, own, its, through}`, `through` being `{type, fields}`.
-fn waits(object: &Object<'_>, schema: &Schema) -> Result<Vec<Wait>, CatalogError> {
+fn waits(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<ImplicitDependency>, CatalogError> {
     let all = object.place.key("waits");
     let mut waits = Vec::new();
     for (at, item) in object.items("waits")?.iter().enumerate() {
         let place = all.index(at);
-        let object = Object::new(item, &place, &["for", "own", "its", "through"])?;
+        let object = JsonObject::new(item, &place, &["for", "own", "its", "through"])?;
         let own = object.texts("own")?;
         let own_place = place.key("own");
         if let Some(at) = own.iter().position(|path| !fields::has_field(schema, path)) {
@@ -170,7 +170,7 @@ fn waits(object: &Object<'_>, schema: &Schema) -> Result<Vec<Wait>, CatalogError
             None => None,
             Some(value) => {
                 let place = place.key("through");
-                let object = Object::new(value, &place, &["type", "fields"])?;
+                let object = JsonObject::new(value, &place, &["type", "fields"])?;
                 Some((object.need_text("type")?, object.texts("fields")?))
             }
         };
@@ -180,13 +180,13 @@ fn waits(object: &Object<'_>, schema: &Schema) -> Result<Vec<Wait>, CatalogError
                 return Err(object.error(key, "must name at least one field"));
             }
         }
-        waits.push(Wait { type_name: object.need_text("for")?, own, its, through });
+        waits.push(ImplicitDependency { type_name: object.need_text("for")?, own, its, through });
     }
     Ok(waits)
 }
 
 /// Reads `attributes`: a map of names to fields, or the word `any`. Every field if it is not written.
-fn attributes(object: &Object<'_>, schema: &Schema) -> Result<Attributes, CatalogError> {
+fn attributes(object: &JsonObject<'_>, schema: &Schema) -> Result<Attributes, CatalogError> {
     match object.get("attributes") {
         None => return Ok(Attributes::Fields),
         Some(Value::Text(word)) if word.as_ref() == "any" => return Ok(Attributes::Anything),
@@ -213,12 +213,12 @@ pub(super) fn is_missing(name: &str, catalog: &Catalog) -> bool {
     catalog.namespaces.iter().any(|own| own.as_ref() == namespace) && !catalog.has_resource_type(name)
 }
 
-fn rejections(object: &Object<'_>, schema: &Schema) -> Result<Vec<Rejection>, CatalogError> {
+fn rejections(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<Rejection>, CatalogError> {
     let place = object.place.key("rejects");
     let mut rejections = Vec::new();
     for (at, item) in object.items("rejects")?.iter().enumerate() {
         let place = place.index(at);
-        let object = Object::new(item, &place, &["field", "equals", "message"])?;
+        let object = JsonObject::new(item, &place, &["field", "equals", "message"])?;
         let field = object.need_text("field")?;
         fields::need_field(schema, &field, &place.key("field"))?;
         rejections.push(Rejection {
@@ -230,7 +230,7 @@ fn rejections(object: &Object<'_>, schema: &Schema) -> Result<Vec<Rejection>, Ca
     Ok(rejections)
 }
 
-fn capabilities(object: &Object<'_>) -> Result<Capabilities, CatalogError> {
+fn capabilities(object: &JsonObject<'_>) -> Result<Capabilities, CatalogError> {
     let Some(value) = object.get("capabilities") else { return Ok(Capabilities::default()) };
     let place = object.place.key("capabilities");
     let keys = [
@@ -248,7 +248,7 @@ fn capabilities(object: &Object<'_>) -> Result<Capabilities, CatalogError> {
         "describedOnly",
         "preflights",
     ];
-    let object = Object::new(value, &place, &keys)?;
+    let object = JsonObject::new(value, &place, &keys)?;
     let usual = Capabilities::default();
     let capabilities = Capabilities {
         checks: object.flag_or("checks", usual.checks)?,
@@ -278,12 +278,13 @@ fn capabilities(object: &Object<'_>) -> Result<Capabilities, CatalogError> {
 }
 
 /// Reads the annotations of a type, which belong to no side of a link.
-pub(super) fn annotations(object: &Object<'_>) -> Result<Vec<Annotation>, CatalogError> {
+pub(super) fn annotations(object: &JsonObject<'_>) -> Result<Vec<Annotation>, CatalogError> {
     let place = object.place.key("annotations");
     let mut annotations: Vec<Annotation> = Vec::new();
     for (at, item) in object.items("annotations")?.iter().enumerate() {
         let place = place.index(at);
-        let object = Object::new(item, &place, &["key", "type", "required", "default", "allowed", "docs", "about"])?;
+        let object =
+            JsonObject::new(item, &place, &["key", "type", "required", "default", "allowed", "docs", "about"])?;
         let annotation = annotation(&object)?;
         if annotations.iter().any(|other| other.key == annotation.key) {
             return Err(object.error("key", format!("`{}` is listed twice", annotation.key)));
@@ -294,7 +295,7 @@ pub(super) fn annotations(object: &Object<'_>) -> Result<Vec<Annotation>, Catalo
 }
 
 /// Reads what annotations of types and of link kinds have in common.
-pub(super) fn annotation(object: &Object<'_>) -> Result<Annotation, CatalogError> {
+pub(super) fn annotation(object: &JsonObject<'_>) -> Result<Annotation, CatalogError> {
     let ty = fields::scalar_at(object, "type")?;
     let allowed = object.items("allowed")?.to_vec();
     let place = object.place.key("allowed");
@@ -317,11 +318,11 @@ pub(super) fn annotation(object: &Object<'_>) -> Result<Annotation, CatalogError
     Ok(Annotation { alias: "".into(), side: "".into(), key: object.need_text("key")?, ty, required, default, allowed })
 }
 
-pub(super) fn transforms(object: &Object<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
+pub(super) fn transforms(object: &JsonObject<'_>, catalog: &mut Catalog) -> Result<(), CatalogError> {
     let all = object.place.key("transforms");
     for (name, value) in object.entries("transforms")? {
         let place = all.key(name);
-        let object = Object::new(value, &place, &["about", "docs", "rule", "abstractTypes"])?;
+        let object = JsonObject::new(value, &place, &["about", "docs", "rule", "abstractTypes"])?;
         let mut abstract_types = IndexMap::default();
         let place = object.place.key("abstractTypes");
         for (name, value) in object.entries("abstractTypes")? {
@@ -330,7 +331,7 @@ pub(super) fn transforms(object: &Object<'_>, catalog: &mut Catalog) -> Result<(
             if catalog.resource_types.contains_key(name) {
                 return Err(place.error("is a resource type already"));
             }
-            let object = Object::new(value, &place, &["fields", "about", "docs"])?;
+            let object = JsonObject::new(value, &place, &["fields", "about", "docs"])?;
             let schema = fields::schema(&object, "fields")?;
             abstract_types.insert(name.clone(), AbstractType { docs: object.docs()?, schema });
         }

@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use blueprint::{Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, Direction,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, Direction,
     ErrorKind, FetchRequest, Fetched, Fit, InvokeRequest, Observed, Operation, PlanRequest, Planned, Provider,
     ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType, Session, Transform, configured,
 };
@@ -387,11 +387,15 @@ impl Provider for FakeProvider {
 }
 
 impl Session for FakeProvider {
-    fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
             let resource_type = self.resource_type(request.type_name)?;
-            let mut checked = Checked::default();
+            let mut checked = CheckFindings::default();
             for (field, message) in rejected(&resource_type, request.spec) {
                 checked.refuse(field, message);
             }

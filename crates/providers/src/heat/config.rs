@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use blueprint::{Map, Name, Value};
-use provider::{Checked, ErrorKind, ProviderError};
+use provider::{CheckFindings, ErrorKind, ProviderError};
 
 use super::mime::{self, MimePart};
 use super::value;
@@ -57,7 +57,7 @@ pub(super) fn is_config(type_name: &str) -> bool {
 
 /// Checks the rules that a schema cannot express: the default of an input has the type of the input; an action has only
 /// one config.
-pub(super) fn check(type_name: &str, spec: &Value, found: &mut Checked) {
+pub(super) fn check(type_name: &str, spec: &Value, found: &mut CheckFindings) {
     for (at, input) in items(spec, "inputs").iter().enumerate() {
         let (Some(kind), Some(default)) = (input.get("type").and_then(Value::as_text), input.get("default")) else {
             continue;
@@ -172,7 +172,7 @@ mod tests {
     }
 
     fn problems(type_name: &str, spec: &str) -> Vec<String> {
-        let mut found = Checked::default();
+        let mut found = CheckFindings::default();
         check(type_name, &json(spec), &mut found);
         found.diagnostics.into_iter().map(|found| found.path.to_string()).collect()
     }

@@ -1,7 +1,7 @@
 //! `OS::Heat::Delay`: waits `min_wait + random * max_jitter * jitter_multiplier` seconds in the actions that it lists.
 
 use blueprint::Value;
-use provider::{Call, Checked, ProviderError};
+use provider::{Call, CheckFindings, ProviderError};
 use rand::RngExt;
 
 use super::wait::{number, wait};
@@ -11,7 +11,7 @@ use crate::chance::RandomSource;
 const TIMEOUT: f64 = 3600.0;
 
 /// Checks that the longest possible wait is within the time limit of the instance.
-pub(super) fn check(spec: &Value, found: &mut Checked) {
+pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     let (least, jitter) = times(spec);
     if least + jitter > TIMEOUT {
         let path = if least > TIMEOUT { "min_wait" } else { "max_jitter" };

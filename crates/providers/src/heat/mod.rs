@@ -20,7 +20,7 @@ use std::sync::{Arc, LazyLock};
 
 use blueprint::{FieldPath, Map, Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
     Observed, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured,
     read_catalog,
 };
@@ -87,8 +87,8 @@ impl Session for HeatProvider {
         &'a self,
         _call: &'a Call,
         request: CheckRequest<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        let mut found = Checked::default();
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
+        let mut found = CheckFindings::default();
         let spec = request.spec;
         match request.type_name {
             "OS::Heat::Value" => value::check(spec, &mut found),

@@ -4,7 +4,7 @@
 //! shuffled.
 
 use blueprint::Value;
-use provider::{Checked, ErrorKind, Finding, ProviderError};
+use provider::{CheckFindings, ErrorKind, Finding, ProviderError};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -65,7 +65,7 @@ fn wanted(spec: &Value) -> Option<(usize, Vec<CharacterGroup>)> {
 }
 
 /// Checks that the fields can be met together.
-pub(super) fn check(spec: &Value, found: &mut Checked) {
+pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     let Some((length, groups)) = wanted(spec) else { return };
     if groups.iter().map(|group| group.least).sum::<usize>() > length {
         found.out_of_range(
@@ -91,7 +91,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
 /// # Errors
 /// [`ErrorKind::Document`] if the fields cannot be met.
 pub(super) fn text(spec: &Value, random: &mut StdRng) -> Result<String, ProviderError> {
-    let mut found = Checked::default();
+    let mut found = CheckFindings::default();
     check(spec, &mut found);
     let refuse = |why: &str| ProviderError::new(ErrorKind::Document, why);
     if let Some(first) = found.diagnostics.into_iter().find(|found| found.finding == Finding::OutOfRange) {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn problems(text: &str) -> Vec<String> {
-        let mut found = Checked::default();
+        let mut found = CheckFindings::default();
         check(&spec(text), &mut found);
         found.diagnostics.into_iter().map(|found| format!("{}: {}", found.path, found.summary)).collect()
     }

@@ -1,10 +1,10 @@
 //! `OS::Heat::Value`: the value as written. Its `type` is only checked.
 
 use blueprint::Value;
-use provider::Checked;
+use provider::CheckFindings;
 
 /// Checks that the value has the type that `type` names. Null has every type; an unknown value is checked later.
-pub(super) fn check(spec: &Value, found: &mut Checked) {
+pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     let (Some(wanted), Some(value)) = (spec.get("type").and_then(Value::as_text), spec.get("value")) else { return };
     if let Some(why) = misfit(wanted, value) {
         found.mismatch("value", why);

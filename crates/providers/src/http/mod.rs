@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use http_client::Clients;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
     FetchRequest, Fetched, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Session,
     configured, read_catalog,
 };
@@ -44,8 +44,12 @@ impl Provider for HttpProvider {
 }
 
 impl Session for HttpProvider {
-    fn check<'a>(&'a self, _call: &'a Call, asked: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        let mut found = Checked::default();
+    fn check<'a>(
+        &'a self,
+        _call: &'a Call,
+        asked: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
+        let mut found = CheckFindings::default();
         request::check(asked.spec, &mut found);
         Box::pin(async { Ok(found) })
     }

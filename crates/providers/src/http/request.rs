@@ -8,7 +8,7 @@ use std::sync::Arc;
 use blueprint::{FieldPath, Map, Value, parse_duration};
 use http_client::{Clients, roots};
 use provider::{
-    Applied, ApplyRequest, Call, Checked, ErrorKind, Observed, PlanRequest, Planned, ProviderError, ReadOutcome,
+    Applied, ApplyRequest, Call, CheckFindings, ErrorKind, Observed, PlanRequest, Planned, ProviderError, ReadOutcome,
     ReadRequest,
 };
 use reqwest::header::{HeaderName, HeaderValue};
@@ -113,7 +113,7 @@ fn exchange(part: RequestRole, spec: &Value, outputs: &Value) -> Result<Option<E
 }
 
 /// Checks every request of a spec, as far as it is known.
-pub(super) fn check(spec: &Value, found: &mut Checked) {
+pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     for part in [RequestRole::Make, RequestRole::Read, RequestRole::Update, RequestRole::Delete] {
         let own = match part {
             RequestRole::Make => Some(spec),
@@ -130,7 +130,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     }
 }
 
-fn check_part(part: RequestRole, own: &Value, found: &mut Checked) {
+fn check_part(part: RequestRole, own: &Value, found: &mut CheckFindings) {
     let mut refuse = |field: &str, message: String| found.refuse(part.path(field), message);
     let text = |field: &str| own.get(field).and_then(Value::as_text);
     if let Some(url) = text("url") {

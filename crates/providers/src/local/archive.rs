@@ -10,7 +10,7 @@ use std::path::Path;
 
 use blueprint::Value;
 use flate2::{Compression, GzBuilder};
-use provider::{Applied, Checked, ErrorKind, Observed, Operation, ProviderError, ReadOutcome};
+use provider::{Applied, CheckFindings, ErrorKind, Observed, Operation, ProviderError, ReadOutcome};
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
@@ -46,8 +46,8 @@ fn format(spec: &Value) -> Option<ArchiveFormat> {
 }
 
 /// Checks the format, that there is something to pack, and the patterns.
-pub(super) fn check(spec: &Value) -> Checked {
-    let mut checked = Checked::default();
+pub(super) fn check(spec: &Value) -> CheckFindings {
+    let mut checked = CheckFindings::default();
     let path_known = text(spec, "path").is_some();
     if path_known && !is_set(spec, "format") && format(spec).is_none() {
         checked.refuse("path", "the name does not end in `.zip`, `.tar`, `.tar.gz` or `.tgz`: write `format`");

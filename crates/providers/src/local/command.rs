@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use blueprint::{FieldPath, Name, Value, parse_duration};
 use provider::{
-    Applied, ApplyRequest, Call, Checked, ErrorKind, Observed, Operation, PlanRequest, Planned, ProviderError,
+    Applied, ApplyRequest, Call, CheckFindings, ErrorKind, Observed, Operation, PlanRequest, Planned, ProviderError,
     ReadOutcome, ReadRequest, Scrub,
 };
 
@@ -31,8 +31,8 @@ const TAIL_LINES: usize = 20;
 const TAIL_CHARACTERS: usize = 2000;
 
 /// Checks that commands are not empty, and that the timeout is a duration.
-pub(super) fn check(spec: &Value) -> Checked {
-    let mut checked = Checked::default();
+pub(super) fn check(spec: &Value) -> CheckFindings {
+    let mut checked = CheckFindings::default();
     for action in ACTIONS {
         let Some(command) = spec.get(action) else { continue };
         let empty = match command.bare() {

@@ -10,7 +10,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use blueprint::Value;
-use provider::{Applied, Checked, ErrorKind, Observed, Operation, ProviderError, ReadOutcome};
+use provider::{Applied, CheckFindings, ErrorKind, Observed, Operation, ProviderError, ReadOutcome};
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
@@ -24,8 +24,8 @@ const DEFAULT_MODE: u32 = 0o644;
 const MOST_SHOWN: u64 = 10 << 20;
 
 /// Checks that the content is given in exactly one way, and that base64 is valid.
-pub(super) fn check(spec: &Value) -> Checked {
-    let mut checked = Checked::default();
+pub(super) fn check(spec: &Value) -> CheckFindings {
+    let mut checked = CheckFindings::default();
     let written: Vec<&str> = WAYS.into_iter().filter(|way| is_set(spec, way)).collect();
     match written.as_slice() {
         [] => checked.refuse(

@@ -27,9 +27,9 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, FetchRequest,
-    Fetched, PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest,
-    Recalled, Session, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured,
+    FetchRequest, Fetched, PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome,
+    ReadRequest, Recalled, Session, configured,
 };
 
 use self::own_paths::OwnPaths;
@@ -71,12 +71,12 @@ impl Session for LocalProvider {
         &'a self,
         _call: &'a Call,
         request: CheckRequest<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let checked = match request.type_name {
             "local/file" => file::check(request.spec),
             "local/archive" => archive::check(request.spec),
             "local/command" => command::check(request.spec),
-            _ => Checked::default(),
+            _ => CheckFindings::default(),
         };
         let checked = place::check_paths(request.spec, checked);
         Box::pin(async move { Ok(checked) })

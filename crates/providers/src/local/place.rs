@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use blueprint::{Map, Name, Value};
-use provider::{Call, Checked, ErrorKind, ProviderError};
+use provider::{Call, CheckFindings, ErrorKind, ProviderError};
 use tokio_util::sync::CancellationToken;
 
 /// The two base folders of paths, and the cancellation of the call.
@@ -63,7 +63,7 @@ fn not_from_home(path: &str) -> Result<(), ProviderError> {
 const PATHS: [&str; 5] = ["path", "source", "root", "target", "workingDir"];
 
 /// Refuses paths that begin with `~`, which only a shell expands.
-pub(super) fn check_paths(spec: &Value, mut checked: Checked) -> Checked {
+pub(super) fn check_paths(spec: &Value, mut checked: CheckFindings) -> CheckFindings {
     for field in PATHS {
         if let Some(why) = text(spec, field).and_then(blueprint::home_mistake) {
             checked.refuse(field, why);

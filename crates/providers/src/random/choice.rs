@@ -1,13 +1,13 @@
 //! `random/integer` and `random/shuffle`.
 
 use blueprint::Value;
-use provider::Checked;
+use provider::CheckFindings;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
 /// Checks that the minimum is not above the maximum.
-pub(super) fn check_integer(spec: &Value, found: &mut Checked) {
+pub(super) fn check_integer(spec: &Value, found: &mut CheckFindings) {
     let limit = |name: &str| spec.get(name).and_then(Value::as_int);
     if let (Some(min), Some(max)) = (limit("min"), limit("max"))
         && min > max
@@ -24,7 +24,7 @@ pub(super) fn integer(spec: &Value, random: &mut StdRng) -> Value {
 }
 
 /// Checks that there is an item to draw.
-pub(super) fn check_shuffle(spec: &Value, found: &mut Checked) {
+pub(super) fn check_shuffle(spec: &Value, found: &mut CheckFindings) {
     let input = spec.get("input").and_then(Value::as_list);
     let count = spec.get("count").and_then(Value::as_int);
     if let (Some([]), Some(1..)) = (input, count) {

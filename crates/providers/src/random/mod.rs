@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use blueprint::{Map, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
     Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured, read_catalog,
 };
 use rand::RngExt;
@@ -58,8 +58,8 @@ impl Session for RandomProvider {
         &'a self,
         _call: &'a Call,
         request: CheckRequest<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        let mut found = Checked::default();
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
+        let mut found = CheckFindings::default();
         let spec = request.spec.revealed();
         match request.type_name {
             "random/integer" => choice::check_integer(&spec, &mut found),

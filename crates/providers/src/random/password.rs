@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use blueprint::Value;
-use provider::Checked;
+use provider::CheckFindings;
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -67,7 +67,7 @@ fn count(value: &Value) -> Option<u64> {
 }
 
 /// Refuses settings that no password can meet.
-pub(super) fn check(spec: &Value, found: &mut Checked) {
+pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     let classes = classes(spec);
     for class in &classes {
         if class.enabled == Some(false) && class.least.is_some_and(|least| least > 0) {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn rejected(entries: &[(&str, Value)]) -> Vec<String> {
-        let mut found = Checked::default();
+        let mut found = CheckFindings::default();
         check(&Value::map(entries.iter().cloned()), &mut found);
         found.diagnostics.into_iter().map(|found| found.path.to_string()).collect()
     }

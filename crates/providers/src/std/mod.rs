@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 
 use blueprint::{Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
     InvokeRequest, Observed, Operation, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest,
     Session, Transform, configured,
 };
@@ -50,9 +50,9 @@ impl Session for StdProvider {
         &'a self,
         _call: &'a Call,
         request: CheckRequest<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         let checked =
-            if request.type_name == "std/template" { template::check(request.spec) } else { Checked::default() };
+            if request.type_name == "std/template" { template::check(request.spec) } else { CheckFindings::default() };
         Box::pin(async move { Ok(checked) })
     }
 

@@ -11,7 +11,7 @@ use blueprint::{Map, Name, Value};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value as Item, ValueKind};
 use minijinja::{AutoEscape, Environment, Output, State, UndefinedBehavior, escape_formatter};
-use provider::{Call, Checked, ErrorKind, ProviderError, SourceContent, SourceRead};
+use provider::{Call, CheckFindings, ErrorKind, ProviderError, SourceContent, SourceRead};
 use sha2::{Digest, Sha256};
 
 /// Maximum number of steps.
@@ -20,8 +20,8 @@ const FUEL: u64 = 10_000_000;
 const LONGEST: usize = 10 << 20;
 
 /// Checks that one of `template` and `source` is set, the names of variables, and the syntax of the template.
-pub(super) fn check(spec: &Value) -> Checked {
-    let mut checked = Checked::default();
+pub(super) fn check(spec: &Value) -> CheckFindings {
+    let mut checked = CheckFindings::default();
     let written = |name: &str| spec.get(name).filter(|value| !value.is_null());
     match (written("template"), written("source")) {
         (None, None) => checked.refuse("", "the template is missing: write `template` or `source`"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use blueprint::{Map, Name, Value, parse_duration};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
     Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured,
 };
 
@@ -46,8 +46,8 @@ impl Session for TimeProvider {
         &'a self,
         _call: &'a Call,
         request: CheckRequest<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        let mut checked = Checked::default();
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
+        let mut checked = CheckFindings::default();
         for field in DURATIONS {
             let Some(text) = request.spec.get(field).and_then(Value::as_text) else { continue };
             match parse_duration(text) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use blueprint::{Value, format_duration, parse_duration};
-use provider::{Checked, ErrorKind, ProviderError};
+use provider::{CheckFindings, ErrorKind, ProviderError};
 
 /// The validity of a certificate without `validity`: a year.
 pub(super) const USUAL_VALIDITY: Duration = Duration::from_secs(8760 * 3600);
@@ -22,7 +22,7 @@ pub(super) fn rfc3339(seconds: u64) -> String {
 }
 
 /// Refuses invalid durations, and a renewal time that is not below the validity.
-pub(super) fn check(spec: &Value, found: &mut Checked) {
+pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     let mut read = |field: &str| match duration(spec, field) {
         Ok(read) => read,
         Err(error) => {
@@ -60,7 +60,7 @@ mod tests {
 
     fn rejected(validity: &str, renew: &str) -> Vec<String> {
         let spec = Value::map([("validity", Value::from(validity)), ("renewBefore", renew.into())]);
-        let mut found = Checked::default();
+        let mut found = CheckFindings::default();
         check(&spec, &mut found);
         found.diagnostics.into_iter().map(|found| found.path.to_string()).collect()
     }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use blueprint::{Map, Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
     Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured, read_catalog,
 };
 use rcgen::KeyPair;
@@ -52,8 +52,8 @@ impl Session for TlsProvider {
         &'a self,
         _call: &'a Call,
         request: CheckRequest<'a>,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        let mut found = Checked::default();
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
+        let mut found = CheckFindings::default();
         let spec = request.spec;
         let mut key = |field: &str| {
             if let Some(text) = spec.get(field).and_then(Value::as_text)

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use blueprint::Value;
-use provider::{Checked, ErrorKind, ProviderError};
+use provider::{CheckFindings, ErrorKind, ProviderError};
 use rcgen::{CertificateParams, DistinguishedName, DnType, DnValue, SanType};
 
 /// Fields of the subject, in their order in the certificate.
@@ -46,7 +46,7 @@ fn is_dns_name(text: &str) -> bool {
 }
 
 /// Refuses invalid names, and a certificate without any name.
-pub(super) fn check(spec: &Value, found: &mut Checked) {
+pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     let mut named = SUBJECT.iter().any(|(field, _)| spec.get(field).is_some_and(is_filled));
     for list in ALTERNATIVES {
         let Some(value) = spec.get(list) else { continue };
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn rejected(spec: &[(&str, Value)]) -> Vec<String> {
-        let mut found = Checked::default();
+        let mut found = CheckFindings::default();
         check(&Value::map(spec.iter().cloned()), &mut found);
         found.diagnostics.into_iter().map(|found| found.path.to_string()).collect()
     }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn messages_do_not_repeat_a_secret_name() {
-        let mut found = Checked::default();
+        let mut found = CheckFindings::default();
         check(&Value::map([("dnsNames", Value::list([Value::from("no good").secret()]))]), &mut found);
         assert!(!format!("{found:?}").contains("no good"));
     }

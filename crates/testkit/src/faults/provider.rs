@@ -7,8 +7,8 @@ use std::time::Duration;
 use blueprint::{Address, Name, TypeId, Value};
 use futures::FutureExt as _;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, FetchRequest,
-    Fetched, InvokeRequest, Observed, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Preflight,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured,
+    FetchRequest, Fetched, InvokeRequest, Observed, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Preflight,
     PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session, Transform,
     UpgradeRequest, Upgraded,
 };
@@ -199,7 +199,11 @@ struct FaultySession {
 }
 
 impl Session for FaultySession {
-    fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         self.inner.check(call, request)
     }
 

@@ -1,8 +1,8 @@
 //! Carrying plans out in processes that may fail.
 
-use engine::apply::{OnFailure, Outcome, Settings};
+use engine::apply::{ApplySettings, OnFailure, Outcome};
 use engine::shell::{Interrupt, Operated};
-use engine::{Event, OperateRequest, Planned, StageRequest, Staged};
+use engine::{Event, OperateRequest, PlannedOperation, StageRequest, Staged};
 use providers::fake::{self, FakeProvider, ScriptedFault};
 use state::{Lease, OperationOutcome};
 use tokio::sync::mpsc;
@@ -38,19 +38,31 @@ impl RunResult {
 
 impl Harness {
     /// Carries out a plan in a new process under call faults. `saved`: the plan was read from a file.
-    pub async fn run(&self, staged: Staged, saved: bool, faults: Vec<ScriptedFault>, settings: Settings) -> RunResult {
+    pub async fn run(
+        &self,
+        staged: Staged,
+        saved: bool,
+        faults: Vec<ScriptedFault>,
+        settings: ApplySettings,
+    ) -> RunResult {
         self.run_under(staged, saved, FaultPlan::of(faults), settings).await
     }
 
     /// Carries out a plan in a new process under a fault plan.
-    pub async fn run_under(&self, staged: Staged, saved: bool, fault_plan: FaultPlan, settings: Settings) -> RunResult {
+    pub async fn run_under(
+        &self,
+        staged: Staged,
+        saved: bool,
+        fault_plan: FaultPlan,
+        settings: ApplySettings,
+    ) -> RunResult {
         let process = SimulatedProcess::new(fault_plan, self.planted_bug);
         let (session, provider) = self.session_of(&process);
         let shell = session.shell(&self.name, &self.whole_folder()).unwrap_or_else(|error| panic!("{error}"));
         // Recorded pauses are drawn after the ids of operations that began.
         let begins = !staged.plan.writes_nothing(&staged.snapshot);
-        let run = engine::Run::new(if begins { &self.random.rng } else { &self.random.ids }, &self.clock);
-        let planned = Planned { instance: self.name.clone(), staged, shell, run };
+        let run = engine::FrontendRun::new(if begins { &self.random.rng } else { &self.random.ids }, &self.clock);
+        let planned = PlannedOperation { instance: self.name.clone(), staged, shell, run };
         let mut reports = Reports::default();
         let (send, interrupts) = mpsc::unbounded_channel::<Interrupt>();
         let operated = {
@@ -72,7 +84,7 @@ impl Harness {
         name: &str,
         text: &str,
         fault_plan: FaultPlan,
-        settings: Settings,
+        settings: ApplySettings,
     ) -> Result<RunResult, String> {
         let process = SimulatedProcess::new(fault_plan, self.planted_bug);
         let (session, provider) = self.session_of(&process);
@@ -156,8 +168,8 @@ impl Harness {
 }
 
 /// Settings for a run: calls at once (`None` for the default), and whether independent steps go on after a failure.
-pub fn settings(parallelism: Option<usize>, keep_going: bool) -> Settings {
-    let mut settings = Settings::default();
+pub fn settings(parallelism: Option<usize>, keep_going: bool) -> ApplySettings {
+    let mut settings = ApplySettings::default();
     if let Some(parallelism) = parallelism {
         settings.parallelism = parallelism;
     }

@@ -6,8 +6,8 @@ use blueprint::Value;
 use diag::{Diagnostics, Files};
 use dialects::{Companion, Dialects, LoadContext};
 use engine::{
-    Answers, Checked, Documents, Error, Given, Known, Options, Pinned, PinnedDocument, Planned, Request, Session,
-    StageRequest, Staged,
+    Answers, Checked, Documents, Error, Given, Options, Pinned, PinnedDocument, PlannedOperation, ReadingFacts,
+    Request, Session, StageRequest, Staged,
 };
 use state::{Generation, StoreError};
 
@@ -43,21 +43,26 @@ impl Harness {
     /// given.
     pub async fn read_all(&self, name: &str, text: &str, given: &Given, complete: bool) -> CheckedDocument {
         let before = self.snapshot().await;
-        self.read_knowing(name, text, Known { given: Some(given), complete, pinned: None, before: Some(&before) }).await
+        self.read_knowing(
+            name,
+            text,
+            ReadingFacts { given: Some(given), complete, pinned: None, before: Some(&before) },
+        )
+        .await
     }
 
     /// Reads a document as a saved plan does, with the bytes that the plan pinned.
     pub async fn read_with(&self, text: &str, pinned: &Pinned) -> CheckedDocument {
         let before = self.snapshot().await;
-        self.read_knowing("main.yaml", text, Known::saved(&Given::default(), pinned, &before)).await
+        self.read_knowing("main.yaml", text, ReadingFacts::saved(&Given::default(), pinned, &before)).await
     }
 
     /// Reads and checks a document without inputs.
     pub async fn read(&self, name: &str, text: &str) -> CheckedDocument {
-        self.read_knowing(name, text, Known::default()).await
+        self.read_knowing(name, text, ReadingFacts::default()).await
     }
 
-    async fn read_knowing(&self, name: &str, text: &str, known: Known<'_>) -> CheckedDocument {
+    async fn read_knowing(&self, name: &str, text: &str, known: ReadingFacts<'_>) -> CheckedDocument {
         let session = self.session();
         let document = session.check(self.source(name, text), known).await;
         self.checked_document(document, &session)
@@ -168,7 +173,7 @@ impl Harness {
 }
 
 /// A plan with what was reported.
-fn staged(planned: Planned, reports: Reports) -> StageResult {
+fn staged(planned: PlannedOperation, reports: Reports) -> StageResult {
     StageResult { files: reports.files, diagnostics: reports.diagnostics, staged: Some(planned.staged) }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{MutexGuard, PoisonError};
 
 use blueprint::{IndexMap, Name};
-use engine::apply::Settings;
+use engine::apply::ApplySettings;
 use engine::{Given, Options, Staged};
 use providers::fake::FakeCloud;
 use state::{InstanceName, Lease};
@@ -81,7 +81,7 @@ impl Runner {
         staged: Staged,
         saved: bool,
         faults: FaultPlan,
-        settings: Settings,
+        settings: ApplySettings,
     ) -> RunResult {
         let loses_commits = faults.loses_from.is_some();
         let expected = self.monitor.expectations(&staged, &self.harness.breakpoints);

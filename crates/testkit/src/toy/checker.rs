@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use blueprint::{Name, Unknown, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
     Observed, Operation, PlanMode, PlanRequest, Planned, Provider, ProviderDiagnostic, ProviderError, ReadOutcome,
     ReadRequest, Readiness, Ready, Session, Verdict, configured,
 };
@@ -164,8 +164,12 @@ impl Provider for CheckerProvider {
 }
 
 impl Session for CheckerProvider {
-    fn check<'a>(&'a self, _: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        let mut checked = Checked::default();
+    fn check<'a>(
+        &'a self,
+        _: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
+        let mut checked = CheckFindings::default();
         if field(request.spec, "title").as_text() == Some("forbidden") {
             checked.refuse("title", "this title is taken");
         }

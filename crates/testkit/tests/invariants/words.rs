@@ -9,7 +9,7 @@ use diag::Files;
 use engine::shell::Operated;
 use engine::{Given, Options};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
     FetchRequest, Fetched, InvokeRequest, PlanRequest, Planned, Plans, Provider, ProviderError, ReadOutcome,
     ReadRequest, Readiness, Ready, Session, configured,
 };
@@ -112,13 +112,17 @@ impl Provider for Echo {
 }
 
 impl Session for Echo {
-    fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         Box::pin(async move {
             if self.speaks != Speaks::Check {
                 return self.inner.check(call, request).await;
             }
             let text = self.repeat([request.spec, &call.settings]);
-            let mut checked = Checked::default();
+            let mut checked = CheckFindings::default();
             checked.refuse("title", &text);
             checked.refuse("", &text);
             checked.warn("title", text);

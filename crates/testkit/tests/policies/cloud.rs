@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use blueprint::Value;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured, ErrorKind,
     FetchRequest, Fetched, InvokeRequest, Observed, PlanRequest, Planned, Provider, ProviderError, ReadOutcome,
     ReadRequest, Readiness, Session, Transform, configured,
 };
@@ -155,7 +155,11 @@ impl Provider for Cloud {
 }
 
 impl Session for Cloud {
-    fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.meets("check", call).await?;
             self.inner.check(call, request).await

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use blueprint::{IndexMap, Name};
 use diag::Diagnostics;
-use engine::apply::{Outcome, Settings};
+use engine::apply::{ApplySettings, Outcome};
 use engine::shell::{Interrupt, LEASE, OperateRequest, Operated, Rng, RollbackPlanner, Shell, operate};
 use engine::{Event, Given, Options, Request, Staged};
 use provider::{Catalog, Provider};
@@ -34,7 +34,7 @@ fn lately<T>(work: impl Future<Output = T>) -> T {
 struct Bench {
     harness: Harness,
     cloud: Arc<Cloud>,
-    settings: Settings,
+    settings: ApplySettings,
     begun: tokio::time::Instant,
     chance: Rng,
     /// Makes the plan of a rollback.
@@ -92,7 +92,7 @@ impl Bench {
         Bench {
             harness,
             cloud,
-            settings: Settings::default(),
+            settings: ApplySettings::default(),
             begun,
             chance: Rng::seeded(7),
             back: None,

@@ -1,5 +1,5 @@
 //! Dependencies that types declare: a resource waits for resources of another type that name the same third resource,
-//! as far as literals and references show it (see `provider::Wait`).
+//! as far as literals and references show it (see `provider::ImplicitDependency`).
 //!
 //! The work is linear in the document and the resulting edges.
 //!
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use blueprint::{AccessorKind, Blueprint, Expr, ExprKind, Name, ReferenceHead, Resource, Value};
 use diag::Span;
-use provider::Wait;
+use provider::ImplicitDependency;
 
 use super::TypeOf;
 use crate::graph::{Edge, EdgeKind, GraphNode};
@@ -66,7 +66,12 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
 }
 
 /// What a resource's own fields name, or what the fields of the resource that they refer to name, with their places.
-fn meant_by(resource: &Resource, wait: &Wait, blueprint: &Blueprint, types: &[TypeOf]) -> Vec<(String, Span)> {
+fn meant_by(
+    resource: &Resource,
+    wait: &ImplicitDependency,
+    blueprint: &Blueprint,
+    types: &[TypeOf],
+) -> Vec<(String, Span)> {
     let Some((type_name, fields)) = &wait.through else { return all_named(resource, &wait.own) };
     let mut all = Vec::new();
     for path in &wait.own {

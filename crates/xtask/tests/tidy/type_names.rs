@@ -10,37 +10,14 @@ use crate::rust_source::{self, SourceFile};
 /// How often a name may be defined.
 const MOST: usize = 2;
 
-/// The names that are still defined more often, each with its number of definitions. The list may only shrink: give a
-/// type a name that a reader understands without its file.
-const KNOWN: &[(&str, usize)] = &[
-    ("Checked", 3),
-    ("DeterministicMap", 3),
-    ("Entry", 4),
-    ("Known", 4),
-    ("Member", 3),
-    ("OnFailure", 3),
-    ("Places", 3),
-    ("Step", 3),
-    ("Wanted", 4),
-];
-
 #[test]
 fn a_type_name_is_defined_at_most_twice() {
     let found = frequent(rust_source::all());
-    let known: BTreeMap<&str, usize> = KNOWN.iter().copied().collect();
-    let mut findings = Vec::new();
-    for (name, places) in &found {
-        match known.get(name) {
-            Some(known) if *known == places.len() => {}
-            Some(known) if *known > places.len() => {
-                findings.push(format!("{name}: lower its number from {known} to {}", places.len()));
-            }
-            _ => findings.push(format!("{name}: {} definitions\n    {}", places.len(), places.join("\n    "))),
-        }
-    }
-    let gone = known.keys().filter(|name| !found.contains_key(**name));
-    findings.extend(gone.map(|name| format!("{name}: take it out of the list, it has at most {MOST} definitions")));
-    crate::none(&findings, "give a type a specific name; `KNOWN` may only shrink");
+    let findings: Vec<String> = found
+        .iter()
+        .map(|(name, places)| format!("{name}: {} definitions\n    {}", places.len(), places.join("\n    ")))
+        .collect();
+    crate::none(&findings, "give a type a name that a reader understands without its file");
 }
 
 /// The names with too many definitions, each with its places.

@@ -10,7 +10,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 use engine::Staged;
 use engine::inspect::Names;
 use engine::shell::Shell;
-use engine::{Document, Planned, StageRequest, StagedDocument, json};
+use engine::{Document, PlannedOperation, StageRequest, StagedDocument, json};
 use serde_json::{Value as Json, json};
 
 use self::prompt::Prompt;
@@ -40,7 +40,7 @@ pub(crate) async fn run(arguments: Console, global: &Global, report: &mut Report
     let request =
         StageRequest { instance: reading.flag.instance, inputs: reading.inputs.0, ..StageRequest::new(source) };
     let StagedDocument { document, planned } = session.stage(request, report).await?;
-    let Planned { shell, staged, .. } = planned;
+    let PlannedOperation { shell, staged, .. } = planned;
     let mut dialogue =
         Dialogue { document, shell, staged, reveal: reading.secrets.reveal, failed: false, values: Vec::new() };
     if report.terminal.can_ask() && std::io::stdout().is_terminal() {

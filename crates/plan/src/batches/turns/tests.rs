@@ -5,9 +5,9 @@ use super::MemberState::{Absent, Current, Failed, Old};
 use super::*;
 
 /// Turns as a person writes them: `+` comes, `-` goes; members that do not stay have an apostrophe.
-fn shown(rolling: &Rolling<'_>) -> String {
+fn shown(rolling: &RollingGroup<'_>) -> String {
     let (all, late) = turns(rolling);
-    let turn = |turn: &Turn| {
+    let turn = |turn: &BatchTurn| {
         let comes = turn.comes.iter().map(|who| match who {
             Who::Member(at) => format!("+{at}"),
             Who::Extra(at) => format!("+{at}'"),
@@ -62,8 +62,14 @@ fn members_come_and_go_in_their_order() {
         (&[], &[There, There], 1, 3, "-1' -0'"),
     ];
     for (members, extras, size, in_service, wanted) in table {
-        let rolling =
-            Rolling { members, extras, size: *size, in_service: *in_service, backwards: true, new_ones_last: false };
+        let rolling = RollingGroup {
+            members,
+            extras,
+            size: *size,
+            in_service: *in_service,
+            backwards: true,
+            new_ones_last: false,
+        };
         assert_eq!(shown(&rolling), *wanted, "{members:?} {extras:?} {size} {in_service}");
     }
 }
@@ -72,7 +78,7 @@ fn members_come_and_go_in_their_order() {
 fn a_group_that_grows_at_once_grows_behind_its_batches() {
     let members = [Old, Old, Absent, Absent];
     let rolling =
-        Rolling { members: &members, extras: &[], size: 1, in_service: 0, backwards: false, new_ones_last: true };
+        RollingGroup { members: &members, extras: &[], size: 1, in_service: 0, backwards: false, new_ones_last: true };
     assert_eq!(shown(&rolling), "+0 / +1 // +2 +3");
 }
 
@@ -97,13 +103,13 @@ fn every_group_comes_to_its_target_with_enough_in_service() {
             extras.resize(there + size + in_service, Possible);
             for (backwards, new_ones_last) in [(true, false), (false, false), (false, true)] {
                 let members = &members;
-                holds(&Rolling { members, extras: &extras, size, in_service, backwards, new_ones_last });
+                holds(&RollingGroup { members, extras: &extras, size, in_service, backwards, new_ones_last });
             }
         }
     }
 }
 
-fn holds(rolling: &Rolling<'_>) {
+fn holds(rolling: &RollingGroup<'_>) {
     let (all, late) = turns(rolling);
     let shown = || format!("{:?} {:?}: {all:?}", rolling.members, rolling.extras);
     let stays = |standing: &&MemberState| !rolling.new_ones_last || **standing != Absent;
@@ -115,7 +121,7 @@ fn holds(rolling: &Rolling<'_>) {
         now.iter().filter(|standing| **standing != Absent).count() + extras.iter().filter(|it| **it == There).count()
     };
     for turn in &all {
-        assert!(*turn != Turn::default() && turn.comes.len() <= rolling.size, "{}", shown());
+        assert!(*turn != BatchTurn::default() && turn.comes.len() <= rolling.size, "{}", shown());
         let least = rolling.in_service.min(target).min(size(&now, &extras));
         for goes in &turn.goes {
             assert_eq!(std::mem::replace(&mut extras[*goes], Nothing), There, "{}", shown());
