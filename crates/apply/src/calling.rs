@@ -97,9 +97,9 @@ pub(crate) fn applied(
 
 /// Reports what the provider says beside the outcome.
 fn tell_remarks(decided: &Decided, applied: &Applied, effects: &mut Vec<Effect>) {
-    for said in &applied.diagnostics {
+    for diagnostic in &applied.diagnostics {
         let address = decided.address.clone();
-        effects.push(Effect::Tell(Event::Progress { address, text: said.text().into() }));
+        effects.push(Effect::Tell(Event::Progress { address, text: diagnostic.text().into() }));
     }
 }
 

@@ -286,7 +286,7 @@ impl LinkExecutor<'_> {
         });
         // The document's value, to which a field returns when a link releases it as a whole.
         let (document, span): (Value, Span) = place.unwrap_or((Value::Null, first.decided.span));
-        let mut said = ContributionIndex::new(document.clone());
+        let mut in_documents = ContributionIndex::new(document.clone());
         let mut rewritten: Set<ContributionKey> = Set::default();
         let mut holders = Holders::of(self.links, members, &write.target);
         let mut taken: Vec<Contribution> = Vec::new();
@@ -294,7 +294,7 @@ impl LinkExecutor<'_> {
             let Some(write) = member.write() else { continue };
             let mine = written_by(self.known.record(&write.link).map(Arc::as_ref), write);
             let left = write.undo.iter().chain(&mine).map(|it| &it.contribution).filter(|it| {
-                let in_document = !matches!(it.how, ContributionForm::Set) && said.found(it).is_some();
+                let in_document = !matches!(it.how, ContributionForm::Set) && in_documents.found(it).is_some();
                 !in_document && !holders.has_another(&write.link, it)
             });
             taken.extend(left.cloned());

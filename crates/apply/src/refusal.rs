@@ -47,7 +47,7 @@ impl RefusedCall<'_> {
         };
         if let Some(evaluation) = evaluation {
             let (children, resource) = (&address.path, &address.name);
-            let mistake = dialects::Mistake::Refused { operation: verb, children, resource, said: &error.message };
+            let mistake = dialects::Mistake::Refused { operation: verb, children, resource, message: &error.message };
             let messages = evaluation.documents.root().checked.rules.messages;
             diagnostic.words = messages.of(&mistake).map(Box::new);
         }
@@ -70,7 +70,8 @@ impl RefusedCall<'_> {
         if self.error.session.is_some() {
             return;
         }
-        let others = further(self.error).filter(|said| said.severity != ProviderSeverity::Error).cloned().collect();
+        let others =
+            further(self.error).filter(|reported| reported.severity != ProviderSeverity::Error).cloned().collect();
         let messages = match evaluation {
             Some(evaluation) => evaluation.documents.root().checked.rules.messages,
             None => dialects::DialectRules::NATIVE.messages,
@@ -89,8 +90,8 @@ pub(crate) fn with_fields(mut diagnostic: Diagnostic, error: &ProviderError, spe
             None => diagnostic.note(format!("this is about `{field}`")),
         };
     }
-    for said in further(error).filter(|said| said.severity == ProviderSeverity::Error) {
-        let (field, text) = (&said.path, said.text());
+    for reported in further(error).filter(|reported| reported.severity == ProviderSeverity::Error) {
+        let (field, text) = (&reported.path, reported.text());
         if let Some(span) = place(field) {
             diagnostic = diagnostic.label(span, format!("`{field}`"));
         }
@@ -101,7 +102,7 @@ pub(crate) fn with_fields(mut diagnostic: Diagnostic, error: &ProviderError, spe
 
 /// What the provider said beside its message.
 fn further(error: &ProviderError) -> impl Iterator<Item = &ProviderDiagnostic> {
-    error.diagnostics.iter().filter(|said| said.text() != error.message)
+    error.diagnostics.iter().filter(|reported| reported.text() != error.message)
 }
 
 /// The spec of the resource in its document.

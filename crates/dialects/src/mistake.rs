@@ -117,7 +117,7 @@ pub enum Mistake<'a> {
     },
     /// No snapshot can be taken of this resource.
     NoSnapshot(&'a str),
-    /// Things need each other in a circle: names and types, each needing the one behind it, the last one the first.
+    /// Elements need each other in a cycle: names and types, each needing the one behind it, the last one the first.
     Circle(&'a [(&'a str, &'a str)]),
     /// The environment forbids an action.
     Restricted {
@@ -146,6 +146,6 @@ pub enum Mistake<'a> {
         /// The resource.
         resource: &'a str,
         /// The provider's message.
-        said: &'a str,
+        message: &'a str,
     },
 }

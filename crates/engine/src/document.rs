@@ -115,12 +115,12 @@ impl Document {
             functions: &self.library.functions,
             dialects: &self.library.dialects,
             given: known.given,
-            around: &self.root.context,
+            context: &self.root.context,
             world: &world,
             location: path.map(|path| Location::disk(absolute(path).to_string_lossy().as_ref())),
             folder: self.source.folder.to_string_lossy().as_ref().into(),
             complete: known.complete,
-            kept: known.pinned.or(before.as_ref()).unwrap_or(&none),
+            earlier_reads: known.pinned.or(before.as_ref()).unwrap_or(&none),
             before: known.before,
         };
         let documents = crate::phases::documents(self.root.loaded.clone(), reading, &mut found).await.map(Arc::new);

@@ -308,7 +308,7 @@ async fn refused_settings_are_reported_once_for_a_state() {
     let said: Vec<(&str, &[String])> =
         report.found.diagnostics.iter().map(|one| (one.code.name, one.notes.as_slice())).collect();
     let [("provider-settings", notes)] = said.as_slice() else { panic!("{said:?}") };
-    assert_eq!(notes[1..], ["its settings are at cyan.toml:4:14", "`a` and 2 other things cannot be read"]);
+    assert_eq!(notes[1..], ["its settings are at cyan.toml:4:14", "`a` and 2 other resources cannot be read"]);
 }
 
 #[tokio::test]

@@ -227,8 +227,9 @@ pub struct ProviderOpinion {
 }
 
 impl From<Planned> for ProviderOpinion {
-    fn from(said: Planned) -> ProviderOpinion {
-        let Planned { verdict, inputs, outputs, inexact, replaces, changes, only_recorded, adopts, private, .. } = said;
+    fn from(planned: Planned) -> ProviderOpinion {
+        let Planned { verdict, inputs, outputs, inexact, replaces, changes, only_recorded, adopts, private, .. } =
+            planned;
         ProviderOpinion { verdict, inputs, outputs, inexact, replaces, changes, only_recorded, adopts, private }
     }
 }

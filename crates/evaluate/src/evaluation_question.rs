@@ -271,11 +271,11 @@ pub fn take_in(
             evaluation.data[index as usize] = Slot::Failed;
         }
         (EvaluationQuestion::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
-        (EvaluationQuestion::Plan(again), EvaluationReply::Planned(Ok(said))) => {
-            let refusals = said.diagnostics.iter().filter(|said| said.severity == ProviderSeverity::Error);
+        (EvaluationQuestion::Plan(again), EvaluationReply::Planned(Ok(planned))) => {
+            let refusals = planned.diagnostics.iter().filter(|one| one.severity == ProviderSeverity::Error);
             let notes: Vec<String> = refusals.map(ProviderDiagnostic::text).collect();
             if notes.is_empty() {
-                evaluation.answers.opinions.insert(again.address, said.into());
+                evaluation.answers.opinions.insert(again.address, planned.into());
                 return;
             }
             let message = format!("the provider does not accept `{}`", again.address);
@@ -682,12 +682,12 @@ fn chosen(
             return None;
         }
     };
-    for said in &fetched.diagnostics {
-        let field = said.path.to_string();
+    for diagnostic in &fetched.diagnostics {
+        let field = diagnostic.path.to_string();
         let filter = source.filters.iter().find(|filter| filter.field.item.as_ref() == field);
         let mut warning = understand::check::codes::REJECTED_BY_PROVIDER
             .new(format!("the provider has a remark about the data source `{name}`"))
-            .label(filter.map_or(source.span, |filter| filter.search.span), said.text());
+            .label(filter.map_or(source.span, |filter| filter.search.span), diagnostic.text());
         warning.severity = diag::Severity::Warning;
         found.push(warning);
     }

@@ -169,7 +169,7 @@ pub struct SettingsRemark {
     /// Where the setting is written in the configuration file, as `FILE:LINE:COLUMN`.
     pub written: Option<Name>,
     /// What it said, without secrets.
-    pub said: ProviderDiagnostic,
+    pub diagnostic: ProviderDiagnostic,
 }
 
 /// What a question to a provider is about. Displayed as its name in messages.

@@ -61,7 +61,7 @@ pub async fn transform(
     blueprint.resolve_types(catalogs.packages());
     let context = CheckContext::new(catalogs, functions, checked.rules);
     let mut transformed = check::check_transformed(Arc::new(blueprint), children, &context, &mut mistakes);
-    forget_what_was_said(&mut mistakes, &original, &context);
+    remove_reported(&mut mistakes, &original, &context);
     let wrong = mistakes.has_errors();
     found.append(mistakes);
     transformed.made = Some(digest.unwrap_or_else(|| "".into()));
@@ -187,13 +187,13 @@ fn name_sources(blueprint: &mut Blueprint, written: &WrittenResources) {
 }
 
 /// Removes the diagnostics that the first check has already reported.
-fn forget_what_was_said(mistakes: &mut Diagnostics, original: &Arc<Blueprint>, context: &CheckContext<'_>) {
+fn remove_reported(mistakes: &mut Diagnostics, original: &Arc<Blueprint>, context: &CheckContext<'_>) {
     if mistakes.is_empty() {
         return;
     }
     let mut before = Diagnostics::new();
     check::check(original.clone(), context, &mut before);
-    let said: std::collections::HashSet<(&str, Span, &str), foldhash::fast::FixedState> =
+    let reported: std::collections::HashSet<(&str, Span, &str), foldhash::fast::FixedState> =
         before.iter().map(|it| (it.code.name, it.span(), it.message.as_str())).collect();
-    mistakes.retain(|it| !said.contains(&(it.code.name, it.span(), it.message.as_str())));
+    mistakes.retain(|it| !reported.contains(&(it.code.name, it.span(), it.message.as_str())));
 }

@@ -1,4 +1,4 @@
-//! Addresses that a person named: which things they cover, and whether there are such things.
+//! Addresses that a person named: which resources they cover, and whether there are such resources.
 
 use blueprint::{Address, LinkName, Name};
 use diag::{Diagnostic, Diagnostics};
@@ -103,7 +103,7 @@ fn ancestors(address: &Address) -> impl Iterator<Item = Address> + use<> {
     all.into_iter()
 }
 
-/// The declared element that a thing is of.
+/// The declared element that the resource at an address belongs to.
 pub(crate) fn element_of(address: &Address) -> Address {
     Address::inside(&address.path, address.name.clone())
 }

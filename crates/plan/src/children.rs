@@ -1,7 +1,7 @@
-//! What a plan says of child documents: each has an action of its own (decisions 4.2, 5.1); and what is remembered of
+//! What a plan states of child documents: each has an action of its own (decisions 4.2, 5.1); and what is recorded of
 //! them and of data sources.
 //!
-//! Not here: the things in them, which are planned like any others.
+//! Not here: the resources in them, which are planned like any others.
 
 use blueprint::{IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
@@ -160,7 +160,7 @@ fn child(
     child
 }
 
-/// Whether the same is remembered of data sources.
+/// Whether the same is recorded of data sources.
 pub(crate) fn same_sources(before: &Declared, after: &Declared) -> bool {
     before.data_sources.len() == after.data_sources.len()
         && after.data_sources.iter().all(|(name, source)| {
@@ -169,7 +169,7 @@ pub(crate) fn same_sources(before: &Declared, after: &Declared) -> bool {
         })
 }
 
-/// How many things of each child stay as they are, by the includes that lead there.
+/// How many resources of each child stay as they are, by the includes that lead there.
 pub(crate) fn unchanged_in(draft: &Draft) -> IndexMap<Box<[Name]>, u64> {
     let mut unchanged: IndexMap<Box<[Name]>, u64> = IndexMap::default();
     let counts = |decision: &&Decision| {

@@ -1,6 +1,6 @@
-//! One thing has one owner: no two resources of an instance, and no two instances of a state, manage the same thing.
+//! One object has one owner: no two resources of an instance, and no two instances of a state, manage the same object.
 //!
-//! A claim is a type with the provider's id. Ids of things that are to be created are known where the type's provider
+//! A claim is a type with the provider's id. Ids of objects that are to be created are known where the type's provider
 //! says them beforehand (`preflights`).
 //!
 //! Not here: two resources that name one address (`check`).
@@ -21,19 +21,19 @@ type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
 /// A type and an id.
 type Claim = (TypeId, Name);
 
-/// Whether ids of a type stand for things in the world, each known beforehand, and not for values in the state.
-fn names_its_things(ty: &ResourceType) -> bool {
+/// Whether ids of a type stand for objects in the world, each known beforehand, and not for values in the state.
+fn names_its_objects(ty: &ResourceType) -> bool {
     ty.capabilities.preflights && ty.capabilities.imports
 }
 
-/// The claim of a decision that the thing is its own from now on; none where its id is not known.
+/// The claim of a decision that the resource owns the object from now on; none where its id is not known.
 fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
     let ty = decision.ty.as_ref()?;
     let recorded = || decision.prior.as_ref().map(|record| record.id.clone());
     let id = match decision.action {
         Action::Create | Action::Replace => answers.preflights.get(&decision.address)?.id.clone(),
         Action::Import => recorded(),
-        Action::Update | Action::None | Action::Move if names_its_things(ty) => recorded(),
+        Action::Update | Action::None | Action::Move if names_its_objects(ty) => recorded(),
         _ => None,
     };
     Some((ty.name.clone(), id.filter(|id| !id.is_empty())?))
@@ -55,8 +55,9 @@ pub(crate) async fn refuse(
         if let Some(first) = claims.get(&claim) {
             let (a, b, id) = (&first.address, &decision.address, &claim.1);
             let diagnostic = codes::CLAIMED_TWICE.new(format!("`{a}` and `{b}` would both manage `{id}`"));
-            found
-                .push(placed(diagnostic, decision.span).help("leave one of them, or let them manage different things"));
+            found.push(
+                placed(diagnostic, decision.span).help("leave one of them, or let them manage different objects"),
+            );
             claimed.insert(b.clone());
             continue;
         }
@@ -76,7 +77,7 @@ pub(crate) async fn refuse(
     // What is as it was and stays so takes nothing from anybody; what is deleted does.
     claims.retain(|_, decision| decision.action != Action::None);
     let is_told = |decision: &&Decision| {
-        decision.action == Action::Delete && decision.ty.as_ref().is_some_and(|ty| names_its_things(ty))
+        decision.action == Action::Delete && decision.ty.as_ref().is_some_and(|ty| names_its_objects(ty))
     };
     for decision in draft.decisions.iter().filter(is_told) {
         let Some(record) = decision.prior.as_ref().filter(|record| !record.id.is_empty()) else { continue };

@@ -8,10 +8,10 @@ diag::codes! {
     EACH_KEY_DUPLICATE = Error "each-key-duplicate": "two instances share a key";
     PLAN_STALE = Error "plan-stale": "state has moved on";
     INPUT_CHANGED = Error "input-changed": "frozen input differs at apply";
-    OBSERVATION_CHANGED = Error "observation-changed": "a thing is not as the plan saw it";
+    OBSERVATION_CHANGED = Error "observation-changed": "an object is not as the plan saw it";
     PRECONDITION_FAILED = Error "precondition-failed": "something stands in the way of an operation";
-    CLAIMED_TWICE = Error "claimed-twice": "one thing would be managed twice";
-    EXTERNAL_CHANGED = Error "external-changed": "a thing made here would be one that exists elsewhere";
+    CLAIMED_TWICE = Error "claimed-twice": "one object would be managed twice";
+    EXTERNAL_CHANGED = Error "external-changed": "a resource created here is now declared as external";
     RESTRICTED_ACTION = Error "restricted-action": "what would be done is forbidden for the resource";
     PROTECTED = Error "protected": "would delete a protected resource";
     RETAINED = Note "retained": "left in the world, unmanaged";

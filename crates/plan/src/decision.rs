@@ -15,7 +15,7 @@ use understand::compare::{Change, mark_fields};
 use crate::linked::Linked;
 use crate::model::{Action, Batch, Reason};
 
-/// A decision about one thing.
+/// A decision about one resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Decision {
     pub(crate) address: Address,
@@ -33,12 +33,12 @@ pub(crate) struct Decision {
     pub(crate) condition_open: bool,
     /// All changes are only recorded: no call is made.
     pub(crate) only_recorded: bool,
-    /// Only what is remembered beside the spec differs: metadata, dependencies, lifecycle.
+    /// Only what is recorded beside the spec differs: metadata, dependencies, lifecycle.
     pub(crate) record_differs: bool,
     pub(crate) desired: Value,
     pub(crate) metadata: Value,
     pub(crate) prior: Option<Arc<Record>>,
-    /// The fields of the thing as they are now: seen if it was, else as recorded.
+    /// The fields of the object as they are now: as read if it was read, else as recorded.
     pub(crate) outputs: Value,
     /// Opaque data of its provider.
     pub(crate) private: PrivateData,
@@ -54,17 +54,17 @@ pub(crate) struct Decision {
     pub(crate) span: Span,
 }
 
-/// The opaque data of a provider about one thing.
+/// The opaque data of a provider about one object.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PrivateData {
-    /// That of the thing as it is now: seen if it was, else as recorded.
+    /// Those of the object as it is now: as read if it was read, else as recorded.
     pub(crate) now: Value,
-    /// What the provider planned for the change of the thing; null if it planned none.
+    /// What the provider planned for the change of the object; null if it planned none.
     pub(crate) planned: Value,
 }
 
 impl PrivateData {
-    /// What a plan of the new resource starts from: what the plan of the change answered, else that of the old thing.
+    /// What a plan of the new resource starts from: what the plan of the change answered, else that of the old object.
     pub(crate) fn latest(&self) -> &Value {
         if self.planned.is_null() { &self.now } else { &self.planned }
     }
@@ -117,7 +117,7 @@ impl Decision {
     }
 }
 
-/// A decision about a thing that only the state knows: nothing is to be done yet.
+/// A decision about a resource that only the state knows: nothing is to be done yet.
 pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Catalogs) -> Decision {
     let ty = match catalogs.resource_type(&record.type_name) {
         TypeRef::Known(ty) => Some(ty),
@@ -155,7 +155,7 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
     }
 }
 
-/// What becomes of a thing that goes. Where the document still declares it, the document says how it goes.
+/// What becomes of a resource that is removed. Where the document still declares it, the document says how.
 pub(crate) fn removal(
     address: &Address,
     record: &Arc<Record>,

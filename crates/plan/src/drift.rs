@@ -23,7 +23,7 @@ use crate::addresses::SelectedAddresses;
 use crate::provider_diagnostics::{report_reads, report_settings};
 use crate::refresh::{self, Refreshed};
 
-/// One thing that is not as recorded.
+/// One resource whose object differs from its record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drifted {
     /// Which.
@@ -34,7 +34,7 @@ pub struct Drifted {
     pub how: Drift,
 }
 
-/// In what way a thing is not as recorded.
+/// How an object differs from its record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drift {
     /// It is there, with other fields: before as recorded, after as seen, secrets marked.
@@ -55,13 +55,14 @@ pub struct DriftScan {
 }
 
 /// Reads everything that is recorded and compares. What cannot be read is an error in `found`, and does not keep the
-/// rest from being compared. Things whose call was cut off are left out: what became of them the next plan says.
+/// rest from being compared. Resources whose call was cut off are left out: what became of them the next plan says.
 pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> DriftScan {
     let mut answers = Answers::default();
     let world = RetryingWorld::new(world, catalogs);
-    let Refreshed { unread, said } = refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
+    let Refreshed { unread, diagnostics } =
+        refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
     report_settings(world.environment().settings_remarks(), None, found);
-    report_reads(said, None, found);
+    report_reads(diagnostics, None, found);
     refresh::report_unread(&unread, Severity::Error, "fix the cause, and run it again", found);
     DriftScan { drifted: seen(snapshot, catalogs, &answers), unread: answers.unread }
 }
@@ -130,7 +131,7 @@ fn written_by_links(snapshot: &Snapshot) -> DeterministicMap<Address, Vec<(Addre
     written
 }
 
-/// The links whose contributions to one thing are not there as they wrote them.
+/// The links whose contributions to one object are not there as they wrote them.
 fn of_links(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Value) -> Vec<Drifted> {
     let mut by_link: blueprint::IndexMap<&Address, Vec<Change>> = blueprint::IndexMap::default();
     let mut seen = ContributionIndex::new(seen.clone());

@@ -39,16 +39,16 @@ pub enum RollbackTarget {
 /// What an operation is kept with: null without a document. Secret as a whole where anything in the plan is.
 pub fn kept(plan: &Plan) -> Value {
     let Some(document) = &plan.document else { return Value::Null };
-    let said = &plan.answers;
+    let answers = &plan.answers;
     let mut answers = Answers {
-        now: said.now,
-        working_directory: said.working_directory.clone(),
-        bytes: said.bytes.clone(),
-        documents: said.documents.clone(),
-        memoised: said.memoised.clone(),
-        data_sources: said.data_sources.clone(),
-        calls: said.calls.clone(),
-        salt: said.salt.clone(),
+        now: answers.now,
+        working_directory: answers.working_directory.clone(),
+        bytes: answers.bytes.clone(),
+        documents: answers.documents.clone(),
+        memoised: answers.memoised.clone(),
+        data_sources: answers.data_sources.clone(),
+        calls: answers.calls.clone(),
+        salt: answers.salt.clone(),
         ..Answers::default()
     };
     // Texts and files are values of their own: a store keeps each once, however many operations have it.
@@ -171,7 +171,7 @@ fn incomplete(message: String) -> Diagnostic {
 /// The report of what a rollback has left as it is: addresses and why, if there is anything.
 pub fn left(addresses: &[blueprint::Address], why: Diagnostics) -> Diagnostics {
     let mut found = why;
-    let mut diagnostic = incomplete("some things could not be brought back".to_owned());
+    let mut diagnostic = incomplete("some resources could not be brought back".to_owned());
     if !addresses.is_empty() {
         let names: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
         diagnostic = diagnostic.note(format!("as the failed operation left them: {}", names.join(", ")));

@@ -1,4 +1,4 @@
-//! Inputs that may not change once an instance exists: their values are remembered, and another one is refused.
+//! Inputs that may not change once an instance exists: their values are stored, and another one is refused.
 
 use blueprint::{Name, Value};
 use diag::Diagnostics;
@@ -8,11 +8,11 @@ use state::Memoised;
 use understand::check::Checked;
 use understand::documents::NumberedKind;
 
-/// Under what an input is remembered, before its name.
+/// The prefix of the key under which an input is stored.
 const INPUT: &str = "input|";
 
-/// Compares inputs that may not change with what is remembered of all inputs, and remembers them; their names in memory
-/// go to `used`. Which ones may not change is what the document says now.
+/// Compares inputs that may not change with the stored values of all inputs, and stores the new values; their keys go
+/// to `used`. The document as it is now decides which ones may not change.
 pub(crate) fn refuse_changed_inputs(
     checked: &Checked,
     inputs: &[Value],
@@ -42,7 +42,7 @@ pub(crate) fn refuse_changed_inputs(
     }
 }
 
-/// The same of what children are given: remembered is only what tells one value from another.
+/// The same of what children are given: of it only a digest is stored.
 pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &mut Diagnostics) {
     let documents = evaluation.documents.clone();
     for unit in &documents.units()[1..] {

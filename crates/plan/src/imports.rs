@@ -1,4 +1,4 @@
-//! Existing things that are taken under management: by the hint `cyan.import`, or by `cyan import` (decision 5.5).
+//! Existing objects that are taken under management: by the hint `cyan.import`, or by `cyan import` (decision 5.5).
 //!
 //! A record is made of what the provider reads, and then compared like any other.
 
@@ -28,7 +28,7 @@ use crate::target_set::TargetSet;
 pub(crate) struct Imports {
     /// Addresses whose records have just been made of what was read.
     pub(crate) done: AddressSet,
-    /// Where each thing is managed, by type and id; looked up only if something is imported.
+    /// Where each object is managed, by type and id; looked up only if something is imported.
     managed: Option<IndexMap<(TypeId, Name), Address>>,
     /// What is taken over from another tool.
     taken: IndexMap<Address, Taken>,
@@ -56,7 +56,7 @@ struct ImportTarget {
 }
 
 impl Imports {
-    /// Nothing yet, and these things of another tool.
+    /// Nothing yet, and these objects of another tool.
     pub(crate) fn of(taken: &[Taken]) -> Imports {
         let taken = taken.iter().map(|taken| (taken.address.clone(), taken.clone())).collect();
         Imports { taken, ..Imports::default() }
@@ -138,8 +138,8 @@ impl Imports {
                     (Some(kept), _) => Ok((kept, Vec::new())),
                     (None, Some(stored_fields)) => Ok((from_foreign_fields(wanted, stored_fields), Vec::new())),
                     (None, None) => {
-                        let thing = (&wanted.address, wanted.provider.as_deref());
-                        read(thing, &wanted.ty, &wanted.id, world).await
+                        let target = (&wanted.address, wanted.provider.as_deref());
+                        read(target, &wanted.ty, &wanted.id, world).await
                     }
                 }
             }
@@ -147,9 +147,9 @@ impl Imports {
         let all = futures::future::join_all(reads.collect::<Vec<_>>()).await;
         for (wanted, seen) in wanted.into_iter().zip(all) {
             match seen {
-                Ok((seen, said)) => {
-                    report_at(said, &wanted.address, Some(&evaluation.documents), found);
-                    // The id as the provider writes it: the same thing may be named in several ways.
+                Ok((seen, diagnostics)) => {
+                    report_at(diagnostics, &wanted.address, Some(&evaluation.documents), found);
+                    // The id as the provider writes it: the same object may be named in several ways.
                     if let PinnedRead::Present { id: real, .. } = &seen {
                         let key = (wanted.ty.name.clone(), real.clone());
                         match managed.get(&key).filter(|other| **other != wanted.address) {
@@ -201,13 +201,13 @@ fn from_foreign_fields(wanted: &ImportTarget, stored_fields: &IndexMap<Name, Val
     PinnedRead::Present { id: wanted.id.clone(), fields, private: Value::Null, expired: None, inputs: None }
 }
 
-/// Where each thing is managed.
+/// Where each object is managed.
 pub(crate) fn managed(snapshot: &Snapshot) -> IndexMap<(TypeId, Name), Address> {
-    let things = snapshot.records.iter().filter(|(_, record)| !record.id.is_empty());
-    things.map(|(address, record)| ((record.type_name.clone(), record.id.clone()), address.clone())).collect()
+    let records = snapshot.records.iter().filter(|(_, record)| !record.id.is_empty());
+    records.map(|(address, record)| ((record.type_name.clone(), record.id.clone()), address.clone())).collect()
 }
 
-/// Reads a thing that is to be imported, with this configuration of its provider; why not, as a phrase.
+/// Reads an object that is to be imported, with this configuration of its provider; why not, as a phrase.
 pub(crate) async fn read(
     (address, instance): (&Address, Option<&ProviderInstance>),
     ty: &ResourceType,
@@ -215,7 +215,7 @@ pub(crate) async fn read(
     world: &dyn World,
 ) -> Result<(PinnedRead, Vec<ProviderDiagnostic>), String> {
     if !ty.capabilities.imports || !ty.capabilities.reads {
-        return Err(format!("things of type `{}` cannot be imported: nothing tells what they are", ty.name));
+        return Err(format!("resources of type `{}` cannot be imported: nothing tells what they are", ty.name));
     }
     let target = ResourceTarget::new(address, &ty.name, "").managed_by(instance);
     let absent = || format!("there is no `{}` with the id `{id}`", ty.name);
@@ -223,9 +223,9 @@ pub(crate) async fn read(
     match world.import(target, request).await {
         Ok(found) => {
             let of_type = found.into_iter().find(|found| *found.type_name == *ty.name);
-            let mut said = Vec::new();
+            let mut diagnostics = Vec::new();
             let mut kept = |mut observed: Observed| {
-                said.append(&mut observed.diagnostics);
+                diagnostics.append(&mut observed.diagnostics);
                 pinned(observed)
             };
             let first = of_type.map(|found| kept(found.observed));
@@ -247,7 +247,7 @@ pub(crate) async fn read(
                 Ok(ReadOutcome::Absent | ReadOutcome::Unknown) => first.ok_or_else(|| "it has just gone".to_owned()),
                 Err(error) => Err(error.message),
             };
-            seen.map(|seen| (seen, said))
+            seen.map(|seen| (seen, diagnostics))
         }
         Err(error) => Err(error.message),
     }
@@ -259,8 +259,8 @@ pub(crate) fn pinned(observed: Observed) -> PinnedRead {
     PinnedRead::Present { id, fields, private, expired: expired.map(Into::into), inputs }
 }
 
-/// The record of a thing that was read: what could have been set of it counts as set. Fields whose drift does not count
-/// are as `desired` says.
+/// The record of an object that was read: what could have been set of it counts as set. Fields whose drift does not
+/// count are as `desired` says.
 pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedRead, desired: &Value, id: &Name) -> Option<Record> {
     let PinnedRead::Present { id: read, fields, private, inputs: told, .. } = seen else { return None };
     let outputs = mark_fields(&ty.schema, fields, desired);
@@ -308,7 +308,7 @@ pub(crate) fn failed(address: &Address, span: Span) -> Diagnostic {
     if span.is_some() { diagnostic.label(span, "declared here") } else { diagnostic }
 }
 
-/// `import-failed`, because the thing has another address.
+/// `import-failed`, because the object is managed at another address.
 pub(crate) fn managed_already(address: &Address, other: &Address, id: &str, span: Span) -> Diagnostic {
     failed(address, span)
         .note(format!("`{id}` is managed already, as `{other}`"))

@@ -1,5 +1,5 @@
-//! From what is wanted, remembered and seen to steps, each with its reason. [`plan`](plan()) calls the steps of the
-//! phase one after the other; `staging` holds their state.
+//! From the desired, recorded and observed resources to steps, each with its reason. [`plan`](plan()) calls the stages
+//! of planning one after the other; `staging` holds their state.
 //!
 //! Not here: running steps (`apply`); words for people (the command line).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -72,7 +72,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let evaluated = staged.as_ref().and_then(|staged| staged.evaluation.as_ref()).map(|it| &*it.documents);
     let documents = evaluated.or(documents.as_deref());
     report_settings(world.environment().settings_remarks(), documents, found);
-    report_reads(refreshed.said, documents, found);
+    report_reads(refreshed.diagnostics, documents, found);
     let unread = refreshed.unread;
     let needed: AddressSet = match &staged {
         Some(staged) => staged.plan.unread_but_needed().into_iter().cloned().collect(),

@@ -35,11 +35,11 @@ pub struct LinkWrite {
     pub name: Name,
     /// Into what.
     pub target: Address,
-    /// The target among the declared things.
+    /// The target among the declared resources.
     pub member: Option<(u32, Option<u32>)>,
     /// What is taken out.
     pub undo: Vec<Overlay>,
-    /// Its place among the phases of the link.
+    /// Its place among the writes of the link.
     pub(crate) place: u32,
     /// Behind how many links that give it something the link comes.
     pub(crate) rank: u32,

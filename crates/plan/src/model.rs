@@ -21,7 +21,7 @@ pub enum Purpose {
     Reconcile,
 }
 
-/// What is done to a thing.
+/// What is done to a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -37,7 +37,7 @@ pub enum Action {
     Detach,
     /// Taken under management as it is.
     Import,
-    /// Called otherwise; the thing itself stays as it is.
+    /// It gets another address; the object itself stays as it is.
     Move,
     /// A link is made, or a part of it.
     Link,
@@ -47,7 +47,7 @@ pub enum Action {
     Unlink,
     /// A data source is read, which depends on something that does not exist yet.
     Read,
-    /// Nothing; only what is remembered of it changes.
+    /// Nothing; only its record changes.
     None,
 }
 
@@ -142,7 +142,7 @@ impl Reason {
     }
 }
 
-/// One thing to do.
+/// One action of a plan on one address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Its number in the plan, from 0 in the order of the plan.
@@ -174,7 +174,7 @@ pub struct Step {
     /// Why the provider asks for a replacement although nothing differs, in its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired: Option<Name>,
-    /// The abstract resource that a transform made the thing from, as addresses print (decision 4.2).
+    /// The abstract resource that a transform made the resource from, as addresses print (decision 4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,
     /// The address it had before.
@@ -198,7 +198,7 @@ pub struct Step {
     /// What is there was not looked at when the plan was made: the step goes by what is recorded.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_observed: bool,
-    /// The provider's id of the thing that is there; none where there is none yet.
+    /// The provider's id of the existing object; none where there is none yet.
     #[serde(skip)]
     pub provider_id: Option<Name>,
     /// How many leaves of the spec stay as they are.
@@ -246,7 +246,7 @@ pub(crate) fn is_zero(millis: &u64) -> bool {
 /// What is not touched, and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LeftAlone {
-    /// How many things are as they should be.
+    /// How many resources are as they should be.
     pub unchanged: u64,
     /// Left in the world, no longer managed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -300,7 +300,7 @@ pub struct LinkChange {
     pub parts: Vec<Address>,
 }
 
-/// One thing that a link writes otherwise than before.
+/// One contribution that a link writes otherwise than before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkEffectChange {
     /// Into what: `a`, `b` or the name of a neighbour.
@@ -312,7 +312,7 @@ pub struct LinkEffectChange {
     pub change: Change,
 }
 
-/// What links do to a thing, each by its address `a::b`.
+/// What links do to a resource, each by its address `a::b`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StepLinks {
     /// Those that are made.
@@ -362,7 +362,7 @@ pub struct ChildChange {
     pub address: Name,
     /// What becomes of it: `changed` as soon as anything in it, or below it, does.
     pub action: ExportAction,
-    /// How many things of its own document are as they should be.
+    /// How many resources of its own document are as they should be.
     pub unchanged: u64,
     /// Its exported values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -375,7 +375,7 @@ pub struct ChildChange {
 /// A place at which a plan stops, or from which it goes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedStop {
-    /// The thing, or the includes that lead to the child.
+    /// The resource, or the includes that lead to the child.
     pub address: Name,
     /// It is a child document as a whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -396,7 +396,7 @@ pub struct Gate {
     pub at: Breakpoint,
     /// Whether the operation stops there. If not it only tells that the action is over.
     pub stops: bool,
-    /// It stops only if the thing was updated in place.
+    /// It stops only if the object was updated in place.
     pub after_update: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Records that follow their things to a new address (decision 5.5, moves).
+//! Records that follow their resources to a new address (decision 5.5, moves).
 //!
 //! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from `cyan state move`. Whatever
-//! hangs on the address goes along: the record, who uses it, remembered values, what refresh saw.
+//! belongs to the address moves along: the record, its users, memoised values, what refresh read.
 //!
-//! Not here: the step that says so (`draft`), writing it (`settled_records`).
+//! Not here: the step that reports it (`draft`), writing it (`settled_records`).
 
 mod links;
 
@@ -22,10 +22,10 @@ use crate::linked::Linked;
 use crate::model::{Action, Reason};
 use crate::settled::SettledRecords;
 
-/// A thing was called otherwise before.
+/// A resource had another address before.
 struct Hint {
     from: Address,
-    /// Where it may have been if not there: a hint in a child names a thing of that child, or one of the root.
+    /// Where it may have been if not there: a hint in a child names a resource of that child, or one of the root.
     elsewhere: Option<Address>,
     to: Address,
     span: Span,
@@ -45,7 +45,7 @@ impl Moves {
         self.arrived.contains_key(address)
     }
 
-    /// The address that a thing has just come from.
+    /// The address that a resource has just come from.
     pub(crate) fn from(&self, address: &Address) -> Option<Address> {
         self.arrived.get(address).cloned()
     }
@@ -83,8 +83,8 @@ impl Moves {
         }
     }
 
-    /// Takes in moves that the document does not name: of members that got keys, or lost them. Whether values are
-    /// remembered for them, or links come along, so that they must be evaluated again.
+    /// Takes in moves that the document does not name: of members that got keys, or lost them. Returns whether values
+    /// are memoised for them, or links come along, so that they must be evaluated again.
     pub(crate) fn add(
         &mut self,
         pairs: impl Iterator<Item = (Address, Address)>,
@@ -98,24 +98,24 @@ impl Moves {
             return false;
         }
         let along = rename(pairs.clone(), snapshot, answers, settled_records);
-        let mut remembers = !along.is_empty();
+        let mut must_evaluate = !along.is_empty();
         self.arrived.extend(along.into_iter().map(|(from, to)| (to, from)));
         let arrived: IndexMap<String, ()> = pairs.values().map(|to| (to.to_string(), ())).collect();
         for (site, value) in &snapshot.memoised {
             if !site.rsplitn(3, '|').nth(2).is_some_and(|owner| arrived.contains_key(owner)) {
                 continue;
             }
-            // Drawn for the new name, before anybody knew who it is.
+            // Drawn for the new name, before the move was known.
             if answers.memoised.get(site).is_none_or(|drawn| drawn.fingerprint == value.fingerprint) {
                 answers.memoised.insert(site.clone(), value.clone());
-                remembers = true;
+                must_evaluate = true;
             }
         }
         for (from, to) in pairs {
             self.arrived.insert(to.clone(), from.clone());
             self.pairs.insert(from, (to, span));
         }
-        remembers
+        must_evaluate
     }
 
     /// Takes those moves back that lead out of what is to change.
@@ -144,7 +144,7 @@ impl Moves {
     }
 }
 
-/// Moves records to where the document says that their things are now. `within` tells whether a thing may change at
+/// Moves records to where the document declares their resources now. `within` tells whether a resource may change at
 /// all.
 pub(crate) fn follow(
     documents: &Documents,
@@ -176,9 +176,9 @@ pub(crate) fn follow(
                 Some(_) => {}
                 None if moves.arrived.contains_key(&to) => found.push(
                     codes::MOVE_CONFLICT
-                        .new(format!("more than one thing would become `{to}`"))
+                        .new(format!("more than one resource would become `{to}`"))
                         .label(hint.span, format!("also `{from}` would"))
-                        .help("leave one of the hints; the other thing is then deleted, or forgotten with `cyan state remove`"),
+                        .help("leave one of the hints; the other resource is deleted, or forgotten with `cyan state remove`"),
                 ),
                 None => {
                     moves.arrived.insert(to.clone(), from.clone());
@@ -236,7 +236,7 @@ pub(crate) fn requested_moves(
             if moves.arrived.insert(to.clone(), from.clone()).is_some() {
                 found.push(
                     codes::MOVE_CONFLICT
-                        .new(format!("more than one thing would become `{to}`"))
+                        .new(format!("more than one resource would become `{to}`"))
                         .help("name another address for one of them"),
                 );
             }
@@ -307,7 +307,7 @@ fn hints(documents: &Documents) -> Vec<Hint> {
     hints
 }
 
-/// Whether a document declares exactly this, as one thing.
+/// Whether a document declares exactly this, as one resource.
 fn is_single(documents: &Documents, address: &Address) -> bool {
     address.key.is_none() && address.link.is_none() && template(documents, address) == Some(false)
 }
@@ -363,7 +363,7 @@ fn pairs_from(
         return Vec::new();
     }
     if !template {
-        // A template that has become a single thing.
+        // A template that has become a single resource.
         let only = first(from);
         return if snapshot.records.contains_key(&only) { vec![(only, to.clone())] } else { Vec::new() };
     }
@@ -424,7 +424,7 @@ fn rename(
     along
 }
 
-/// The call site of a remembered value under the new name of its owner.
+/// The call site of a memoised value under the new name of its owner.
 fn moved_site(site: &str, owners: &IndexMap<String, String>) -> Option<Name> {
     let mut parts = site.rsplitn(3, '|');
     let (nth, path, owner) = (parts.next()?, parts.next()?, parts.next()?);
@@ -432,12 +432,12 @@ fn moved_site(site: &str, owners: &IndexMap<String, String>) -> Option<Name> {
 }
 
 impl Draft {
-    /// Says of things whose records have just been moved or imported that they were; nothing else may be due there.
+    /// Notes of resources whose records have just been moved or imported that they were; nothing else may be due there.
     pub(crate) fn note_moves(&mut self, moves: &Moves) {
         for decision in &mut self.decisions {
             let (moved, imported) =
                 (moves.has_arrived(&decision.address), self.imports.done.contains(&decision.address));
-            // A link comes along with its end without a step; each of its parts is a thing that moves.
+            // A link comes along with its end without a step; each of its parts is a resource that moves.
             let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));
             let declared = decision.element.is_some() || is_part;
             if !(moved || imported) || decision.lineage.moved_from.is_some() || !declared {

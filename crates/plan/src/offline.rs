@@ -45,7 +45,7 @@ pub async fn check_offline(
     let inputs = inputs_known(&root.blueprint, &root.rules, given, catalogs, &mut Diagnostics::new());
     let mut evaluation = Evaluation::new(documents.clone(), functions, Name::default(), inputs, Answers::default());
     evaluation.offline = true;
-    evaluation.links.remember(&Snapshot::default());
+    evaluation.links.add_recorded(&Snapshot::default());
     evaluation.settle_written_out(&mut mistakes);
     let live = live_locals(&documents);
     let mut draft = Draft::default();
@@ -61,11 +61,11 @@ pub async fn check_offline(
     evaluation.descriptions(&mut mistakes);
     evaluation.report_room(&mut mistakes);
     documents.attribute(crate::codes::OF_ACTIONS, &mut mistakes);
-    let mut said: HashSet<_, foldhash::fast::FixedState> = HashSet::default();
+    let mut reported: HashSet<_, foldhash::fast::FixedState> = HashSet::default();
     for one in found.iter() {
-        said.insert((one.code.name, one.span(), one.message.clone()));
+        reported.insert((one.code.name, one.span(), one.message.clone()));
     }
-    mistakes.retain(|one| said.insert((one.code.name, one.span(), one.message.clone())));
+    mistakes.retain(|one| reported.insert((one.code.name, one.span(), one.message.clone())));
     found.append(mistakes);
 }
 
@@ -91,9 +91,9 @@ async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn W
             // A provider that fails says so at stage, where it is needed.
             let target = ResourceTarget::new(address, &ty.name, &folder);
             let request = CheckRequest { type_name: &ty.name, spec };
-            let Ok(said) = world.check(target, request).await else { continue };
+            let Ok(checked) = world.check(target, request).await else { continue };
             let mut mine = Diagnostics::new();
-            report(said.diagnostics, address, Some(&resource.spec), resource.span, messages, &mut mine);
+            report(checked.diagnostics, address, Some(&resource.spec), resource.span, messages, &mut mine);
             let refused = mine.has_errors();
             documents.lead_to(unit, &mut mine);
             found.append(mine);

@@ -29,7 +29,7 @@ impl DriftPolicy {
     }
 }
 
-/// A thing whose call was cut off counts as done, because a person says so.
+/// A resource whose call was cut off counts as done, because a person says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adoption {
     /// Where.
@@ -38,15 +38,15 @@ pub struct Adoption {
     pub id: Option<Name>,
 }
 
-/// A thing that another tool has managed until now: it becomes managed here, and is not made.
+/// An object that another tool has managed until now: it becomes managed here, and is not created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Taken {
     /// Where the document has it.
     pub address: Address,
     /// The provider's id of it; none if the other tool did not tell, which is an error.
     pub id: Option<Name>,
-    /// What the other tool has kept of it beside its definition, as texts. Where the provider can read the thing by its
-    /// id, that counts and this does not.
+    /// What the other tool has kept of it beside its definition, as texts. Where the provider can read the object by
+    /// its id, that counts and this does not.
     #[serde(default)]
     pub fields: IndexMap<Name, Value>,
 }
@@ -54,11 +54,11 @@ pub struct Taken {
 /// A change of the state alone.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StateEdit {
-    /// Things get new addresses: from, to.
+    /// Resources get new addresses: from, to.
     Move(Vec<(Address, Address)>),
-    /// Things are forgotten; they stay in the world.
+    /// Resources are forgotten; their objects stay in the world.
     Remove(Vec<Address>),
-    /// A thing that is there is taken under management.
+    /// An existing object is taken under management.
     Import {
         /// Its type.
         type_name: TypeId,
@@ -87,7 +87,7 @@ pub struct Options {
     /// Calls that were cut off: a person says they were done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adopted: Vec<Adoption>,
-    /// Things that are there already and are taken over from another tool, which has to tell of every one in the
+    /// Objects that exist already and are taken over from another tool, which has to tell of every resource in the
     /// document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<Taken>,

@@ -54,7 +54,7 @@ impl Staged {
         None
     }
 
-    /// The spec that a thing will have, as far as it is known.
+    /// The spec that a resource will have, as far as it is known.
     pub fn desired(&self, address: &Address) -> Option<&Value> {
         let tasks = self.plan.tasks.iter().filter_map(|task| task.decision.as_ref());
         tasks.filter(|decided| decided.address == *address).map(|decided| &decided.desired).next()
@@ -108,11 +108,11 @@ pub struct Plan {
     pub settled: Vec<Settled>,
     /// What lies outside the targets.
     pub untouched: Untouched,
-    /// What is remembered of children and data sources is another than before.
+    /// What is recorded of children and data sources differs from before.
     pub(crate) changes_declared: bool,
     /// Breakpoints at which operations stop.
     pub gates: Vec<Gate>,
-    /// Where operations stop and what is under way, as is to be remembered when it begins.
+    /// Where operations stop and what is under way, as is to be stored when it begins.
     pub begun: state::Stops,
 }
 
@@ -150,15 +150,15 @@ impl Plan {
         let steps = self.steps.iter().enumerate().filter(|(number, _)| !recorded.contains(&(*number as u32)));
         let steps = steps.map(|(_, step)| step).filter(changes).map(|step| &step.address);
         let changed: std::collections::HashSet<&Address, foldhash::fast::FixedState> =
-            steps.chain(self.phases().map(|(_, target)| target)).collect();
+            steps.chain(self.link_writes().map(|(_, target)| target)).collect();
         let refuses = self.options.drift == DriftPolicy::Refuse;
         self.answers.unread.keys().filter(|address| refuses || changed.contains(address)).collect()
     }
 
-    /// The phases of links, each with what it writes into: its calls are updates of that.
-    pub fn phases(&self) -> impl Iterator<Item = (&Address, &Address)> {
+    /// The writes of links, each with what it writes into: its calls are updates of that.
+    pub fn link_writes(&self) -> impl Iterator<Item = (&Address, &Address)> {
         self.tasks.iter().filter_map(|task| match task.decision.as_ref()?.linked.as_deref()? {
-            Linked::Write(phase) => Some((&task.decision.as_ref()?.address, &phase.target)),
+            Linked::Write(write) => Some((&task.decision.as_ref()?.address, &write.target)),
             _ => None,
         })
     }
@@ -224,7 +224,7 @@ pub struct Request<'a> {
     pub functions: Arc<FunctionTable>,
     /// Answers that are already there: of a kept plan, or of the generation that a rollback goes back to.
     pub answers: Option<Answers>,
-    /// The state, in which other instances may manage the same things; none where there are no others.
+    /// The state, in which other instances may manage the same objects; none where there are no others.
     pub others: Option<&'a dyn Store>,
     /// Where to ask.
     pub world: &'a dyn World,

@@ -21,7 +21,7 @@ use crate::model::{Action, Reason};
 use crate::options::DriftPolicy;
 use crate::settled::SettledRecords;
 
-/// Makes of what was seen what the policy wants the planner to see. A thing that has vanished stays vanished under all.
+/// Makes of what was read what the policy wants the planner to see. A vanished object stays vanished under all of them.
 /// Gives what was accepted although the document says otherwise.
 pub(crate) fn apply_drift_policy(
     policy: DriftPolicy,
@@ -89,7 +89,7 @@ fn is_ignored(path: &str, ignored: &[Name]) -> bool {
         .any(|one| path.strip_prefix(one.as_ref()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
-/// The fields of a thing with what was seen of those that the document does not set.
+/// The fields of a resource with what was read of those that the document does not set.
 fn accepted(ty: &ResourceType, record: &Record, seen: &Value) -> Value {
     let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
     for field in drifted_fields(ty, record, seen) {
@@ -121,7 +121,7 @@ fn take_unset(recorded: Option<&Value>, seen: &Value, set: Option<&Value>) -> Va
     }
 }
 
-/// The record of a thing as it was seen: all that is set of it, too.
+/// The record of an object as it was read: all that is set of it, too.
 pub(crate) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, private: &Value) -> Record {
     let mut inputs = record.inputs.as_map().cloned().unwrap_or_default();
     for field in drifted_fields(ty, record, fields).filter(|field| field.written) {
@@ -219,7 +219,7 @@ pub(crate) fn report_what_goes(draft: &Draft, messages: &dyn MessageRules, found
     }
 }
 
-/// `restricted-action` for what may not be done to a thing, `immutable-changed` for fields that may not change.
+/// `restricted-action` for what may not be done to a resource, `immutable-changed` for fields that may not change.
 fn refuse_changes(decision: &Decision, messages: &dyn MessageRules, found: &mut Diagnostics) {
     let words = |mistake: Mistake<'_>| messages.of(&mistake).map(Box::new);
     let (what, restricted) = match decision.action {

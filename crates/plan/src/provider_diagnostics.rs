@@ -11,14 +11,14 @@ use understand::documents::Documents;
 
 /// Reports what a provider says of a spec; `span` is the place of what is said of no field that is written.
 pub fn report(
-    said: Vec<ProviderDiagnostic>,
+    diagnostics: Vec<ProviderDiagnostic>,
     address: &Address,
     spec: Option<&Expr>,
     span: Span,
     messages: &dyn dialects::rules::MessageRules,
     found: &mut Diagnostics,
 ) {
-    for (place, path, said) in placed(said, spec) {
+    for (place, path, reported) in placed(diagnostics, spec) {
         let place = place.unwrap_or(span);
         let whose = match (path.is_empty(), place.is_some()) {
             (true, _) => format!("`{address}`"),
@@ -27,13 +27,13 @@ pub fn report(
         };
         let misfit = |code: &'static diag::Code, what: &str, is_kind: bool| {
             let mistake =
-                dialects::Mistake::Misfit { resource: &address.name, field: &path, why: &said.summary, is_kind };
-            let mut diagnostic = at(code.new(format!("{whose} {what}")), place, &said.summary);
+                dialects::Mistake::Misfit { resource: &address.name, field: &path, why: &reported.summary, is_kind };
+            let mut diagnostic = at(code.new(format!("{whose} {what}")), place, &reported.summary);
             diagnostic.words = messages.of(&mistake).map(Box::new);
             diagnostic
         };
         let refused = &understand::check::codes::REJECTED_BY_PROVIDER;
-        let mut diagnostic = match (said.severity, said.finding) {
+        let mut diagnostic = match (reported.severity, reported.finding) {
             (ProviderSeverity::Error, Finding::WrongType) => {
                 misfit(&expr::codes::TYPE_MISMATCH, "is of the wrong kind", true)
             }
@@ -41,17 +41,17 @@ pub fn report(
                 misfit(&dialects::codes::VALUE_CONSTRAINT, "is outside its limits", false)
             }
             (ProviderSeverity::Error, Finding::Refused) => {
-                at(refused.new(format!("the provider does not accept {whose}")), place, &said.summary)
+                at(refused.new(format!("the provider does not accept {whose}")), place, &reported.summary)
             }
             (severity, _) => {
                 let remark = refused.new(format!("the provider has a remark about `{address}`"));
-                let mut remark = at(remark, place, &said.summary);
+                let mut remark = at(remark, place, &reported.summary);
                 remark.severity = severity_of(severity);
                 remark
             }
         };
-        if !said.detail.is_empty() {
-            diagnostic = diagnostic.note(said.detail);
+        if !reported.detail.is_empty() {
+            diagnostic = diagnostic.note(reported.detail);
         }
         found.push(diagnostic);
     }
@@ -64,28 +64,28 @@ fn at(diagnostic: Diagnostic, place: Span, text: &str) -> Diagnostic {
 
 /// Reports what providers said about the resources that they read.
 pub(crate) fn report_reads(
-    said: Vec<(Address, Vec<ProviderDiagnostic>)>,
+    diagnostics: Vec<(Address, Vec<ProviderDiagnostic>)>,
     documents: Option<&Documents>,
     found: &mut Diagnostics,
 ) {
-    for (address, said) in said {
-        report_at(said, &address, documents, found);
+    for (address, diagnostics) in diagnostics {
+        report_at(diagnostics, &address, documents, found);
     }
 }
 
 /// Reports what providers said about their settings: at the resource that declares them, or with the place in the
 /// configuration file.
-pub fn report_settings(said: Vec<SettingsRemark>, documents: Option<&Documents>, found: &mut Diagnostics) {
-    for SettingsRemark { provider, instance, written, mut said } in said {
+pub fn report_settings(diagnostics: Vec<SettingsRemark>, documents: Option<&Documents>, found: &mut Diagnostics) {
+    for SettingsRemark { provider, instance, written, mut diagnostic } in diagnostics {
         if let Some(address) = instance {
-            said.path.0.insert(0, PathStep::Field("settings".into()));
-            report_at(vec![said], &address, documents, found);
+            diagnostic.path.0.insert(0, PathStep::Field("settings".into()));
+            report_at(vec![diagnostic], &address, documents, found);
             continue;
         }
         let diagnostic = evaluate::codes::PROVIDER_SETTINGS
             .new(format!("the provider `{provider}` has a remark about its settings"))
-            .graded(severity_of(said.severity))
-            .note(said.text());
+            .graded(severity_of(diagnostic.severity))
+            .note(diagnostic.text());
         found.push(match written {
             Some(written) => diagnostic.note(format!("its settings are at {written}")),
             None => diagnostic,
@@ -95,7 +95,7 @@ pub fn report_settings(said: Vec<SettingsRemark>, documents: Option<&Documents>,
 
 /// Reports diagnostics at the declaration of a resource; without a place if no document declares it.
 pub(crate) fn report_at(
-    said: Vec<ProviderDiagnostic>,
+    diagnostics: Vec<ProviderDiagnostic>,
     address: &Address,
     documents: Option<&Documents>,
     found: &mut Diagnostics,
@@ -106,10 +106,10 @@ pub(crate) fn report_at(
         Some((documents, unit, resource))
     });
     let Some((documents, unit, resource)) = declared else {
-        return report(said, address, None, Span::NONE, messages, found);
+        return report(diagnostics, address, None, Span::NONE, messages, found);
     };
     let mut mine = Diagnostics::new();
-    report(said, address, Some(&resource.spec), resource.span, messages, &mut mine);
+    report(diagnostics, address, Some(&resource.spec), resource.span, messages, &mut mine);
     documents.lead_to(unit, &mut mine);
     found.append(mine);
 }
@@ -127,26 +127,27 @@ fn severity_of(severity: ProviderSeverity) -> Severity {
 /// Providers report a wrong combination of fields at each field of it. Those of fields that the spec does not set are
 /// left out if one at a field that it sets names them.
 fn placed(
-    said: Vec<ProviderDiagnostic>,
+    diagnostics: Vec<ProviderDiagnostic>,
     spec: Option<&Expr>,
 ) -> impl Iterator<Item = (Option<Span>, String, ProviderDiagnostic)> {
-    let place = |said: &ProviderDiagnostic| spec.and_then(|spec| place_at(spec, &said.path));
-    let mut placed: Vec<_> = said.into_iter().map(|said| (place(&said), said.path.to_string(), said)).collect();
+    let place = |reported: &ProviderDiagnostic| spec.and_then(|spec| place_at(spec, &reported.path));
+    let mut placed: Vec<_> =
+        diagnostics.into_iter().map(|reported| (place(&reported), reported.path.to_string(), reported)).collect();
     let repeats = |one: &(Option<Span>, String, ProviderDiagnostic)| {
-        let (None, path, said) = one else { return false };
+        let (None, path, reported) = one else { return false };
         let names = |text: &str| text.split(|it: char| !it.is_alphanumeric() && it != '_').any(|word| word == path);
         placed.iter().any(|(place, _, other)| {
-            let is_same = (other.severity, &other.summary) == (said.severity, &said.summary);
+            let is_same = (other.severity, &other.summary) == (reported.severity, &reported.summary);
             place.is_some() && is_same && names(&other.detail)
         })
     };
     let repeated: Vec<bool> = placed.iter().map(repeats).collect();
     let mut repeated = repeated.into_iter();
     placed.retain(|_| repeated.next() != Some(true));
-    placed.sort_by(|(place, path, said), (other_place, other_path, other)| {
+    placed.sort_by(|(place, path, reported), (other_place, other_path, other)| {
         let key = place.map(|span| (span.start, span.end));
         let other_key = other_place.map(|span| (span.start, span.end));
-        (key, path, &said.summary, &said.detail).cmp(&(other_key, other_path, &other.summary, &other.detail))
+        (key, path, &reported.summary, &reported.detail).cmp(&(other_key, other_path, &other.summary, &other.detail))
     });
     placed.into_iter()
 }
@@ -195,13 +196,13 @@ mod tests {
         let wrong = |path: &str, others: &str| {
             ProviderDiagnostic::error(path, "Invalid Combination").detailed(format!("not beside [{others}]"))
         };
-        let said = vec![
+        let diagnostics = vec![
             wrong("sensitive", "content,source"),
             wrong("source", "content,sensitive"),
             wrong("content", "source,sensitive"),
             wrong("other", "mode"),
         ];
-        let found: Vec<String> = placed(said, Some(&spec)).map(|(_, path, _)| path).collect();
+        let found: Vec<String> = placed(diagnostics, Some(&spec)).map(|(_, path, _)| path).collect();
         assert_eq!(found, ["other", "content", "source"]);
     }
 }

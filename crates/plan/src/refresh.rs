@@ -22,7 +22,7 @@ use crate::cut_off::filled;
 use crate::imports::pinned;
 use crate::options::Adoption;
 
-/// A thing that could not be read.
+/// A resource that could not be read.
 pub(crate) struct Unread {
     /// Which.
     pub(crate) address: Address,
@@ -42,7 +42,7 @@ pub(crate) struct Refreshed {
     /// What could not be read.
     pub(crate) unread: Vec<Unread>,
     /// What providers said about the resources that they read.
-    pub(crate) said: Vec<(Address, Vec<ProviderDiagnostic>)>,
+    pub(crate) diagnostics: Vec<(Address, Vec<ProviderDiagnostic>)>,
 }
 
 /// Why something was read.
@@ -56,7 +56,7 @@ pub(crate) enum Why {
     Unsure,
 }
 
-/// Reads every recorded thing, by the id that a person named where one did, and every thing whose call was cut off,
+/// Reads every recorded resource, by the id that a person named where one did, and every one whose call was cut off,
 /// into `answers`. What could not be read and what was said are given back, in the order of the records; everything
 /// else has been read.
 pub(crate) async fn refresh(
@@ -67,7 +67,7 @@ pub(crate) async fn refresh(
     world: &dyn World,
     answers: &mut Answers,
 ) -> Refreshed {
-    // Of each type: whether things of it can be read, and how many there are.
+    // Of each type: whether resources of it can be read, and how many there are.
     let mut types: IndexMap<&TypeId, (bool, usize)> = IndexMap::default();
     for record in snapshot.records.values() {
         types.entry(&record.type_name).or_insert_with(|| (reads(catalogs, record), 0)).1 += 1;
@@ -87,9 +87,10 @@ pub(crate) async fn refresh(
         let record = snapshot.records.get(address).map(Arc::as_ref);
         let record = if open.intent.deposed { record.and_then(|record| record.deposed.as_deref()) } else { record };
         let is_create = open.intent.op == StatusOp::Create;
-        let said = adopted.iter().find(|adoption| adoption.address == *address).and_then(|said| said.id.as_deref());
+        let adopted_id =
+            adopted.iter().find(|adoption| adoption.address == *address).and_then(|adoption| adoption.id.as_deref());
         let id = match open.intent.id.as_ref() {
-            _ if said.is_some() => said,
+            _ if adopted_id.is_some() => adopted_id,
             "" => record.filter(|_| !is_create).map(|record| record.id.as_ref()),
             named => Some(named),
         };
@@ -117,7 +118,10 @@ pub(crate) async fn refresh(
             .managed_by(instances.get(attempt.provider.as_ref())),
         request: ReadRequest {
             type_name: &attempt.type_name,
-            id: adopted.iter().find(|adoption| adoption.address == *address).and_then(|said| said.id.as_deref()),
+            id: adopted
+                .iter()
+                .find(|adoption| adoption.address == *address)
+                .and_then(|adoption| adoption.id.as_deref()),
             inputs: &attempt.inputs,
             outputs: &Value::Null,
             schema_version: attempt.schema_version,
@@ -140,22 +144,22 @@ pub(crate) async fn refresh(
         let most = at_once(catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel));
         ask(questions, most, snapshot, instances, catalogs, world)
     });
-    let (mut seen, mut unread, mut said) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut seen, mut unread, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
     for answers_of_one in futures::future::join_all(lanes).await {
         seen.extend(answers_of_one.seen);
         unread.extend(answers_of_one.unread);
-        said.extend(answers_of_one.said);
+        diagnostics.extend(answers_of_one.diagnostics);
     }
     // Answers come in any order; a plan is the same each time.
     seen.sort_unstable_by_key(|(number, ..)| *number);
     unread.sort_unstable_by_key(|(number, _)| *number);
-    said.sort_unstable_by_key(|(number, ..)| *number);
+    diagnostics.sort_unstable_by_key(|(number, ..)| *number);
     answers.seen.extend(seen.into_iter().map(|(_, address, seen)| (address.clone(), seen)));
     let unread: Vec<Unread> = unread.into_iter().map(|(_, unread)| unread).collect();
     answers.unread.extend(unread.iter().map(|unread| (unread.address.clone(), unread.message.clone())));
     answers.refreshed = true;
-    let said = said.into_iter().map(|(_, address, said)| (address.clone(), said)).collect();
-    Refreshed { unread, said }
+    let diagnostics = diagnostics.into_iter().map(|(_, address, diagnostics)| (address.clone(), diagnostics)).collect();
+    Refreshed { unread, diagnostics }
 }
 
 /// The answers of one provider, with the numbers of the questions. An answer equal to the record is dropped: only
@@ -164,7 +168,7 @@ pub(crate) async fn refresh(
 struct ReadAnswers<'a> {
     seen: Vec<(usize, &'a Address, PinnedRead)>,
     unread: Vec<(usize, Unread)>,
-    said: Vec<(usize, &'a Address, Vec<ProviderDiagnostic>)>,
+    diagnostics: Vec<(usize, &'a Address, Vec<ProviderDiagnostic>)>,
 }
 
 /// Puts questions to one provider, at most so many at once.
@@ -184,7 +188,7 @@ async fn ask<'a>(
                     if let ReadOutcome::Present(observed) = &mut there
                         && !observed.diagnostics.is_empty()
                     {
-                        answered.said.push((number, address, std::mem::take(&mut observed.diagnostics)));
+                        answered.diagnostics.push((number, address, std::mem::take(&mut observed.diagnostics)));
                     }
                     let is_open = snapshot.open.contains_key(address);
                     let differs = differing(there, snapshot.records.get(address), is_open);
@@ -242,7 +246,7 @@ async fn ask<'a>(
     answered
 }
 
-/// The things that a kept plan could not read when it was made.
+/// The resources that a kept plan could not read when it was made.
 pub(crate) fn unread_then(answers: &Answers) -> Vec<Unread> {
     let then = answers.unread.iter().map(|(address, message)| Unread {
         address: address.clone(),
@@ -281,7 +285,7 @@ pub(crate) fn report_unread<'u>(
         let mut diagnostic = diagnostic.clone().graded(severity);
         diagnostic.notes.push(match addresses.as_slice() {
             [one] => format!("`{one}` cannot be read"),
-            [first, rest @ ..] => format!("`{first}` and {} other things cannot be read", rest.len()),
+            [first, rest @ ..] => format!("`{first}` and {} other resources cannot be read", rest.len()),
             [] => continue,
         });
         found.push(match severity {
@@ -294,7 +298,7 @@ pub(crate) fn report_unread<'u>(
         let code = code.unwrap_or(&codes::PROVIDER_FAILED);
         let whats: Vec<String> = match addresses.as_slice() {
             [first, rest @ ..] if rest.len() >= FEW => {
-                vec![format!("`{first}` and {} other things cannot be read", rest.len())]
+                vec![format!("`{first}` and {} other resources cannot be read", rest.len())]
             }
             few => few.iter().map(|address| format!("`{address}` cannot be read")).collect(),
         };
@@ -335,7 +339,7 @@ pub(crate) fn read_again<'a>(
     ResourceRead { target, request }
 }
 
-/// The thing that is recorded at an address at which another one was being made when a run was cut off.
+/// The object that is recorded at an address at which another one was being created when a run was cut off.
 fn recorded_beside<'a>(snapshot: &'a Snapshot, address: &Address) -> Option<&'a Record> {
     let record = snapshot.records.get(address).filter(|record| !record.id.is_empty())?;
     let is_create = match snapshot.open.get(address) {
@@ -345,7 +349,7 @@ fn recorded_beside<'a>(snapshot: &'a Snapshot, address: &Address) -> Option<&'a 
     is_create.then(|| record.as_ref())
 }
 
-/// What may have been made under the token that is recorded with it: the thing itself, or a new one in its place.
+/// What may have been created under the token that is recorded with it: the object itself, or a new one in its place.
 pub(crate) fn attempt_of(record: &Record) -> Option<(&Record, &Name)> {
     let attempt = record.attempt.as_deref().unwrap_or(record);
     attempt.token.as_ref().filter(|_| attempt.id.is_empty()).map(|token| (attempt, token))

@@ -121,9 +121,9 @@ pub(crate) async fn import(
         return None;
     }
     match imports::read((address, None), &ty, id, world).await {
-        Ok((seen, said)) => {
-            report_at(said, address, None, found);
-            // The id as the provider writes it: the same thing may be named in several ways.
+        Ok((seen, diagnostics)) => {
+            report_at(diagnostics, address, None, found);
+            // The id as the provider writes it: the same object may be named in several ways.
             if let PinnedRead::Present { id: real, .. } = &seen
                 && let Some(other) = imports::managed(snapshot).get(&(ty.name.clone(), real.clone()))
             {

@@ -1,9 +1,9 @@
-//! Where a plan stops until a person lets it go on: breakpoints of things and of child documents, of which action each
-//! is, and which of them the last operation waited at, so that this one goes on from there.
+//! Where a plan stops until a person lets it go on: breakpoints of resources and of child documents, of which action
+//! each is, and which of them the last operation waited at, so that this one goes on from there.
 //!
 //! ```text
 //! breakpoints, what is done ──┐
-//! what is remembered ─────────┴──> Subject: stops before, stops after, goes on ──> gates (`tasks`) ──> apply stops
+//! what is recorded ───────────┴──> Subject: stops before, stops after, goes on ──> gates (`tasks`) ──> apply stops
 //! ```
 //!
 //! A breakpoint is passed once for an action. An action is under way from the moment at which nothing stops before it
@@ -33,7 +33,7 @@ pub(crate) enum After {
     Stops,
 }
 
-/// A thing or a child with breakpoints, and what this plan does there.
+/// A resource or a child with breakpoints, and what this plan does there.
 pub(crate) struct Subject {
     pub(crate) place: Name,
     /// The includes that lead to it, if it is a child.
@@ -48,7 +48,7 @@ pub(crate) struct Subject {
     pub(crate) after_update: bool,
     /// Where the last operation waited.
     goes_on: Option<Breakpoint>,
-    /// What it used, of a delete: things, and groups of the state.
+    /// What it used, of a delete: resources, and groups of the state.
     pub(crate) uses: Vec<Address>,
     declared: bool,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Subject {
 #[derive(Default)]
 pub(crate) struct Subjects {
     pub(crate) all: Vec<Subject>,
-    pub(crate) things: DeterministicMap<Address, u32>,
+    pub(crate) resources: DeterministicMap<Address, u32>,
     pub(crate) children: DeterministicMap<Box<[Name]>, u32>,
     /// The stops of the state that the plan does not change.
     untouched_stops: Stops,
@@ -90,14 +90,14 @@ impl Subjects {
         }
         let documents = evaluation.map(|evaluation| &*evaluation.documents);
         let declared = documents.map_or_else(DeterministicMap::default, children_of);
-        let anything = !snapshot.stops.is_empty() || !declared.is_empty() || documents.is_some_and(stops_at_a_thing);
+        let anything = !snapshot.stops.is_empty() || !declared.is_empty() || documents.is_some_and(has_breakpoints);
         let mut subjects = Subjects::default();
         if !anything {
             return subjects;
         }
         let known = RecordedStops::of(&snapshot.stops);
         subjects.add_children(draft, documents, &declared, &known, partial);
-        subjects.add_things(draft, documents, snapshot, &known, partial);
+        subjects.add_resources(draft, documents, snapshot, &known, partial);
         if kind == OperationKind::Rollback {
             // What goes back stops nowhere, and whatever was under way is not any more.
             for subject in &mut subjects.all {
@@ -170,7 +170,7 @@ impl Subjects {
         }
     }
 
-    fn add_things(
+    fn add_resources(
         &mut self,
         draft: &Draft,
         documents: Option<&Documents>,
@@ -181,7 +181,7 @@ impl Subjects {
         for decision in draft.decisions.iter().filter(|decision| decision.linked.is_none()) {
             let of_document = decision.element.and_then(|(index, _)| Some(documents?.resource(index)?.2));
             let was_at = decision.lineage.moved_from.as_ref().unwrap_or(&decision.address);
-            let before = known.things.get(was_at).copied();
+            let before = known.resources.get(was_at).copied();
             let breakpoints = match of_document {
                 Some(resource) => resource.lifecycle.breakpoints,
                 None => before.map_or(Breakpoints::NONE, |stop| stop.breakpoints),
@@ -205,14 +205,14 @@ impl Subjects {
             subject.address = Some(decision.address.clone());
             let uses = decision.prior.iter().flat_map(|record| record.dependencies.iter().cloned());
             subject.keep_uses(uses, before);
-            self.things.insert(decision.address.clone(), self.all.len() as u32);
+            self.resources.insert(decision.address.clone(), self.all.len() as u32);
             self.all.push(subject);
         }
         // No decision is made about what is gone by now.
         let moved: DeterministicMap<&Address, ()> =
             draft.decisions.iter().filter_map(|decision| Some((decision.lineage.moved_from.as_ref()?, ()))).collect();
-        for (address, stop) in &known.things {
-            if self.things.contains_key(address) || moved.contains_key(address) {
+        for (address, stop) in &known.resources {
+            if self.resources.contains_key(address) || moved.contains_key(address) {
                 continue;
             }
             let place = Name::from(address.to_string());
@@ -226,7 +226,7 @@ impl Subjects {
             let mut subject = Subject::new(place, stop.breakpoints, Some(stop), None, |_| true, false);
             subject.address = Some(address.clone());
             subject.keep_uses(AddressSet::default(), Some(stop));
-            self.things.insert(address.clone(), self.all.len() as u32);
+            self.resources.insert(address.clone(), self.all.len() as u32);
             self.all.push(subject);
         }
     }
@@ -235,7 +235,7 @@ impl Subjects {
         self.untouched_stops.extend(stop.map(|stop| (place, stop.clone())));
     }
 
-    /// What is to be remembered from the beginning of the operation on.
+    /// What is to be stored from the beginning of the operation on.
     pub(crate) fn begun(&self) -> Stops {
         let entries = self.all.iter().filter_map(|subject| {
             let action = subject.action.filter(|_| !subject.before);
@@ -253,8 +253,8 @@ impl Subjects {
 
     /// Sets in steps where the plan stops.
     pub(crate) fn report(&self, steps: &mut [Step]) {
-        for step in steps.iter_mut().filter(|_| !self.things.is_empty()) {
-            let Some(at) = self.things.get(&step.address) else { continue };
+        for step in steps.iter_mut().filter(|_| !self.resources.is_empty()) {
+            let Some(at) = self.resources.get(&step.address) else { continue };
             let subject = &self.all[*at as usize];
             step.stops_before = subject.action.filter(|_| subject.before).map(StatusOp::before);
             step.stops_after = subject.action.filter(|_| subject.after == After::Stops).map(StatusOp::after);
@@ -284,19 +284,19 @@ impl Subjects {
     }
 }
 
-/// What is remembered, by what it is about.
+/// The stored stops, by what they concern.
 struct RecordedStops<'s> {
-    things: indexmap::IndexMap<Address, &'s Stop, foldhash::fast::FixedState>,
+    resources: indexmap::IndexMap<Address, &'s Stop, foldhash::fast::FixedState>,
     children: indexmap::IndexMap<Box<[Name]>, &'s Stop, foldhash::fast::FixedState>,
 }
 
 impl<'s> RecordedStops<'s> {
     fn of(stops: &'s Stops) -> RecordedStops<'s> {
-        let mut known = RecordedStops { things: Default::default(), children: Default::default() };
+        let mut known = RecordedStops { resources: Default::default(), children: Default::default() };
         for (name, stop) in stops {
             match (Stop::child(name), name.parse()) {
                 (Some(path), _) => drop(known.children.insert(path, stop)),
-                (None, Ok(address)) => drop(known.things.insert(address, stop)),
+                (None, Ok(address)) => drop(known.resources.insert(address, stop)),
                 (None, Err(_)) => {}
             }
         }
@@ -375,7 +375,7 @@ impl Subject {
     }
 }
 
-/// The action of what the plan does with a thing.
+/// The action of what the plan does with a resource.
 fn action_of(action: Action) -> Option<StatusOp> {
     match action {
         Action::Create => Some(StatusOp::Create),
@@ -405,7 +405,7 @@ fn children_of(documents: &Documents) -> DeterministicMap<Box<[Name]>, Breakpoin
     found
 }
 
-fn stops_at_a_thing(documents: &Documents) -> bool {
+fn has_breakpoints(documents: &Documents) -> bool {
     let mut resources = documents.distinct().flat_map(|checked| checked.blueprint.resources.values());
     resources.any(|resource| !resource.lifecycle.breakpoints.is_empty())
 }

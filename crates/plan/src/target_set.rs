@@ -43,7 +43,7 @@ impl TargetSet<'_> {
         TargetSet { documents, resources: Some(resources) }
     }
 
-    /// Whether a thing may be within it.
+    /// Whether a resource may be within it.
     pub(crate) fn covers(&self, address: &Address) -> bool {
         match &self.resources {
             None => true,

@@ -52,11 +52,11 @@ pub(crate) fn restrict(
 ) -> Vec<Decision> {
     let position: IndexMap<Address, usize> =
         draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect();
-    // The phases of a link are steps of its own.
-    let mut phases: IndexMap<&Address, Vec<usize>> = IndexMap::default();
+    // The writes of a link are steps of its own.
+    let mut writes: IndexMap<&Address, Vec<usize>> = IndexMap::default();
     for (at, decision) in draft.decisions.iter().enumerate() {
-        if let Some(Linked::Write(phase)) = decision.linked.as_deref() {
-            phases.entry(&phase.link).or_default().push(at);
+        if let Some(Linked::Write(write)) = decision.linked.as_deref() {
+            writes.entry(&write.link).or_default().push(at);
         }
     }
     let mut within = vec![false; draft.decisions.len()];
@@ -72,9 +72,9 @@ pub(crate) fn restrict(
         if decision.element.is_none() && decision.linked.is_none() || purpose != Purpose::Deploy {
             continue;
         }
-        stack.extend(phases.get(&decision.address).into_iter().flatten());
-        if let Some(Linked::Write(phase)) = decision.linked.as_deref() {
-            stack.extend(position.get(&phase.target).copied());
+        stack.extend(writes.get(&decision.address).into_iter().flatten());
+        if let Some(Linked::Write(write)) = decision.linked.as_deref() {
+            stack.extend(position.get(&write.target).copied());
         }
         let mut uses: Vec<&Address> = decision.dependencies.iter().collect();
         while let Some(used) = uses.pop() {

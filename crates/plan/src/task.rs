@@ -27,11 +27,11 @@ pub enum TaskKind {
     Delete,
     /// Deletes an old object: 0 is the one before the replacement, others are deposed objects of earlier ones.
     DeleteOld(u32),
-    /// Changes what is remembered of it, without a call.
+    /// Changes its record, without a call.
     Record,
     /// Forgets it, without a call.
     Forget,
-    /// Nothing: what is remembered of it is written when the operation begins.
+    /// Nothing: its record is written when the operation begins.
     Settled,
     /// Only finds out whether its condition holds.
     Condition,
@@ -41,7 +41,7 @@ pub enum TaskKind {
     DeleteIfAbsent,
     /// Writes into a target what a link contributes to it, or takes it out.
     LinkWrite,
-    /// A link is made: what is remembered of it.
+    /// A link is made: its record.
     Link,
     /// Nothing: stands for an intermediate value that others wait for.
     Gather,
@@ -93,7 +93,7 @@ pub struct Task {
 pub struct Decided {
     /// Its position among the decisions of the plan.
     pub(crate) number: usize,
-    /// The address of the thing.
+    /// The address of the resource.
     pub address: Address,
     /// The declared resource and the position of the member; none for what is no longer declared.
     pub element: Option<(u32, Option<u32>)>,
@@ -121,9 +121,9 @@ pub struct Decided {
     pub prior: Option<std::sync::Arc<state::Record>>,
     /// The fields as last answered or seen.
     pub outputs: Value,
-    /// Opaque data of the provider about the thing as it was, as last answered or seen.
+    /// Opaque data of the provider about the object as it was, as last answered or read.
     pub private: Value,
-    /// What the provider planned for a change of the thing; null if it planned none.
+    /// What the provider planned for a change of the object; null if it planned none.
     pub planned_private: Value,
     /// The configuration of its provider when the plan was made, if a resource declares it.
     pub provider: Option<std::sync::Arc<evaluate::question::ProviderInstance>>,

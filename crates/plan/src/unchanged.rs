@@ -39,7 +39,7 @@ pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: 
         data_sources(evaluation, staged, world, found).await;
     }
     settings(&staged.plan, world, found);
-    let reported = things(staged, world, found).await;
+    let reported = objects(staged, world, found).await;
     preflights(staged, &reported, world, found).await;
     found.len() == before
 }
@@ -141,8 +141,8 @@ pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blue
     digests
 }
 
-/// Sources have the content that the plan saw, and nothing else stands where things are made, changed or removed. What
-/// was reported already is not reported again.
+/// Sources have the content that the plan saw, and nothing else stands where objects are created, changed or deleted.
+/// What was reported already is not reported again.
 async fn preflights(staged: &Staged, reported: &AddressSet, world: &dyn World, found: &mut Diagnostics) {
     let nothing = Arc::default();
     let decisions = decisions(&staged.plan);
@@ -220,8 +220,8 @@ fn decisions(plan: &Plan) -> HashMap<&Address, &Decided, FixedState> {
     decisions.filter(|decided| decided.linked.is_none() || decided.ty.is_some()).map(|it| (&it.address, it)).collect()
 }
 
-/// Things that the plan changes or deletes are as it saw them; those that are not are given back.
-async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> AddressSet {
+/// Objects that the plan changes or deletes are as it saw them; those that are not are given back.
+async fn objects(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> AddressSet {
     let plan = &staged.plan;
     let mut reported = AddressSet::default();
     if !plan.options.refresh || !plan.answers.refreshed || plan.options.state_edit.is_some() {
@@ -230,7 +230,7 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> 
     let changes = |step: &&Step| matches!(step.action, Action::Update | Action::Replace | Action::Delete);
     let changed = plan.steps.iter().filter(changes).map(|step| (&step.address, step.moved_from.as_ref()));
     let mut seen: indexmap::IndexMap<&Address, Option<&Address>, FixedState> = changed.collect();
-    for (_, target) in plan.phases() {
+    for (_, target) in plan.link_writes() {
         seen.entry(target).or_default();
     }
     let instances = RecordedInstances::of(&staged.snapshot);
@@ -284,7 +284,7 @@ fn unreadable(address: &Address, error: &ProviderError, found: &mut Diagnostics)
     found.push(diagnostic);
 }
 
-/// Whether a thing was looked at when the plan was made.
+/// Whether an object was read when the plan was made.
 pub(crate) fn is_observed(ty: &ResourceType, record: &Record, answers: &Answers, address: &Address) -> bool {
     let is_set = |field: &Name| record.inputs.get(field).is_some_and(|value| !value.is_null());
     answers.refreshed
@@ -294,7 +294,7 @@ pub(crate) fn is_observed(ty: &ResourceType, record: &Record, answers: &Answers,
         && !matches!(answers.seen.get(address), Some(PinnedRead::Unknown))
 }
 
-/// Whether a step changes a thing that was not looked at.
+/// Whether a step changes an object that was not read.
 pub(crate) fn is_unobserved(
     step: &Step,
     snapshot: &Snapshot,
@@ -311,7 +311,7 @@ pub(crate) fn is_unobserved(
     !refresh || !is_observed(&ty, record, answers, address)
 }
 
-/// In what a thing differs from what the plan saw, in the fields that plans use.
+/// In what an object differs from what the plan saw, in the fields that plans use.
 fn differs(ty: &ResourceType, record: &Record, then: Option<&PinnedRead>, now: &ReadOutcome) -> Option<String> {
     let then = match then {
         None => Some(&record.outputs),

@@ -239,17 +239,17 @@ impl Leased<'_> {
         let second = Leased { settings, ..*self };
         match Box::pin(second.run(staged, head, operation_id(&shell.chance), interrupts, tell)).await {
             Operated::Done(mut second) => {
-                let said = back.in_words(std::mem::take(&mut second.diagnostics));
+                let diagnostics = back.in_words(std::mem::take(&mut second.diagnostics));
                 match second.outcome {
-                    Some(OperationOutcome::Ready | OperationOutcome::Gone) => outcome.diagnostics.append(said),
-                    _ => outcome.diagnostics.append(generation::left(&second.undone, said)),
+                    Some(OperationOutcome::Ready | OperationOutcome::Gone) => outcome.diagnostics.append(diagnostics),
+                    _ => outcome.diagnostics.append(generation::left(&second.undone, diagnostics)),
                 }
                 outcome.rolled_back = Some(Box::new(second));
                 None
             }
             Operated::Nothing => None,
-            Operated::Refused(said) | Operated::Busy(said) => {
-                outcome.diagnostics.append(generation::left(&[], back.in_words(said)));
+            Operated::Refused(diagnostics) | Operated::Busy(diagnostics) => {
+                outcome.diagnostics.append(generation::left(&[], back.in_words(diagnostics)));
                 None
             }
             Operated::Store(error) => Some(Operated::Aborted(lost(outcome, error))),

@@ -163,13 +163,13 @@ impl CallSecrets {
     }
 
     pub(crate) fn clean_diagnostics(&self, diagnostics: &mut [ProviderDiagnostic]) {
-        for said in diagnostics {
-            said.summary = self.clean(&said.summary);
-            said.detail = self.clean(&said.detail);
-            let path = said.path.to_string();
+        for diagnostic in diagnostics {
+            diagnostic.summary = self.clean(&diagnostic.summary);
+            diagnostic.detail = self.clean(&diagnostic.detail);
+            let path = diagnostic.path.to_string();
             let clean = self.clean(&path);
             if clean != path {
-                said.path = clean.into();
+                diagnostic.path = clean.into();
             }
         }
     }
@@ -181,12 +181,12 @@ impl CallSecrets {
         values: impl IntoIterator<Item = &'a Value> + Clone,
         read: Result<ReadOutcome, ProviderError>,
     ) -> Result<ReadOutcome, ProviderError> {
-        let says_nothing = match &read {
+        let has_no_text = match &read {
             Ok(ReadOutcome::Present(observed)) => observed.expired.is_none() && observed.diagnostics.is_empty(),
             Ok(_) => true,
             Err(_) => false,
         };
-        if says_nothing && !values.clone().into_iter().any(Value::has_secret) {
+        if has_no_text && !values.clone().into_iter().any(Value::has_secret) {
             return read.map(|seen| match seen {
                 ReadOutcome::Present(mut observed) => {
                     observed.fields = known.marked(observed.fields);

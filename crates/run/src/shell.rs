@@ -280,16 +280,16 @@ impl Shell {
         package: &str,
         instance: Option<&ProviderInstance>,
         settings: &Value,
-        said: &[ProviderDiagnostic],
+        diagnostics: &[ProviderDiagnostic],
     ) {
-        let mut said = said.to_vec();
-        CallSecrets::of(&self.known, [settings]).clean_diagnostics(&mut said);
+        let mut diagnostics = diagnostics.to_vec();
+        CallSecrets::of(&self.known, [settings]).clean_diagnostics(&mut diagnostics);
         let places = self.places.as_ref().filter(|_| instance.is_none());
-        self.remarks.note(said.into_iter().map(|said| SettingsRemark {
+        self.remarks.note(diagnostics.into_iter().map(|diagnostic| SettingsRemark {
             provider: instance.map_or_else(|| package.into(), |it| it.address.to_string().into()),
             instance: instance.map(|it| it.address.clone()),
-            written: places.and_then(|places| places(package, Some(&said.path).filter(|path| !path.is_empty()))),
-            said,
+            written: places.and_then(|places| places(package, Some(&diagnostic.path).filter(|path| !path.is_empty()))),
+            diagnostic,
         }));
     }
 
@@ -423,9 +423,9 @@ impl Shell {
             let old = std::iter::successors(Some(record), |record| record.deposed.as_deref());
             old.chain(record.attempt.as_deref())
         }
-        let mut things: IndexMap<&str, Vec<Recalled<'_>>> = IndexMap::default();
+        let mut objects: IndexMap<&str, Vec<Recalled<'_>>> = IndexMap::default();
         for record in snapshot.records.values().flat_map(|record| halves(record)) {
-            things.entry(record.type_name.package_name()).or_default().push(Recalled {
+            objects.entry(record.type_name.package_name()).or_default().push(Recalled {
                 type_name: &record.type_name,
                 id: Some(record.id.as_ref()).filter(|id| !id.is_empty()),
                 inputs: &record.inputs,
@@ -434,16 +434,16 @@ impl Shell {
         }
         let creates = snapshot.open.values().map(|open| &open.intent).filter(|intent| intent.op == StatusOp::Create);
         for intent in creates {
-            things.entry(intent.type_name.package_name()).or_default().push(Recalled {
+            objects.entry(intent.type_name.package_name()).or_default().push(Recalled {
                 type_name: &intent.type_name,
                 id: None,
                 inputs: &intent.inputs,
                 private: &intent.private,
             });
         }
-        for (namespace, things) in things {
+        for (namespace, objects) in objects {
             if let Some(provider) = self.providers.get(namespace) {
-                provider.recall(&self.root, &things);
+                provider.recall(&self.root, &objects);
             }
         }
     }

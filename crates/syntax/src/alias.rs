@@ -156,8 +156,8 @@ impl<'t> AliasWalk<'t, '_> {
 
     /// Reported once: all further aliases exceed the limit for the same reason.
     fn too_large(&mut self, alias: Span) {
-        let said = self.found.iter().any(|diagnostic| diagnostic.code.name == DOCUMENT_TOO_LARGE.name);
-        if !said {
+        let is_reported = self.found.iter().any(|diagnostic| diagnostic.code.name == DOCUMENT_TOO_LARGE.name);
+        if !is_reported {
             let most = self.most;
             let diagnostic = DOCUMENT_TOO_LARGE
                 .new(format!("with what its aliases stand for, this document may have {most} values, and has more"))

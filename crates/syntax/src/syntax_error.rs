@@ -69,26 +69,26 @@ fn by_kind(
 ) -> Diagnostic {
     let bytes = text.as_bytes();
     let here = place(at, after(text, at));
-    let said = |message: &str, label: &str| INVALID_SYNTAX.new(message).label(here, label);
+    let problem = |message: &str, label: &str| INVALID_SYNTAX.new(message).label(here, label);
     match kind {
         ParserErrorKind::MappingValueNotAllowed | ParserErrorKind::InvalidColonPlacement => {
-            said("a `:` where no key can end", "this would begin a map inside a text")
+            problem("a `:` where no key can end", "this would begin a map inside a text")
                 .help("quote the text, or put the inner map on lines of its own, indented deeper")
         }
         ParserErrorKind::SimpleKeyExpected | ParserErrorKind::InvalidSimpleKey => {
-            said("a line that is neither a key nor a value", "expected `key: value`").help("put a `:` after the key")
+            problem("a line that is neither a key nor a value", "expected `key: value`").help("put a `:` after the key")
         }
         ParserErrorKind::ExpectedBlockMappingKey
         | ParserErrorKind::ExpectedBlockSequenceEntry
         | ParserErrorKind::InvalidIndentation => {
             let line = line_start(text, at);
             if text.get(line..at).is_some_and(|before| before.bytes().all(|byte| byte == b' ')) && at > line {
-                said("indentation that fits no line above", "neither beside nor inside the entry above")
+                problem("indentation that fits no line above", "neither beside nor inside the entry above")
                     .help("align this line with the entries that it belongs to")
             } else if matches!(kind, ParserErrorKind::ExpectedBlockSequenceEntry) {
-                said("expected another item of the list", "neither a `-` nor the end of the list")
+                problem("expected another item of the list", "neither a `-` nor the end of the list")
             } else {
-                said("expected a key", "no entry of a map can begin like this")
+                problem("expected a key", "no entry of a map can begin like this")
             }
         }
         ParserErrorKind::TabInBlockIndentation
@@ -102,13 +102,13 @@ fn by_kind(
             let tab = tab.map_or(here, |tab| place(line + tab, line + tab + 1));
             tab_in_indentation(tab)
         }
-        ParserErrorKind::UnexpectedCharacter { character } => said(
+        ParserErrorKind::UnexpectedCharacter { character } => problem(
             &format!("a text without quotes cannot begin with `{}`", character.escape_default()),
             "reserved in YAML",
         )
         .help("quote the text"),
         ParserErrorKind::InvalidTrailingSingleQuotedScalar | ParserErrorKind::InvalidTrailingDoubleQuotedScalar => {
-            said("more text after a closing quote", "the quoted text has ended before")
+            problem("more text after a closing quote", "the quoted text has ended before")
                 .help("quote the whole text, and double a `'` inside `'..'` or write `\\\"` inside `\"..\"`")
         }
         ParserErrorKind::UnknownQuotedScalarEscape
@@ -124,42 +124,46 @@ fn by_kind(
                 "a backslash has a meaning inside `\"..\"`",
             )
             .help("write `\\\\` for a backslash, or use `'..'`, where it has none"),
-        ParserErrorKind::ExpectedFlowMappingSeparator => said("expected `,` or `}`", "the map goes on or ends here"),
-        ParserErrorKind::ExpectedFlowSequenceSeparator => said("expected `,` or `]`", "the list goes on or ends here"),
+        ParserErrorKind::ExpectedFlowMappingSeparator => problem("expected `,` or `}`", "the map goes on or ends here"),
+        ParserErrorKind::ExpectedFlowSequenceSeparator => {
+            problem("expected `,` or `]`", "the list goes on or ends here")
+        }
         ParserErrorKind::MismatchedFlowCollectionEnd { open, close } => {
             let wrong = seen.mismatch.map_or(here, |at| place(at, at + 1));
             INVALID_SYNTAX.new(format!("`{close}` cannot close `{open}`")).label(wrong, "the wrong bracket")
         }
         ParserErrorKind::MisplacedFlowCollectionEnd => {
-            said("a closing bracket without an opening one", "closes nothing")
+            problem("a closing bracket without an opening one", "closes nothing")
         }
         ParserErrorKind::BlockEntryInFlowCollection | ParserErrorKind::BlockSequenceEntryNotAllowed => {
-            said("a `-` where no list can begin", "an item of a list stands on a line of its own")
+            problem("a `-` where no list can begin", "an item of a list stands on a line of its own")
                 .help("put the list on lines of its own, or quote the text")
         }
         ParserErrorKind::InvalidBlockScalarHeader => {
-            said("text behind `|` or `>`", "the text of a block begins on the next line")
+            problem("text behind `|` or `>`", "the text of a block begins on the next line")
                 .help("move it to the next line")
         }
         ParserErrorKind::InvalidBlockScalarIndent | ParserErrorKind::ZeroBlockScalarIndent => {
-            said("a block of text that is not indented evenly", "a line at the beginning is indented deeper")
+            problem("a block of text that is not indented evenly", "a line at the beginning is indented deeper")
         }
-        ParserErrorKind::CommentNotSeparated => said("a comment right behind a value", "needs a space before the `#`"),
+        ParserErrorKind::CommentNotSeparated => {
+            problem("a comment right behind a value", "needs a space before the `#`")
+        }
         ParserErrorKind::CommentInterceptedScalar => {
-            said("a comment inside a text of several lines", "the text cannot go on after a comment")
+            problem("a comment inside a text of several lines", "the text cannot go on after a comment")
                 .help("quote the text, or move the comment above it")
         }
         ParserErrorKind::MissingAnchorOrAliasName => {
-            said("a `&` or `*` without a name", "would begin an anchor or an alias").help("quote the text")
+            problem("a `&` or `*` without a name", "would begin an anchor or an alias").help("quote the text")
         }
         ParserErrorKind::UnsupportedYamlMajorVersion
         | ParserErrorKind::YamlVersionTooLong
-        | ParserErrorKind::MissingYamlVersion => said("a version of YAML that is not understood", "`%YAML 1.2` is"),
-        ParserErrorKind::UndeclaredTagHandle => said("a tag with an undeclared prefix", "no `%TAG` above names it"),
+        | ParserErrorKind::MissingYamlVersion => problem("a version of YAML that is not understood", "`%YAML 1.2` is"),
+        ParserErrorKind::UndeclaredTagHandle => problem("a tag with an undeclared prefix", "no `%TAG` above names it"),
         ParserErrorKind::BomInsideDocument => {
-            said("a byte order mark inside the text", "may only stand at the beginning")
+            problem("a byte order mark inside the text", "may only stand at the beginning")
         }
-        _ => said("this is not well-formed YAML", "unexpected here").note(kind.to_string().replace('\'', "`")),
+        _ => problem("this is not well-formed YAML", "unexpected here").note(kind.to_string().replace('\'', "`")),
     }
 }
 

@@ -110,7 +110,7 @@ fn texts_keep_what_they_say_and_how() {
 }
 
 #[test]
-fn odd_things_are_kept() {
+fn odd_layouts_are_kept() {
     becomes(Yaml, "%YAML 1.2\n# c\n---   # d\na:   1\n", "%YAML 1.2\n# c\n---  # d\na: 1\n");
     becomes(Yaml, "a: &x\n   b: 1\nc: *x\nd: !t   e\nf: !u [1]\n", "a: &x\n  b: 1\nc: *x\nd: !t e\nf: !u [1]\n");
     becomes(Yaml, "? a\n: b\n? c\n", "a: b\nc:\n");

@@ -292,8 +292,8 @@ fn value(
     let forces = forces || field.is_some_and(|field| field.must_recreate);
     match (before, after) {
         (None, None) => {}
-        (None, Some(after)) => leaves(&after, field, false, path, forces, changes, Coming),
-        (Some(before), None) => leaves(&before, field, false, path, forces, changes, Going),
+        (None, Some(after)) => leaves(&after, field, false, path, forces, changes, Added),
+        (Some(before), None) => leaves(&before, field, false, path, forces, changes, Removed),
         (Some(before), Some(after)) => {
             let equal = match field {
                 Some(field) => same_field(field, &before, &after),
@@ -330,8 +330,8 @@ fn value(
                     changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
                 }
                 _ => {
-                    leaves(&before, field, false, path, forces, changes, Going);
-                    leaves(&after, field, false, path, forces, changes, Coming);
+                    leaves(&before, field, false, path, forces, changes, Removed);
+                    leaves(&after, field, false, path, forces, changes, Added);
                 }
             }
         }
@@ -442,12 +442,12 @@ fn is_leaf(value: &Value) -> bool {
 
 /// The direction of a change.
 #[derive(Clone, Copy)]
-enum Way {
-    Coming,
-    Going,
+enum ChangeDirection {
+    Added,
+    Removed,
 }
 
-use Way::{Coming, Going};
+use ChangeDirection::{Added, Removed};
 
 /// Appends every leaf of a value as added or removed. `forces` already includes the value's own field.
 fn leaves(
@@ -457,7 +457,7 @@ fn leaves(
     path: &mut String,
     forces: bool,
     changes: &mut Vec<Change>,
-    way: Way,
+    direction: ChangeDirection,
 ) {
     let length = path.len();
     let below = |inner: Option<&Field>| forces || inner.is_some_and(|inner| inner.must_recreate);
@@ -466,7 +466,7 @@ fn leaves(
             for (key, value) in entries.iter().filter(|(_, value)| !value.is_null() || !nested && entries.len() == 1) {
                 let inner = entry_of(field, key);
                 step(path, key);
-                leaves(value, inner, true, path, below(inner), changes, way);
+                leaves(value, inner, true, path, below(inner), changes, direction);
                 path.truncate(length);
             }
         }
@@ -474,7 +474,7 @@ fn leaves(
             let inner = item_of(field);
             for (at, item) in items.iter().enumerate() {
                 step_to(path, at);
-                leaves(item, inner, true, path, below(inner), changes, way);
+                leaves(item, inner, true, path, below(inner), changes, direction);
                 path.truncate(length);
             }
         }
@@ -482,9 +482,9 @@ fn leaves(
             // An Unknown or secret value may contain anything that the field allows.
             let opaque = matches!(value, Value::Unknown(_) | Value::Secret(_));
             let forces = forces || opaque && forces_within(field);
-            let (before, after) = match way {
-                Going => (Some(value.clone()), None),
-                Coming => (None, Some(value.clone())),
+            let (before, after) = match direction {
+                Removed => (Some(value.clone()), None),
+                Added => (None, Some(value.clone())),
             };
             changes.push(Change { path: path.clone(), before, after, forces });
         }

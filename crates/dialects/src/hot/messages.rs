@@ -27,7 +27,7 @@ pub(super) fn property(names: &[&str], steps: &[expr::ValueStep], message: &str)
     invalid(message).error("Property error").at(joined(&all))
 }
 
-/// The words for things that need each other: names and types, each needing the one behind it.
+/// The words for elements that need each other: names and types, each needing the one behind it.
 pub(super) fn circle(round: &[(&str, &str)]) -> NativeMessage {
     // Python's classes are mostly called as the last part of the type is.
     let shown = |(name, ty): &(&str, &str)| match ty.rsplit("::").next().unwrap_or_default() {
@@ -120,7 +120,7 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
             "ImmutableParameterModified",
             format!("The following parameters are immutable and may not be updated: {name}"),
         ),
-        Mistake::Refused { operation, children, resource, said } => {
+        Mistake::Refused { operation, children, resource, message } => {
             let operation = operation.to_ascii_uppercase();
             let above = children.iter().flat_map(|name| ["resources", name.as_ref()]);
             let way: Vec<&str> = above.chain(["resources", resource]).collect();
@@ -129,7 +129,7 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
                 "UPDATE" => "ValueError".to_owned(),
                 _ => format!("Resource {operation} failed: ValueError"),
             };
-            NativeMessage::of(format!("{operation}_FAILED"), said).error(error).at(path(&way))
+            NativeMessage::of(format!("{operation}_FAILED"), message).error(error).at(path(&way))
         }
     })
 }

@@ -77,7 +77,7 @@ impl DocumentReader<'_> {
             }
         });
         let placed: Vec<Placed> = placed.collect();
-        let room = self.reading.around.settings.room;
+        let room = self.reading.context.settings.room;
         let reach = match (self.open, self.fixed) {
             (true, _) => DocumentDependence::Incomplete,
             (false, false) => DocumentDependence::ByInputs,
@@ -94,7 +94,7 @@ impl DocumentReader<'_> {
             blueprint.resources.len() + blueprint.children.len() - place.left_out.len()
         };
         let place = root.span.unwrap_or_else(|| Span::new(self.texts[self.places[0].text as usize].file, 0, 0));
-        let limits = self.reading.around.settings.limits(root.dialect);
+        let limits = self.reading.context.settings.limits(root.dialect);
         self.rules_of(0).sizes.resources(self.places.iter().map(of).sum(), &limits, place)
     }
 

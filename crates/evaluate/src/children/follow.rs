@@ -90,7 +90,7 @@ impl DocumentReader<'_> {
     pub(super) fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> IncludeNeed {
         let Some((blueprint, at)) = self.child(place, include) else { return IncludeNeed::Nothing };
         let Some((_, child)) = blueprint.children.get_index(at) else { return IncludeNeed::Nothing };
-        let limits = self.reading.around.settings.limits(blueprint.dialect);
+        let limits = self.reading.context.settings.limits(blueprint.dialect);
         let most = self.rules_of(place).sizes.most_levels(&limits).min(MOST_LEVELS);
         if self.places[place as usize].level >= most {
             self.report((place, include), refused::too_deep(child, most));
@@ -223,18 +223,18 @@ impl DocumentReader<'_> {
     /// Reads the requested documents. Returns their includes.
     pub(super) async fn read(&mut self, requests: IndexMap<Name, (Request, Vec<Include>)>) -> Vec<Include> {
         let world = self.reading.world;
-        let kept = self.reading.kept;
+        let earlier = self.reading.earlier_reads;
         let folder = self.reading.folder.clone();
         let reads = requests.iter().map(|(key, (request, _))| {
             let folder = &folder;
             async move {
-                match kept.documents.get(key) {
-                    Some(kept) => {
-                        let bytes: Arc<[u8]> = kept.text.as_bytes().into();
+                match earlier.documents.get(key) {
+                    Some(earlier) => {
+                        let bytes: Arc<[u8]> = earlier.text.as_bytes().into();
                         Ok(source::FetchedDocument {
-                            location: kept.location.seen_from(folder),
+                            location: earlier.location.seen_from(folder),
                             bytes,
-                            digest: kept.digest,
+                            digest: earlier.digest,
                         })
                     }
                     None => world.document(request).await,
@@ -272,8 +272,8 @@ impl DocumentReader<'_> {
         document: source::FetchedDocument,
         above: Option<Include>,
     ) -> Result<Option<u32>, source::SourceError> {
-        let mut around = self.around(above);
-        let place = (document.location.clone(), around.identity());
+        let mut context = self.context(above);
+        let place = (document.location.clone(), context.identity());
         if let Some(known) = self.of_location.get(&place) {
             let known = *known;
             // The root's text is stored separately, so it is not pinned.
@@ -293,26 +293,26 @@ impl DocumentReader<'_> {
         let shown = self.shown(&document.location);
         let file = self.reading.files.add(shown, text);
         let mut found = Diagnostics::new();
-        let loaded = self.load(file, &mut around, Some(document.location.clone()), &mut found).await;
+        let loaded = self.load(file, &mut context, Some(document.location.clone()), &mut found).await;
         let number = self.texts.len() as u32;
         let blueprint = loaded.blueprint.unwrap_or_default();
         let location = Some(document.location.clone());
-        self.texts.push(Text { file, location, blueprint, around, found, refused: Vec::new() });
+        self.texts.push(Text { file, location, blueprint, context, found, refused: Vec::new() });
         self.of_location.insert(place, Some(number));
         Ok(Some(number))
     }
 
-    /// Loads a text with `around`, which receives the answers that its dialect wants.
+    /// Loads a text with `context`, which receives the answers that its dialect wants.
     pub(super) async fn load(
         &mut self,
         file: FileId,
-        around: &mut LoadContext,
+        context: &mut LoadContext,
         location: Option<Location>,
         found: &mut Diagnostics,
     ) -> Loaded {
         let ReadingContext { dialects, functions, catalogs, .. } = self.reading;
-        let loaded = load(self.reading.files, file, dialects, functions, catalogs.packages(), around, found);
-        answered(&mut self.reading, &mut self.pinned, loaded, around, location.as_ref(), found).await
+        let loaded = load(self.reading.files, file, dialects, functions, catalogs.packages(), context, found);
+        answered(&mut self.reading, &mut self.pinned, loaded, context, location.as_ref(), found).await
     }
 
     /// Adds to a document what a document in the dialect `reader` reads of it besides its exports.

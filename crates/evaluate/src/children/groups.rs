@@ -29,8 +29,8 @@ impl DocumentReader<'_> {
         let before = self.reading.before;
         let known = before.and_then(|before| before.memoised.get(format!("{GROUP}{key}").as_str()));
         let known = known.map_or(Value::Null, |known| known.value.clone());
-        let memory = self.reading.kept.groups.get(&key).cloned().unwrap_or_else(|| known.clone());
-        let mut around = self.around(Some((place, include)));
+        let memory = self.reading.earlier_reads.groups.get(&key).cloned().unwrap_or_else(|| known.clone());
+        let mut context = self.context(Some((place, include)));
         let expanded = {
             let knowledge = self.knowledge(inputs);
             let value = |expr: &Expr| match knowledge.of(place, expr) {
@@ -51,7 +51,7 @@ impl DocumentReader<'_> {
                     before: &known,
                     named: &named,
                     path: &path,
-                    context: &around,
+                    context: &context,
                 },
             )
         };
@@ -85,17 +85,17 @@ impl DocumentReader<'_> {
         if let Some(text) = expanded.text {
             let shown = format!("{}:{}", self.reading.files.get(file).map_or("", |file| file.name()), path.join("/"));
             file = self.reading.files.add(shown, text.as_ref());
-            let loaded = self.load(file, &mut around, location.clone(), &mut found).await;
+            let loaded = self.load(file, &mut context, location.clone(), &mut found).await;
             document = loaded.blueprint.unwrap_or_default();
         }
         let number = self.texts.len() as u32;
-        self.texts.push(Text { file, location, blueprint: document, around, found, refused: Vec::new() });
+        self.texts.push(Text { file, location, blueprint: document, context, found, refused: Vec::new() });
         self.put(place, include, name, child, Some(number))
     }
 
     /// The maximum number of group members and resources of included documents.
     pub(super) fn most_members(&self) -> usize {
-        let settings = &self.reading.around.settings;
+        let settings = &self.reading.context.settings;
         let resources = self.reading.dialects.iter().filter_map(|dialect| settings.limits(dialect.name()).resources);
         settings.room.all_members().max(resources.max().unwrap_or(0))
     }

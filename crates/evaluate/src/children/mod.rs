@@ -50,9 +50,9 @@ use self::wanted::answered;
 pub async fn documents(root: Loaded, reading: ReadingContext<'_>, found: &mut Diagnostics) -> Option<Documents> {
     let patient = RetryingWorld::new(reading.world, reading.catalogs);
     let mut reading = ReadingContext { world: &patient, ..reading };
-    let (mut pinned, mut around) = (Pinned::default(), reading.around.clone());
+    let (mut pinned, mut context) = (Pinned::default(), reading.context.clone());
     let location = reading.location.clone();
-    let root = answered(&mut reading, &mut pinned, root, &mut around, location.as_ref(), found).await;
+    let root = answered(&mut reading, &mut pinned, root, &mut context, location.as_ref(), found).await;
     let blueprint = root.blueprint?;
     let rules = reading.dialects.rules(blueprint.dialect);
     let mut wrong = Diagnostics::new();
@@ -61,18 +61,18 @@ pub async fn documents(root: Loaded, reading: ReadingContext<'_>, found: &mut Di
         None => vec![Value::unknown(None, None); blueprint.inputs.len()],
     };
     let mut of_location: HashMap<_, _, foldhash::fast::FixedState> = HashMap::default();
-    of_location.extend(reading.location.clone().map(|location| ((location, reading.around.identity()), Some(0))));
+    of_location.extend(reading.location.clone().map(|location| ((location, reading.context.identity()), Some(0))));
     let text = Text {
         file: root.file,
         location: reading.location.clone(),
         blueprint,
-        around,
+        context,
         found: Diagnostics::new(),
         refused: Vec::new(),
     };
     let children = vec![None; text.blueprint.children.len()];
     let working_directory = reading.world.environment().working_directory();
-    let room = reading.around.settings.room;
+    let room = reading.context.settings.room;
     let meter = expr::Meter::new(room.value_bytes, room.all_value_bytes);
     let mut reader = DocumentReader {
         reading,

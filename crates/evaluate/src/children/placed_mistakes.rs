@@ -33,7 +33,7 @@ impl DocumentReader<'_> {
         for at in 0..self.places.len() {
             let place = &self.places[at];
             let number = of_place[at];
-            let mine = passed_down[at].take().filter(Passed::says_something).unwrap_or_default();
+            let mine = passed_down[at].take().filter(Passed::is_known).unwrap_or_default();
             let inputs: Arc<[Value]> = mine.values.into();
             if !known.get(&number).is_some_and(|(last, ..)| *last == inputs) {
                 let one = match inputs.iter().any(|value| !value.is_unknown()) {
@@ -104,7 +104,7 @@ impl DocumentReader<'_> {
         found: &mut Diagnostics,
     ) {
         let failed = self.failed(of_place, judged, &valued, &shown);
-        let mut said: HashSet<(&'static str, Span, String, bool), foldhash::fast::FixedState> = Default::default();
+        let mut reported: HashSet<(&'static str, Span, String, bool), foldhash::fast::FixedState> = Default::default();
         let mut failed_at: HashSet<Span, foldhash::fast::FixedState> = Default::default();
         // Reports about children with errors. Each follows the errors of the child.
         let mut later: Vec<(u32, Option<Diagnostic>)> = Vec::new();
@@ -139,7 +139,7 @@ impl DocumentReader<'_> {
                 continue;
             }
             mine.sort();
-            mine.retain(|it| said.insert((it.code.name, it.span(), it.message.clone(), it.is_error())));
+            mine.retain(|it| reported.insert((it.code.name, it.span(), it.message.clone(), it.is_error())));
             let trail = self.trail(*at);
             for one in mine.iter_mut() {
                 one.trail.clone_from(&trail);

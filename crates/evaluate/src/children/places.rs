@@ -14,7 +14,7 @@ pub(super) struct Text {
     pub(super) location: Option<Location>,
     pub(super) blueprint: Arc<Blueprint>,
     /// Its load context.
-    pub(super) around: LoadContext,
+    pub(super) context: LoadContext,
     /// The diagnostics about the text.
     pub(super) found: Diagnostics,
     /// The diagnostics about its includes, by position of the include.

@@ -143,18 +143,18 @@ impl DocumentReader<'_> {
     }
 
     /// The load context of a document that is included there.
-    pub(super) fn around(&self, above: Option<Include>) -> LoadContext {
-        let Some((place, include)) = above else { return self.reading.around.clone() };
+    pub(super) fn context(&self, above: Option<Include>) -> LoadContext {
+        let Some((place, include)) = above else { return self.reading.context.clone() };
         let text = self.text_of(place);
         let blueprint = &text.blueprint;
-        let Some((name, child)) = blueprint.children.get_index(include as usize) else { return text.around.clone() };
+        let Some((name, child)) = blueprint.children.get_index(include as usize) else { return text.context.clone() };
         let written = child.stands_for.as_ref().map(|written| written.item.as_ref());
         let written = written.or_else(|| child.path.as_literal()?.as_text()).unwrap_or_default();
         let shares = self.rules_of(place).children.share_dialect();
         let dialect = shares.then_some(blueprint.dialect);
-        let mut around = text.around.inside(name, written);
-        around.dialect = dialect;
-        around
+        let mut context = text.context.inside(name, written);
+        context.dialect = dialect;
+        context
     }
 
     /// The names of the includes that lead to the elements of an included document, outermost first.

@@ -26,7 +26,7 @@ pub struct ReadingContext<'a> {
     /// on inputs stay open.
     pub given: Option<&'a Given>,
     /// The load context of the root.
-    pub around: &'a LoadContext,
+    pub context: &'a LoadContext,
     /// The world to ask.
     pub world: &'a dyn World,
     /// The location of the root; `None` for a text without one.
@@ -36,7 +36,7 @@ pub struct ReadingContext<'a> {
     /// Whether all inputs are given, so that every child must be found now.
     pub complete: bool,
     /// The results of earlier reads, for example of a saved plan.
-    pub kept: &'a Pinned,
-    /// The state, with the remembered groups and the ids of their members. `None` if there is none yet.
+    pub earlier_reads: &'a Pinned,
+    /// The state, with the recorded groups and the ids of their members. `None` if there is none yet.
     pub before: Option<&'a Snapshot>,
 }

@@ -46,9 +46,9 @@ impl DocumentReader<'_> {
                 continue;
             }
             let name = self.named(place, at);
-            if let Some(kept) = self.reading.kept.data_sources.get(&name) {
-                self.data.insert((place, at), Some(kept.fields.clone()));
-                self.pinned.data_sources.insert(name, kept.clone());
+            if let Some(earlier) = self.reading.earlier_reads.data_sources.get(&name) {
+                self.data.insert((place, at), Some(earlier.fields.clone()));
+                self.pinned.data_sources.insert(name, earlier.clone());
                 // No question is needed, but its readers can continue.
                 continue;
             }

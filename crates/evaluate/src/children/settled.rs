@@ -21,24 +21,24 @@ impl DocumentReader<'_> {
         for ((place, include), sample) in std::mem::take(&mut self.samples) {
             let request = Request::path(self.text_of(place).location.clone(), sample.item.clone());
             let key = PinnedRequest::new(&request, &self.reading.folder).key();
-            let document = match self.reading.kept.documents.get(&key) {
-                Some(kept) => {
-                    let bytes: Arc<[u8]> = kept.text.as_bytes().into();
-                    let location = kept.location.seen_from(&self.reading.folder);
-                    Ok(source::FetchedDocument { location, bytes, digest: kept.digest })
+            let document = match self.reading.earlier_reads.documents.get(&key) {
+                Some(earlier) => {
+                    let bytes: Arc<[u8]> = earlier.text.as_bytes().into();
+                    let location = earlier.location.seen_from(&self.reading.folder);
+                    Ok(source::FetchedDocument { location, bytes, digest: earlier.digest })
                 }
                 None => self.reading.world.document(&request).await,
             };
             let Ok(document) = document else { continue };
             let Ok(text) = std::str::from_utf8(&document.bytes) else { continue };
             let Some(group) = self.places[place as usize].children[include as usize] else { continue };
-            let mut around = self.around(Some((place, include)));
-            around.inputs_only = true;
+            let mut context = self.context(Some((place, include)));
+            context.inputs_only = true;
             self.freeze(key, &request, &document, text);
             let shown = self.shown(&document.location);
             let file = self.reading.files.add(shown, text);
             let mut found = Diagnostics::new();
-            self.load(file, &mut around, self.text_of(place).location.clone(), &mut found).await;
+            self.load(file, &mut context, self.text_of(place).location.clone(), &mut found).await;
             found.retain(Diagnostic::is_error);
             let group = self.places[group as usize].text as usize;
             self.texts[group].found.append(found);
@@ -92,7 +92,7 @@ impl DocumentReader<'_> {
                 file: text.file,
                 location: text.location.clone(),
                 blueprint: Arc::new(settled),
-                around: text.around.clone(),
+                context: text.context.clone(),
                 found: all,
                 refused: std::mem::take(&mut text.refused),
             };

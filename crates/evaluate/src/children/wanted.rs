@@ -72,10 +72,10 @@ async fn file(
     let request = Request::path(location.cloned(), path.clone());
     let of_request = PinnedRequest::new(&request, &reading.folder);
     let key = of_request.key();
-    let document = match reading.kept.documents.get(&key) {
-        Some(kept) => {
-            let location = kept.location.seen_from(&reading.folder);
-            Ok(source::FetchedDocument { location, bytes: kept.text.as_bytes().into(), digest: kept.digest })
+    let document = match reading.earlier_reads.documents.get(&key) {
+        Some(earlier) => {
+            let location = earlier.location.seen_from(&reading.folder);
+            Ok(source::FetchedDocument { location, bytes: earlier.text.as_bytes().into(), digest: earlier.digest })
         }
         None => reading.world.document(&request).await,
     };

@@ -70,7 +70,7 @@ impl LinkSlots {
     }
 
     /// Adds what the state records about links.
-    pub fn remember(&mut self, snapshot: &Snapshot) {
+    pub fn add_recorded(&mut self, snapshot: &Snapshot) {
         for (address, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
             if record.status.word == StatusWord::Ready {
                 self.made.insert(address.clone());
@@ -93,7 +93,7 @@ impl LinkSlots {
         self.made.clear();
         self.with.clear();
         self.overlays.clear();
-        self.remember(snapshot);
+        self.add_recorded(snapshot);
     }
 
     /// What links have written into an instance by steps of their own.
@@ -572,16 +572,18 @@ impl Evaluation {
                 Value::Bool(true) => {}
                 Value::Unknown(_) => holds = holds.filter(|holds| !holds),
                 _ => {
-                    let said = match self.link_value(link, say, found) {
-                        Ok(said) => said.as_text().filter(|_| !said.has_secret()).map(str::to_owned),
+                    let explanation = match self.link_value(link, say, found) {
+                        Ok(explanation) => {
+                            explanation.as_text().filter(|_| !explanation.has_secret()).map(str::to_owned)
+                        }
                         Err(Halt::Need(need)) => return Err(need),
                         Err(_) => None,
                     };
                     let address = self.link(link).map(|link| link.address.to_string()).unwrap_or_default();
-                    let said = said.unwrap_or_else(|| "its requirement does not hold".to_owned());
+                    let explanation = explanation.unwrap_or_else(|| "its requirement does not hold".to_owned());
                     found.push(
                         codes::LINK_REQUIREMENT
-                            .new(format!("the link `{address}` cannot be made: {said}"))
+                            .new(format!("the link `{address}` cannot be made: {explanation}"))
                             .label(pair.span, "makes this link"),
                     );
                     holds = Some(false);
@@ -702,8 +704,9 @@ impl Evaluation {
         };
         match problem(annotation, &key, value, expr.span) {
             Some(diagnostic) => {
-                let said = found.iter().any(|other| other.span() == expr.span && other.message == diagnostic.message);
-                if !said {
+                let is_reported =
+                    found.iter().any(|other| other.span() == expr.span && other.message == diagnostic.message);
+                if !is_reported {
                     found.push(diagnostic);
                 }
                 false

@@ -721,18 +721,18 @@ impl Evaluation {
     pub fn descriptions(&mut self, found: &mut Diagnostics) {
         let documents = self.documents.clone();
         // Report a document that is included several times only once.
-        let mut said: std::collections::HashSet<diag::Span, foldhash::fast::FixedState> = Default::default();
+        let mut reported: std::collections::HashSet<diag::Span, foldhash::fast::FixedState> = Default::default();
         for (number, unit) in (0..).zip(documents.units()) {
             for (owner, expr) in self.described(unit) {
                 let mut ignored = Diagnostics::new();
                 match self.value(ExpressionSite::of(number, &unit.named(owner)), expr, &mut ignored) {
                     Ok(value) if matches!(value.bare(), Value::List(_) | Value::Set(_) | Value::Map(_)) => {
-                        if said.insert(expr.span) {
+                        if reported.insert(expr.span) {
                             found.push(check::description_mismatch(value.kind_word(), expr.span));
                         }
                     }
                     Ok(_) | Err(Halt::Need(_)) => {}
-                    Err(Halt::Absent(_) | Halt::Failed) if !said.insert(expr.span) => {}
+                    Err(Halt::Absent(_) | Halt::Failed) if !reported.insert(expr.span) => {}
                     Err(Halt::Absent(_) | Halt::Failed) => found.push(
                         codes::DESCRIPTION_UNRESOLVED
                             .new("the description is shown unfilled".to_owned())

@@ -249,12 +249,12 @@ fn failed_output(child: &str, export: &str, span: diag::Span, is_group: bool, wh
         .label(span, "read here")
         .graded(Severity::Error);
     failed.words = why.words.as_deref().map(|words| {
-        let said = if words.message.starts_with("Error in ") && export.contains("::") {
+        let message = if words.message.starts_with("Error in ") && export.contains("::") {
             words.message.to_string()
         } else {
             format!("Error in {child} output {export}: {}", words.message)
         };
-        Box::new(said.into())
+        Box::new(message.into())
     });
     EvaluationStop::Failed(Box::new(failed))
 }

@@ -156,9 +156,9 @@ pub(crate) fn decide(wanted: DesiredMember<'_>, snapshot: &Snapshot, answers: &A
     let record = snapshot.records.get(address);
     let seen = answers.seen.get(address);
     let mut decision = undecided(wanted, record);
-    let thing = record.filter(|record| !record.id.is_empty());
-    let Some(record) = thing.filter(|_| !matches!(seen, Some(PinnedRead::Absent))) else {
-        decision.reasons = vec![match (thing, record) {
+    let existing = record.filter(|record| !record.id.is_empty());
+    let Some(record) = existing.filter(|_| !matches!(seen, Some(PinnedRead::Absent))) else {
+        decision.reasons = vec![match (existing, record) {
             (Some(_), _) => Reason::Vanished,
             (None, Some(_)) => Reason::FailedBefore,
             (None, None) => Reason::New,
@@ -232,8 +232,8 @@ fn compare(
         if written.is_empty() {
             differences(&ty.schema, &record.inputs, &decision.desired, &mut by_document);
         } else {
-            let said = carried(&unmerged, written.iter(), &record.inputs, &unmerged);
-            differences(&ty.schema, &record.inputs, &said, &mut by_document);
+            let written_inputs = carried(&unmerged, written.iter(), &record.inputs, &unmerged);
+            differences(&ty.schema, &record.inputs, &written_inputs, &mut by_document);
         }
         if !by_document.is_empty() && decision.action == Action::Update {
             reasons.push(Reason::Changed);
@@ -292,7 +292,7 @@ fn undecided(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> Decisio
     }
 }
 
-/// The abstract resource behind a thing, as addresses print.
+/// The abstract resource behind a resource, as addresses print.
 pub(crate) fn abstract_source(address: &Address, name: &Name) -> Name {
     match address.path.is_empty() {
         true => name.clone(),
@@ -316,7 +316,7 @@ fn settle_external(
         let mut changed = codes::EXTERNAL_CHANGED
             .new(format!("`{}` was made here and would be one that exists elsewhere", member.address))
             .label(resource.span, "declared as external now")
-            .help("declare the external thing under another name, and take this one away");
+            .help("declare the external object under another name, and remove this resource");
         let mistake =
             dialects::Mistake::ExternalChanged { resource: &member.address.name, type_name: &resource.type_name.item };
         changed.words = messages.of(&mistake).map(Box::new);

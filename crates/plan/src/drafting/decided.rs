@@ -28,7 +28,7 @@ pub(crate) struct DecidedSoFar {
     pub(crate) obstacles: Vec<Obstacle>,
 }
 
-/// Tells readers what they may expect of a thing, and keeps the decision.
+/// Tells readers what they may expect of a resource, and keeps the decision.
 pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut DecidedSoFar) {
     if matches!(decision.action, Action::Update | Action::Replace)
         && decision
@@ -109,13 +109,13 @@ fn waiting_for(planned: &Value, address: &Address) -> Value {
     }
 }
 
-/// Whether anything unknown in a value waits for one of these things.
-pub(crate) fn waits_for_any(value: &Value, things: &HashSet<Address>) -> bool {
+/// Whether anything unknown in a value waits for one of these addresses.
+pub(crate) fn waits_for_any(value: &Value, addresses: &HashSet<Address>) -> bool {
     match value {
-        Value::Unknown(unknown) => unknown.waits_for.iter().any(|address| things.contains(address)),
-        Value::Secret(inner) => waits_for_any(inner, things),
-        Value::List(items) | Value::Set(items) => items.iter().any(|item| waits_for_any(item, things)),
-        Value::Map(entries) => entries.values().any(|value| waits_for_any(value, things)),
+        Value::Unknown(unknown) => unknown.waits_for.iter().any(|address| addresses.contains(address)),
+        Value::Secret(inner) => waits_for_any(inner, addresses),
+        Value::List(items) | Value::Set(items) => items.iter().any(|item| waits_for_any(item, addresses)),
+        Value::Map(entries) => entries.values().any(|value| waits_for_any(value, addresses)),
         _ => false,
     }
 }

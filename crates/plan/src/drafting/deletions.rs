@@ -33,7 +33,7 @@ pub(crate) async fn ask_deletes(
     for (decision, answer) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
         let declared = decision.element.zip(documents).and_then(|((number, _), it)| it.resource(number));
         let spec = declared.map(|(.., resource)| &resource.spec);
-        let (said, private) = match answer {
+        let (diagnostics, private) = match answer {
             Ok(answer) => (answer.diagnostics, answer.private),
             Err(error) if error.diagnostics.is_empty() => {
                 found.push(provider_failed(&decision.address, decision.span, &error));
@@ -41,7 +41,7 @@ pub(crate) async fn ask_deletes(
             }
             Err(error) => (error.diagnostics, Value::Null),
         };
-        report(said, &decision.address, spec, decision.span, messages, found);
+        report(diagnostics, &decision.address, spec, decision.span, messages, found);
         planned.insert(decision.address.clone(), private);
     }
     planned

@@ -96,7 +96,7 @@ pub(crate) fn source_group(name: &Name) -> Name {
     format!("?{name}").into()
 }
 
-/// What stands behind an input of a child: one thing, or a group of several.
+/// What stands behind an input of a child: one resource, or a group of several.
 pub(crate) fn handed_group(
     documents: &Documents,
     number: u32,

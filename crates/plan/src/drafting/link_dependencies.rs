@@ -1,4 +1,4 @@
-//! What links mean for the decision about a thing: what it uses because of them, and that a change is theirs.
+//! What links mean for the decision about a resource: what it uses because of them, and that a change is theirs.
 //!
 //! Not here: what links write by steps of their own (`plan::links`), their parts (`parts`).
 
@@ -97,7 +97,7 @@ pub(crate) fn required_first(evaluation: &Evaluation, index: u32, position: Opti
                 _ => None,
             };
             match set {
-                // What the document sets is known without the whole thing, once what it reads is.
+                // What the document sets is known without the whole resource, once what it reads is.
                 Some(field) => member.spec.get(field).unwrap_or(&Value::Null).waits_for(&mut used),
                 None => used.push(member.address.clone()),
             }

@@ -138,7 +138,7 @@ pub(crate) fn member(
     Ok(EvaluatedMember::There(Box::new(Member { address, item, spec, metadata, condition_open, retain, outputs })))
 }
 
-/// Evaluates the members of a template again, because other values are remembered for them than were drawn.
+/// Evaluates the members of a template again, because other values are memoised for them than were drawn.
 pub(crate) async fn again(
     evaluation: &mut Evaluation,
     index: u32,
@@ -148,11 +148,11 @@ pub(crate) async fn again(
 ) {
     // What is wrong with them has been said. Each pass answers questions, and there are finitely many.
     for _ in 0..1000 {
-        let mut said = Diagnostics::new();
-        let needs = match members(evaluation, index, &mut Vec::new(), &mut said) {
+        let mut mistakes = Diagnostics::new();
+        let needs = match members(evaluation, index, &mut Vec::new(), &mut mistakes) {
             Ok(members) => {
                 evaluation.resources[index as usize] = members;
-                match evaluation.merge_links(index, &mut said) {
+                match evaluation.merge_links(index, &mut mistakes) {
                     Ok(()) => return,
                     Err(need) => vec![need],
                 }

@@ -62,7 +62,7 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     let mut keyed = EachKeys::default();
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
-    evaluation.links.remember(snapshot);
+    evaluation.links.add_recorded(snapshot);
     evaluation.settle_written_out(found);
     let mut decided = DecidedSoFar::default();
     let [.., resources] = documents.counts();

@@ -54,9 +54,9 @@ pub(crate) async fn ask_providers(
         let decision = &drafts[at];
         let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
         match answer {
-            Ok(said) => {
+            Ok(answer) => {
                 let spec = resource.map(|(.., resource)| &resource.spec);
-                report(said.diagnostics, &decision.address, spec, decision.span, messages, found);
+                report(answer.diagnostics, &decision.address, spec, decision.span, messages, found);
             }
             Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
@@ -169,10 +169,10 @@ fn take_in(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAn
         let decision = &drafts[at];
         let spec = resource_of(&evaluation.documents, decision).map(|resource| &resource.spec);
         match answer {
-            Ok(mut said) => {
-                let diagnostics = std::mem::take(&mut said.diagnostics);
+            Ok(mut answer) => {
+                let diagnostics = std::mem::take(&mut answer.diagnostics);
                 report(diagnostics, &decision.address, spec, decision.span, messages, found);
-                opinions.push((decision.address.clone(), ProviderOpinion::from(said)));
+                opinions.push((decision.address.clone(), ProviderOpinion::from(answer)));
             }
             Err(error) if error.diagnostics.is_empty() || error.session.is_some() => {
                 found.push(provider_failed(&decision.address, decision.span, &error));

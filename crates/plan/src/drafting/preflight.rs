@@ -1,4 +1,4 @@
-//! What operations would meet: files that they read, and things that stand in their way.
+//! What operations would meet: files that they read, and objects that stand in their way.
 //!
 //! A file whose content is another one than when it was last read is a change of what is wanted. What stands in the way
 //! of a create is an error of the plan, found before anything is changed.
@@ -26,9 +26,9 @@ use crate::provider_diagnostics::place_at;
 /// What the decisions so far make or change.
 #[derive(Default)]
 pub(crate) struct Changing {
-    /// Ids of the things.
+    /// Ids of the objects.
     pub(crate) ids: Arc<BTreeSet<Name>>,
-    /// Addresses of things that are made or changed, or that use such a thing.
+    /// Addresses of resources that are created or changed, or that use such a resource.
     pub(crate) unsettled: HashSet<Address>,
 }
 
@@ -52,7 +52,7 @@ impl Changing {
         }
     }
 
-    /// Whether something is made or changed before a thing's turn comes.
+    /// Whether something is created or changed before the turn of a resource comes.
     pub(crate) fn is_before(&self, decision: &Decision) -> bool {
         let settled = self.unsettled.is_empty();
         // The parts of an intermediate value are not distinguished.
@@ -91,7 +91,7 @@ pub(crate) fn obstacles_in(
     found
 }
 
-/// Asks what the operations of a draft would meet, and makes updates of things whose sources have another content.
+/// Asks what the operations of a draft would meet, and makes updates of resources whose sources have another content.
 pub(crate) async fn ask(
     evaluation: &mut Evaluation,
     drafts: &mut [Decision],
@@ -207,7 +207,7 @@ pub(crate) fn frozen(answer: Preflight, folder: Name, follows: bool) -> PinnedPr
     PinnedPreflight { id: answer.id, sources, standing: answer.existing, folder, follows }
 }
 
-/// Makes a change of a source's content a change of the thing.
+/// Makes a change of a source's content a change of the resource.
 pub(crate) fn apply_sources(decision: &mut Decision, kept: &PinnedPreflight, ignored: &[Name]) {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return };
     if !matches!(decision.action, Action::None | Action::Update) {
@@ -242,7 +242,7 @@ pub(crate) fn apply_sources(decision: &mut Decision, kept: &PinnedPreflight, ign
     }
 }
 
-/// Whether a decision changes a thing because the content of a source is another one.
+/// Whether a decision changes a resource because the content of a source is another one.
 pub(crate) fn needs_second_read(decision: &Decision) -> bool {
     let Some(ty) = &decision.ty else { return false };
     let is_digest = |change: &Change| {

@@ -73,10 +73,10 @@ async fn ask(
     for (decision, answer) in answered {
         let address = &decision.address;
         match answer {
-            Ok(mut said) => {
-                let diagnostics = std::mem::take(&mut said.diagnostics);
+            Ok(mut answer) => {
+                let diagnostics = std::mem::take(&mut answer.diagnostics);
                 report(diagnostics, address, None, decision.span, messages, found);
-                let mut opinion = ProviderOpinion::from(said);
+                let mut opinion = ProviderOpinion::from(answer);
                 if let Some(first) = answers.opinions.get(address) {
                     // The verdict about the old resource stays.
                     (opinion.verdict, opinion.replaces) = (first.verdict.clone(), first.replaces.clone());

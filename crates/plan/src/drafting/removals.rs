@@ -10,7 +10,7 @@ use understand::links::address::is_link;
 
 use crate::decision::removal;
 use crate::draft::Draft;
-use crate::links::{decided_things, undo_link};
+use crate::links::{decided_resources, undo_link};
 use crate::model::{AddressSet, HashSet, Reason};
 
 /// Decides to delete the records that the documents no longer declare.
@@ -25,11 +25,11 @@ pub(crate) fn remove_what_is_gone(
     let documents = &evaluation.documents;
     let mut removals = Vec::new();
     let gone = |address: &Address| !wanted.contains(address) && !draft.links.contains(address);
-    let things =
-        snapshot.records.keys().any(|address| is_link(address) && gone(address)).then(|| decided_things(draft));
+    let positions =
+        snapshot.records.keys().any(|address| is_link(address) && gone(address)).then(|| decided_resources(draft));
     for (address, record) in snapshot.records.iter().filter(|(address, _)| gone(address)) {
         if is_link(address) {
-            removals.extend(undo_link(draft, things.as_ref(), address, record, Reason::Removed));
+            removals.extend(undo_link(draft, positions.as_ref(), address, record, Reason::Removed));
             continue;
         }
         let declared = documents.declared(address).map(|number| (number, &evaluation.resources[number as usize]));

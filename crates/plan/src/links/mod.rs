@@ -2,7 +2,7 @@
 //! (decision 3.2).
 //!
 //! What a link writes *with* a target is a part of that target's own spec and of its own decision. Here are the steps
-//! of links: a *phase* writes into one target, and the *whole* says when a link is made and what is remembered of it.
+//! of links: a *write* changes one target, and the *whole* tells when a link is made and what is recorded of it.
 //!
 //! Not here: in which order they come (`order`), carrying them out (`apply::link_writes`).
 
@@ -142,7 +142,7 @@ pub(crate) async fn decide_links(
     conflicts(evaluation, after, found);
 }
 
-/// What stands in the things that links write into, as far as that is known, and whether it is not what is recorded.
+/// What stands in the objects that links write into, as far as that is known, and whether it is not what is recorded.
 type TargetContents = DeterministicMap<Address, Option<(ContributionIndex, bool)>>;
 
 /// The contents of a resource, as observed or as recorded. A resource that a cut-off run has replaced lacks a part of
@@ -164,7 +164,7 @@ fn seen_of<'s>(
     of.as_mut()
 }
 
-/// The things that are decided about, by address.
+/// The resources that are decided about, by address.
 fn positions(draft: &Draft) -> DeterministicMap<Address, usize> {
     draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect()
 }
@@ -276,7 +276,7 @@ fn decide_link(
         writes.push((target, contributions));
     }
     let prior = snapshot.records.get(&one.address).cloned();
-    // A link whose first phases were never all done is still being created.
+    // A link whose first writes were never all done is still being created.
     let is_new = prior
         .as_ref()
         .is_none_or(|record| record.status.op == StatusOp::Create && record.status.word != StatusWord::Ready);
@@ -308,9 +308,9 @@ fn decide_link(
     Ok(Some((link.decisions, link.written)))
 }
 
-/// What a phase writes otherwise than before.
+/// What a write changes.
 #[derive(Default)]
-struct PhaseChanges {
+struct WriteChanges {
     changes: Vec<Change>,
     /// Written before, and changed by something else since.
     drifted: bool,
@@ -369,44 +369,44 @@ impl<'a> LinkDraft<'a> {
         let Some(address) = self.member(target).map(|member| member.address.clone()) else { return };
         let Some(decision) = self.decision_at(&address) else { return };
         let fresh = matches!(decision.action, Action::Create | Action::Replace);
-        let of_phase = |it: &&Overlay| it.target == address && it.phase == name;
-        let mine: Vec<usize> = (0..self.recorded.len()).filter(|at| of_phase(&&self.recorded[*at])).collect();
-        let phase = self.phase_changes(&address, &mine, fresh, contributions, standing);
+        let is_same_write = |it: &&Overlay| it.target == address && it.phase == name;
+        let mine: Vec<usize> = (0..self.recorded.len()).filter(|at| is_same_write(&&self.recorded[*at])).collect();
+        let write = self.write_changes(&address, &mine, fresh, contributions, standing);
         let was_there = !mine.is_empty();
         self.kept.extend(mine);
-        self.drifted |= phase.drifted;
+        self.drifted |= write.drifted;
         self.written.extend(member.into_iter().flat_map(|member| {
             let link = &one.address;
             contributions.iter().map(move |it| WrittenAfter { member, link: link.clone(), contribution: it.clone() })
         }));
-        let same_as_before = phase.changes.is_empty();
+        let same_as_before = write.changes.is_empty();
         if same_as_before && (!self.open || !was_there) {
             return;
         }
         let reasons = if same_as_before {
             Vec::new()
-        } else if phase.drifted {
+        } else if write.drifted {
             vec![Reason::Drifted]
-        } else if (fresh || phase.remade) && !self.is_new {
+        } else if (fresh || write.remade) && !self.is_new {
             vec![Reason::DependencyReplaced]
         } else {
             vec![if self.is_new { Reason::New } else { Reason::Changed }]
         };
-        self.changes.extend(phase.changes.iter().map(|change| (name.clone(), false, change.clone())));
+        self.changes.extend(write.changes.iter().map(|change| (name.clone(), false, change.clone())));
         let linked = LinkWrite {
             link: one.address.clone(),
             into: Some((one.link, target)),
             name: name.clone(),
             target: address,
             member,
-            insist: phase.drifted || phase.remade || phase.undo.iter().any(|it| it.open),
-            undo: phase.undo,
+            insist: write.drifted || write.remade || write.undo.iter().any(|it| it.open),
+            undo: write.undo,
             place,
             rank: one.rank,
         };
         let action = if same_as_before { Action::None } else { self.verb() };
         self.decisions.push(Decision {
-            changes: phase.changes,
+            changes: write.changes,
             desired: Value::list(contributions.iter().map(|it| it.value.clone())),
             ty: decision.ty.clone(),
             condition_open: self.open,
@@ -421,17 +421,17 @@ impl<'a> LinkDraft<'a> {
         });
     }
 
-    /// Compares what a phase writes with what is recorded of it (`mine`, positions in `recorded`) and with what stands
+    /// Compares what a link writes with what is recorded of it (`mine`, positions in `recorded`) and with what stands
     /// in the target. A target that is `fresh` is created by this plan and holds nothing yet.
-    fn phase_changes(
+    fn write_changes(
         &self,
         address: &Address,
         mine: &[usize],
         fresh: bool,
         contributions: &[Contribution],
         standing: &mut TargetContents,
-    ) -> PhaseChanges {
-        let mut phase = PhaseChanges::default();
+    ) -> WriteChanges {
+        let mut write = WriteChanges::default();
         let mut seen = seen_of(standing, self.evaluation, self.snapshot, address);
         let mine = mine.iter().map(|at| &self.recorded[*at]);
         let mut before: DeterministicMap<String, &Overlay> =
@@ -443,10 +443,10 @@ impl<'a> LinkDraft<'a> {
                 .as_mut()
                 .filter(|_| !contribution.value.has_unknown())
                 .and_then(|(standing, in_world)| (!standing.has(contribution)).then_some(*in_world));
-            phase.drifted |= intact && !fresh && away == Some(true);
-            phase.remade |= intact && !fresh && away == Some(false);
+            write.drifted |= intact && !fresh && away == Some(true);
+            write.remade |= intact && !fresh && away == Some(false);
             if fresh || !intact || away.is_some() {
-                phase.changes.push(Change {
+                write.changes.push(Change {
                     path: format!("spec.{}", contribution.place()),
                     before: before.filter(|_| !fresh).map(|it| it.contribution.value.clone()),
                     after: Some(contribution.value.clone()),
@@ -454,9 +454,9 @@ impl<'a> LinkDraft<'a> {
                 });
             }
         }
-        phase.undo = before.into_values().filter(|_| !fresh).cloned().collect();
-        phase.changes.extend(phase.undo.iter().map(|it| taken_out(&it.contribution)));
-        phase
+        write.undo = before.into_values().filter(|_| !fresh).cloned().collect();
+        write.changes.extend(write.undo.iter().map(|it| taken_out(&it.contribution)));
+        write
     }
 
     /// Removes what the link wrote into something that is no longer its target.
@@ -464,7 +464,7 @@ impl<'a> LinkDraft<'a> {
         let recorded = self.recorded.iter().enumerate();
         let left = recorded.filter(|(at, _)| !self.kept.contains(at)).map(|(_, it)| it.clone()).collect();
         let (one, verb) = (self.one, self.verb());
-        self.decisions.extend(undo_phases(self.draft, self.positions, &one.address, left, verb, one.rank, one.span));
+        self.decisions.extend(undo_writes(self.draft, self.positions, &one.address, left, verb, one.rank, one.span));
     }
 
     /// What the record of the link will have as inputs: its annotations, and what it writes with its targets.
@@ -598,7 +598,7 @@ fn taken_out(contribution: &Contribution) -> Change {
 }
 
 /// Steps that remove what a link has written. If the target is deleted or replaced, there is nothing to remove.
-fn undo_phases(
+fn undo_writes(
     draft: &Draft,
     positions: &DeterministicMap<Address, usize>,
     link: &Address,
@@ -618,7 +618,7 @@ fn undo_phases(
             continue;
         }
         let changes = undo.iter().map(|it| taken_out(&it.contribution)).collect();
-        let phase = LinkWrite {
+        let write = LinkWrite {
             link: link.clone(),
             into: None,
             name: name.clone(),
@@ -639,7 +639,7 @@ fn undo_phases(
                 action,
                 vec![Reason::Removed],
                 span,
-                Linked::Write(phase),
+                Linked::Write(write),
             )
         });
     }
@@ -655,7 +655,7 @@ pub(crate) fn undo_link(
     reason: Reason,
 ) -> Vec<Decision> {
     let mut decisions = match positions {
-        Some(positions) => undo_phases(draft, positions, address, overlays_of(record), Action::Unlink, 0, Span::NONE),
+        Some(positions) => undo_writes(draft, positions, address, overlays_of(record), Action::Unlink, 0, Span::NONE),
         None => Vec::new(),
     };
     let whole = LinkRecord { link: None, after: Vec::new(), parts: Vec::new(), changes: Vec::new() };
@@ -674,8 +674,8 @@ pub(crate) fn undo_link(
     decisions
 }
 
-/// The things that are decided about, for [`undo_link`].
-pub(crate) fn decided_things(draft: &Draft) -> DeterministicMap<Address, usize> {
+/// The resources that are decided about, for [`undo_link`].
+pub(crate) fn decided_resources(draft: &Draft) -> DeterministicMap<Address, usize> {
     positions(draft)
 }
 

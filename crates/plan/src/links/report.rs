@@ -28,25 +28,25 @@ pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
     wholes.map(change).collect()
 }
 
-/// What links gain, change and lose, by the things that they are about: both ends, and the neighbours they write into.
+/// What links gain, change and lose, by the resources that they concern: both ends, and the targets they write into.
 pub(crate) fn links_by_resource(decisions: &[Decision]) -> IndexMap<Address, StepLinks> {
     let mut links: IndexMap<Address, StepLinks> = IndexMap::default();
     for decision in decisions {
         let Some(Linked::Whole(_)) = decision.linked.as_deref() else { continue };
-        for thing in decision.dependencies.iter().filter(|address| address.link.is_none()) {
+        for resource in decision.dependencies.iter().filter(|address| address.link.is_none()) {
             let list = match decision.action {
                 Action::Link => |links: &mut StepLinks, link| links.gained.push(link),
                 Action::Relink => |links: &mut StepLinks, link| links.changed.push(link),
                 Action::Unlink => |links: &mut StepLinks, link| links.lost.push(link),
                 _ => continue,
             };
-            list(links.entry(thing.clone()).or_default(), decision.address.clone());
+            list(links.entry(resource.clone()).or_default(), decision.address.clone());
         }
     }
     links
 }
 
-/// Says in the steps about things which links they gain, change and lose (decision 5.1).
+/// Notes in the steps of resources which links they gain, change and lose (decision 5.1).
 pub(crate) fn note_links_in_steps(steps: &mut [Step], mut links: IndexMap<Address, StepLinks>) {
     if links.is_empty() {
         return;

@@ -1,7 +1,7 @@
 //! Links follow their ends: a link, its parts, and what the records of links say of what they have written where
 //! (decision 5.5).
 //!
-//! Not here: which things move (`moves`).
+//! Not here: which resources move (`moves`).
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(crate) fn along(pairs: &IndexMap<Address, Address>, snapshot: &Snapshot) -> 
     moved
 }
 
-/// Gives the things that links have written into their new addresses, in the links' records, and links their new ids.
+/// Gives what links have written its new addresses, in the links' records, and links their new ids.
 /// `snapshot` has its records under the new addresses already.
 pub(crate) fn retarget(
     pairs: &IndexMap<Address, Address>,

@@ -94,7 +94,7 @@ impl Builder<'_> {
         self.gathers.get(name).copied().flatten()
     }
 
-    /// Tasks of things of these types that an intermediate value uses, however indirectly.
+    /// Tasks of resources of these types that an intermediate value uses, however indirectly.
     pub(crate) fn stable_behind(&self, group: &str, types: &[Name]) -> Vec<u32> {
         let mut found = Vec::new();
         if types.is_empty() {

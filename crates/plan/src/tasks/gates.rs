@@ -2,7 +2,7 @@
 //! that waits for it, however indirectly, is left for the next operation.
 //!
 //! ```text
-//! what it uses ──> gate before ──> the thing, or all of the child ──> gate after ──> who uses it
+//! what it uses ──> gate before ──> the resource, or all of the child ──> gate after ──> who uses it
 //! ```
 //!
 //! Not here: where a plan stops (`plan::stops`).
@@ -107,7 +107,7 @@ fn locate(builder: &Builder<'_>, places: &mut TaskSubjects<'_>) {
     for (number, task) in (0..).zip(&builder.tasks) {
         let (resource, parents) = match &task.decision {
             Some(decided) => {
-                (places.subjects.things.get(&decided.address).copied(), places.above(&decided.address.path))
+                (places.subjects.resources.get(&decided.address).copied(), places.above(&decided.address.path))
             }
             None => (None, of_values.swap_remove(&number).unwrap_or_else(|| places.common_children(&task.waits))),
         };
@@ -232,8 +232,9 @@ fn wait_for_what_they_use(
                     children.extend(inner.into_iter().flat_map(|inner| inner.children.iter().copied()));
                 }
                 None => {
-                    resources
-                        .extend(subjects.things.get(used).filter(|it| is_made(it)).and_then(|it| stops[*it as usize]));
+                    resources.extend(
+                        subjects.resources.get(used).filter(|it| is_made(it)).and_then(|it| stops[*it as usize]),
+                    );
                     children.extend(places.above(&used.path).into_iter().filter(is_made));
                 }
             }
@@ -248,7 +249,7 @@ fn wait_for_what_they_use(
         let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) else { continue };
         for used in &decision.dependencies {
             let Some(group) = group_key(used) else {
-                let resource = subjects.things.get(used).copied();
+                let resource = subjects.resources.get(used).copied();
                 for subject in resource.into_iter().chain(places.above(&used.path)).filter(is_made) {
                     if let Some(gate) = stops[subject as usize].filter(|_| !places.is_in(forward, subject)) {
                         builder.wait(forward, gate, Until::Ready);
@@ -283,7 +284,7 @@ fn gather(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: Vec<u
     task
 }
 
-/// What a thing used that is gone by now waits for its gate.
+/// What a resource used that is gone by now waits for its gate.
 fn wait_for_what_is_gone(
     builder: &mut Builder<'_>,
     snapshot: &Snapshot,
@@ -310,8 +311,8 @@ fn wait_for_what_is_gone(
     }
 }
 
-/// The gates before actions: they come when it is the thing's turn, or the child's as a whole. Outer ones come first,
-/// so that what stands inside waits for both.
+/// The gates before actions: they come when it is the resource's turn, or the child's as a whole. Outer ones come
+/// first, so that what stands inside waits for both.
 fn before_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: &mut Vec<Gate>) {
     let subjects = places.subjects;
     let mut order: Vec<u32> = (0..subjects.all.len() as u32).filter(|at| subjects.all[*at as usize].before).collect();

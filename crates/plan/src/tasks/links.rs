@@ -29,16 +29,16 @@ struct Steps<'a> {
     goes: bool,
 }
 
-/// Makes the tasks of links wait for what they must, and others for them. `made` are the tasks of phases and links, by
+/// Makes the tasks of links wait for what they must, and others for them. `made` are the tasks of writes and links, by
 /// the number of their decision.
 pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usize, u32, foldhash::fast::FixedState>) {
     let mut links: IndexMap<Address, Steps<'_>> = IndexMap::default();
     for (number, decision) in draft.decisions.iter().enumerate() {
         let Some(task) = made.get(&number).copied() else { continue };
         match decision.linked.as_deref() {
-            Some(Linked::Write(phase)) => {
-                let steps = links.entry(phase.link.clone()).or_default();
-                if phase.into.is_some() { &mut steps.writing } else { &mut steps.taking }.push((task, phase));
+            Some(Linked::Write(write)) => {
+                let steps = links.entry(write.link.clone()).or_default();
+                if write.into.is_some() { &mut steps.writing } else { &mut steps.taking }.push((task, write));
             }
             Some(Linked::Whole(whole)) => {
                 let steps = links.entry(decision.address.clone()).or_default();
@@ -54,7 +54,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
     }
     let mut parts: IndexMap<Address, Vec<TaskPair>> = IndexMap::default();
     for decision in &draft.decisions {
-        if let Some(link) = link_of(&decision.address).filter(|_| decision.ty.is_some() && !is_phase(decision)) {
+        if let Some(link) = link_of(&decision.address).filter(|_| decision.ty.is_some() && !is_link_write(decision)) {
             let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
             parts.entry(link).or_default().push((tasks.forward, tasks.backward));
         }
@@ -67,7 +67,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
     lines(builder, &links);
 }
 
-fn is_phase(decision: &crate::decision::Decision) -> bool {
+fn is_link_write(decision: &crate::decision::Decision) -> bool {
     matches!(decision.linked.as_deref(), Some(Linked::Write(_)))
 }
 
@@ -76,10 +76,10 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
     let ends: Vec<_> =
         ends_of(address).into_iter().flatten().map(|end| builder.of.get(&end).copied().unwrap_or_default()).collect();
     let mut writing = steps.writing.clone();
-    writing.sort_by_key(|(_, phase)| phase.place);
+    writing.sort_by_key(|(_, write)| write.place);
     let mut before: Option<u32> = None;
-    for (task, phase) in &writing {
-        let target = builder.of.get(&phase.target).copied().unwrap_or_default();
+    for (task, write) in &writing {
+        let target = builder.of.get(&write.target).copied().unwrap_or_default();
         if let Some(on) = target.forward {
             builder.wait(*task, on, Until::Ready);
         }
@@ -92,7 +92,7 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
         before = Some(*task);
     }
     let mut taking = steps.taking.clone();
-    taking.sort_by_key(|(_, phase)| std::cmp::Reverse(phase.place));
+    taking.sort_by_key(|(_, write)| std::cmp::Reverse(write.place));
     let mut before: Option<u32> = None;
     for (task, _) in &taking {
         if let Some(on) = before {
@@ -116,11 +116,11 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
         taken.iter().chain(&deleted).for_each(|on| builder.wait(whole, *on, Until::Ready));
         return;
     }
-    let phases = writing.iter().map(|(task, _)| *task).chain(taken);
+    let writes = writing.iter().map(|(task, _)| *task).chain(taken);
     for on in forward.chain(deleted).collect::<Vec<_>>() {
         builder.wait(whole, on, Until::Configured);
     }
-    for on in phases.collect::<Vec<_>>() {
+    for on in writes.collect::<Vec<_>>() {
         builder.wait(whole, on, Until::Ready);
     }
 }
@@ -151,12 +151,12 @@ fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
     let mut targets: IndexMap<&Address, Vec<InLine<'_>>> = IndexMap::default();
     let mut batches: Vec<Vec<u32>> = Vec::new();
     for (link, steps) in links {
-        for (task, phase) in &steps.taking {
-            let place = u32::MAX - phase.place;
-            targets.entry(&phase.target).or_default().push((false, phase.rank, link, place, *task));
+        for (task, write) in &steps.taking {
+            let place = u32::MAX - write.place;
+            targets.entry(&write.target).or_default().push((false, write.rank, link, place, *task));
         }
-        for (task, phase) in &steps.writing {
-            targets.entry(&phase.target).or_default().push((true, phase.rank, link, phase.place, *task));
+        for (task, write) in &steps.writing {
+            targets.entry(&write.target).or_default().push((true, write.rank, link, write.place, *task));
         }
     }
     for (target, mut line) in targets {

@@ -73,7 +73,7 @@ pub(crate) fn order(
         secret |= decision.desired.has_secret()
             || decision.metadata.has_secret()
             || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
-        // Most things of a plan that changes little have no task.
+        // Most resources of a plan that changes little have no task.
         let decided = std::cell::LazyCell::new(|| std::sync::Arc::new(decided_of(number, decision)));
         if decision.condition_open && decision.prior.as_ref().is_some_and(|record| !record.id.is_empty()) {
             open.push(decided.clone());
@@ -132,7 +132,7 @@ pub(crate) fn order(
     Ordered { steps, tasks, groups, left_alone, links, gates, secret }
 }
 
-/// The task of a decision about a link: one of its phases, or the link as a whole.
+/// The task of a decision about a link: one of its writes, or the link as a whole.
 fn link_task(decision: &Decision) -> Option<TaskKind> {
     match (decision.linked.as_deref(), decision.action) {
         (Some(Linked::Write(_)), _) => Some(TaskKind::LinkWrite),
@@ -243,7 +243,7 @@ pub(crate) fn prefer_create_first(draft: &mut Draft) {
     }
 }
 
-/// Two things cannot share a unique value even for a moment: then the old one goes first, and that is said.
+/// Two objects cannot share a unique value even for a moment: then the old one goes first, and that is reported.
 pub(crate) fn refuse_create_first(draft: &mut Draft, found: &mut Diagnostics) {
     for decision in &mut draft.decisions {
         if decision.action != Action::Replace || decision.replace_order != ReplaceOrder::CreateFirst {

@@ -55,13 +55,13 @@ pub(crate) fn by_task(builder: &Builder<'_>, deferred: AllDeferred, partial: boo
     if deferred.is_empty() {
         return IndexMap::default();
     }
-    let read = partial.then(|| behind_things(&builder.tasks));
+    let read = partial.then(|| behind_resources(&builder.tasks));
     let tasks = deferred.into_iter().filter_map(|(key, one)| Some((builder.gather(&key)?, one)));
     tasks.filter(|(task, _)| read.as_ref().is_none_or(|read| read[*task as usize])).collect()
 }
 
-/// Which tasks something waits for, however indirectly, that is about a thing.
-fn behind_things(tasks: &[Task]) -> Vec<bool> {
+/// Which tasks something waits for, however indirectly, that is about a resource.
+fn behind_resources(tasks: &[Task]) -> Vec<bool> {
     let mut behind = vec![false; tasks.len()];
     let mut stack: Vec<u32> = Vec::new();
     for (at, task) in tasks.iter().enumerate() {

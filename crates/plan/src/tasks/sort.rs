@@ -53,9 +53,9 @@ pub(crate) fn topological(tasks: &mut [Task], gates: &[Gate]) -> Vec<u32> {
     }
 }
 
-/// A wait in a circle that can be spared: a thing that goes for good need not wait until a survivor has turned away
-/// from it. A circle comes about where the survivor waits for a delete-first replacement, and that one for the thing to
-/// go; the survivor then reads something that is gone for a moment, as it does of the replaced thing itself.
+/// A wait in a cycle that can be spared: an object that is deleted for good need not wait until a survivor no longer
+/// uses it. A cycle comes about where the survivor waits for a delete-first replacement, and that one for the delete;
+/// the survivor then reads something that is gone for a moment, as it does of the replaced object itself.
 fn dispensable(tasks: &[Task], gates: &[Gate], done: &[bool], from: u32) -> Option<(u32, u32)> {
     let mut path: Vec<u32> = Vec::new();
     let mut seen: IndexMap<u32, usize> = IndexMap::default();

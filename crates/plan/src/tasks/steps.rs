@@ -9,7 +9,7 @@ use crate::model::{Action, Reason, Step};
 use crate::task::{Task, TaskKind, Until};
 use crate::tasks::reads::Deferred;
 
-/// How many of the things behind an intermediate value a step names among those that it waits for.
+/// How many of the resources behind an intermediate value a step names among those that it waits for.
 const NAMED: usize = 64;
 
 /// Renumbers tasks in their order and makes the steps. A replacement stands where its create half stands, everything

@@ -94,7 +94,7 @@ pub(crate) fn wait_for_records(builder: &mut Builder<'_>, draft: &Draft) {
     }
 }
 
-/// Where a thing that comes has a value that a thing that goes must give up first, the delete comes first. Gives the
+/// Where a new object has a value that an object to be deleted must give up first, the delete comes first. Gives the
 /// addresses that do not wait for their surviving users.
 pub(crate) fn unique_conflicts(
     builder: &mut Builder<'_>,
@@ -146,7 +146,7 @@ pub(crate) fn unique_conflicts(
     freed
 }
 
-/// A delete waits until every user of the thing is deleted, or changed so that it no longer uses it.
+/// A delete waits until every user of the object is deleted, or changed so that it no longer uses it.
 pub(crate) fn wait_for_users(
     builder: &mut Builder<'_>,
     draft: &Draft,
@@ -157,7 +157,7 @@ pub(crate) fn wait_for_users(
     if snapshot.groups.is_empty() && !builder.of.values().any(goes) {
         return;
     }
-    // Users as the state knows them: by thing and by intermediate value.
+    // Users as the state knows them: by resource and by intermediate value.
     let mut users: IndexMap<&Address, Vec<&Address>> =
         IndexMap::with_capacity_and_hasher(snapshot.records.len(), Default::default());
     // Resources whose deposed objects use it: they are done when the last deposed object is gone.
@@ -265,9 +265,9 @@ pub(crate) fn wait_for_users(
     }
 }
 
-/// Things whose conditions are known only on deploy and that are there already: if a condition comes out false, the
-/// thing goes after everything else (decision S32), users before what they use. A link is forgotten once its parts are
-/// gone.
+/// Resources whose conditions are known only on deploy and that exist already: if a condition comes out false, the
+/// resource goes after everything else (decision S32), users before what they use. A link is forgotten once its parts
+/// are gone.
 pub(crate) fn conditions(builder: &mut Builder<'_>, open: &[std::sync::Arc<Decided>], snapshot: &Snapshot) {
     if open.is_empty() {
         return;

@@ -146,7 +146,7 @@ async fn operate(harness: &mut Harness, pack: &Path, step: &Json, wrong: &mut Ve
     };
     // A call of a link is a call of the resource that it writes into. A case may name either.
     for fault in &mut faults {
-        if let Some((_, target)) = staged.plan.phases().find(|(phase, _)| phase.to_string() == *fault.at) {
+        if let Some((_, target)) = staged.plan.link_writes().find(|(write, _)| write.to_string() == *fault.at) {
             fault.at = target.to_string().into();
         }
     }

@@ -72,7 +72,7 @@ fn unreadable_resource_is_planned_as_recorded_with_a_warning() {
         let bench = with_accidents().await;
         let (staged, found) = bench.stage(Some(&many(|number| number)), Options::default()).await;
         let said = said(&found);
-        assert_eq!(said, ["warning provider-failed: `r0` and 19 other things cannot be read"]);
+        assert_eq!(said, ["warning provider-failed: `r0` and 19 other resources cannot be read"]);
         let staged = staged.expect("a plan");
         // 20 of the 200 drifted resources could not be read.
         assert_eq!((staged.plan.drift.len(), staged.plan.counts()), (180, [0, 180, 0, 0]));
@@ -96,7 +96,7 @@ fn plan_that_changes_an_unreadable_resource_is_shown_and_refused() {
             messages,
             [
                 "error provider-failed: `r300` cannot be read",
-                "warning provider-failed: `r0` and 18 other things cannot be read"
+                "warning provider-failed: `r0` and 18 other resources cannot be read"
             ]
         );
         let staged = staged.expect("a plan to look at");
@@ -128,13 +128,13 @@ fn forced_destroy_needs_no_reads() {
     lately(async {
         let bench = with_accidents().await;
         let (staged, found) = bench.stage(None, Options::default()).await;
-        assert_eq!(said(&found), ["error provider-failed: `r0` and 19 other things cannot be read"]);
+        assert_eq!(said(&found), ["error provider-failed: `r0` and 19 other resources cannot be read"]);
         assert_eq!(staged.expect("a plan to look at").plan.unread_but_needed().len(), 20);
         for number in (0..COUNT).step_by(100) {
             bench.accidents(&format!("read r{number}"), times(1, ErrorKind::Permanent));
         }
         let (staged, found) = bench.stage(None, Options { force: true, ..Options::default() }).await;
-        assert_eq!(said(&found), ["note provider-failed: `r0` and 19 other things cannot be read"]);
+        assert_eq!(said(&found), ["note provider-failed: `r0` and 19 other resources cannot be read"]);
         bench.run(staged.expect("a plan")).await;
         assert!(bench.statuses().await.is_empty());
     });
@@ -149,7 +149,7 @@ fn drift_report_names_unreadable_resources() {
         let shell = bench.shell();
         let mut looked = engine::drift(&snapshot, &bench.harness.catalogs, &shell, &mut found).await;
         assert_eq!((looked.drifted.len(), looked.unread.len()), (180, 20));
-        assert_eq!(said(&found), ["error provider-failed: `r0` and 19 other things cannot be read"]);
+        assert_eq!(said(&found), ["error provider-failed: `r0` and 19 other resources cannot be read"]);
         let only = ["r100".parse().expect("an address"), "r110".parse().expect("an address")];
         engine::only(&mut looked, &only, &snapshot, &mut found);
         assert_eq!((looked.drifted.len(), looked.unread.len()), (1, 1));

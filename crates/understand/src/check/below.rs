@@ -21,7 +21,7 @@ pub struct Passed {
 
 impl Passed {
     /// Whether anything is known.
-    pub fn says_something(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         self.values.iter().any(|value| !value.is_unknown()) || !self.theirs.is_empty()
     }
 }
@@ -43,26 +43,26 @@ pub fn pass_down(
         child.inputs.iter().map(|(name, expr)| (&name.item, expr)).collect();
     let mut passed = Passed { values: Vec::with_capacity(below.inputs.len()), theirs: Diagnostics::new() };
     for (name, input) in &below.inputs {
-        let mut said = Diagnostics::new();
+        let mut mistakes = Diagnostics::new();
         let value = match given.get(name) {
             Some(expr) => {
                 let native = |given: Option<&Value>, found: &mut Diagnostics| match given {
                     Some(given) => exported(given.clone(), &input.ty, expr, found).ok(),
                     None => default_of(input),
                 };
-                let passed = |value| rules.inputs.passed(name, input, Some(&value), expr.span, &native, &mut said);
+                let passed = |value| rules.inputs.passed(name, input, Some(&value), expr.span, &native, &mut mistakes);
                 value(expr).and_then(passed)
             }
             // Another check reports the missing input.
             None if input.default.is_none() => None,
             None => {
                 let native = |_: Option<&Value>, _: &mut Diagnostics| default_of(input);
-                rules.inputs.passed(name, input, None, child.span, &native, &mut said)
+                rules.inputs.passed(name, input, None, child.span, &native, &mut mistakes)
             }
         };
         let default = input.default.as_ref().map(|default| default.span);
         let is_theirs = |one: &Diagnostic| default.is_some_and(|default| default.is_some() && default == one.span());
-        for mut one in said {
+        for mut one in mistakes {
             if is_theirs(&one) {
                 passed.theirs.push(one);
                 continue;

@@ -49,5 +49,5 @@ diag::codes! {
     SOURCE_METADATA = Error "source-metadata": "keys of a remote source are missing or wrong";
     UNKNOWN_TRANSFORM = Error "unknown-transform": "no such transform";
     ABSTRACT_RESOURCE_LEFT = Error "abstract-resource-left": "nothing turns an abstract resource into real ones";
-    EXTERNAL_DEPENDENCY = Error "external-dependency": "a thing that exists elsewhere waits for others";
+    EXTERNAL_DEPENDENCY = Error "external-dependency": "a resource that exists elsewhere waits for others";
 }

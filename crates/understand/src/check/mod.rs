@@ -249,15 +249,15 @@ fn check_at(
 /// Removes duplicate diagnostics of one place. Aliases of YAML cause them.
 fn once(found: &mut Diagnostics) {
     let mut place = Span::NONE;
-    let mut said: Vec<(&'static str, String)> = Vec::new();
+    let mut reported: Vec<(&'static str, String)> = Vec::new();
     found.retain(|diagnostic| {
         if diagnostic.span() != place {
             place = diagnostic.span();
-            said.clear();
+            reported.clear();
         }
         let this = (diagnostic.code.name, diagnostic.message.clone());
-        let new = !said.contains(&this);
-        said.push(this);
+        let new = !reported.contains(&this);
+        reported.push(this);
         new
     });
 }

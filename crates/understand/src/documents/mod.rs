@@ -324,9 +324,9 @@ impl Documents {
         if self.units.len() == 1 {
             return;
         }
-        let mut said: std::collections::HashSet<(&'static str, Span, String), foldhash::fast::FixedState> =
+        let mut reported: std::collections::HashSet<(&'static str, Span, String), foldhash::fast::FixedState> =
             Default::default();
-        found.retain(|it| !it.span().is_some() || said.insert((it.code.name, it.span(), it.message.clone())));
+        found.retain(|it| !it.span().is_some() || reported.insert((it.code.name, it.span(), it.message.clone())));
         self.give_trails(found);
         let mut failed: IndexMap<Span, Vec<Trail>> = IndexMap::default();
         let is_excepted = |it: &Diagnostic| not_of_the_document.iter().any(|code| code.name == it.code.name);

@@ -38,9 +38,9 @@ impl Checker<'_> {
                 update: match &child.expansion {
                     Some(expansion) => expansion.policy.as_ref(),
                     // A child's document receives its policy as an input.
-                    None => child.inputs.iter().find_map(|(input, said)| match &said.kind {
-                        ExprKind::Map(said) if self.rules.children.is_passed_undeclared(&input.item) => {
-                            said.iter().find(|(key, _)| key.item.as_ref() == "update_policy").map(|(_, policy)| policy)
+                    None => child.inputs.iter().find_map(|(input, value)| match &value.kind {
+                        ExprKind::Map(value) if self.rules.children.is_passed_undeclared(&input.item) => {
+                            value.iter().find(|(key, _)| key.item.as_ref() == "update_policy").map(|(_, policy)| policy)
                         }
                         _ => None,
                     }),

@@ -22,10 +22,10 @@ impl Checker<'_> {
     /// Checks that the removal policy is a known word, even if the resource is absent.
     pub(super) fn removal(&mut self, removal: Option<&Expr>, known: &KnownValues<'_>) {
         let Some(removal) = removal else { return };
-        let Some(said) = known.value(removal, &mut Diagnostics::new()).filter(|said| !said.has_unknown()) else {
+        let Some(policy) = known.value(removal, &mut Diagnostics::new()).filter(|policy| !policy.has_unknown()) else {
             return;
         };
-        let refused = self.rules.specs.removal(&said.revealed(), &self.blueprint.version);
+        let refused = self.rules.specs.removal(&policy.revealed(), &self.blueprint.version);
         self.found.extend(refused.map(|refused| refused.label(removal.span, "this is what it comes to")));
     }
 
