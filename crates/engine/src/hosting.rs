@@ -110,8 +110,8 @@ impl Provider for HostedProvider {
         self.provider.catalog()
     }
 
-    fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
-        self.provider.recall(root, things);
+    fn recall(&self, root: &Path, objects: &[Recalled<'_>]) {
+        self.provider.recall(root, objects);
     }
 
     fn transform(&self, name: &str) -> Option<&dyn Transform> {

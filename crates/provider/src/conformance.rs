@@ -289,7 +289,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             log: self.call("configure").progress,
         };
         let configured = self.with_error_recorded((self.make)().configure(with).await)?;
-        configured.diagnostics.iter().for_each(|said| self.record_shown(said.text()));
+        configured.diagnostics.iter().for_each(|diagnostic| self.record_shown(diagnostic.text()));
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(configured.session.clone());
         Ok(configured.session)
     }
@@ -356,11 +356,14 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         let request = CheckRequest { type_name: &self.case.type_name, spec: sent };
         match self.with_error_recorded(session.check(&call, request).await) {
             Ok(checked) => {
-                for said in checked.diagnostics {
-                    if said.severity == ProviderSeverity::Error {
-                        self.fail(format!("check refuses the spec of the case at `{}`: {}", said.path, said.summary));
+                for diagnostic in checked.diagnostics {
+                    if diagnostic.severity == ProviderSeverity::Error {
+                        self.fail(format!(
+                            "check refuses the spec of the case at `{}`: {}",
+                            diagnostic.path, diagnostic.summary
+                        ));
                     }
-                    self.record_shown(said.text());
+                    self.record_shown(diagnostic.text());
                 }
             }
             Err(error) => self.fail(format!("check failed: {error}")),
@@ -433,14 +436,14 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         };
         let result = self.with_error_recorded(session.apply(&call, request).await);
         if let Ok(applied) = &result {
-            applied.diagnostics.iter().for_each(|said| self.record_shown(said.text()));
+            applied.diagnostics.iter().for_each(|diagnostic| self.record_shown(diagnostic.text()));
         }
         result
     }
 
     /// Checks that an answer has an id, all declared fields, and the sent fields unchanged.
     fn answered(&mut self, applied: &Applied, spec: &Value, after: &str) {
-        applied.diagnostics.iter().for_each(|said| self.record_shown(said.text()));
+        applied.diagnostics.iter().for_each(|diagnostic| self.record_shown(diagnostic.text()));
         if applied.id.is_empty() {
             self.fail(format!("the answer to {after} has no id"));
         }
@@ -510,7 +513,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         match self.with_error_recorded(session.read(&call, request).await) {
             Ok(seen) => {
                 if let ReadOutcome::Present(observed) = &seen {
-                    observed.diagnostics.iter().for_each(|said| self.record_shown(said.text()));
+                    observed.diagnostics.iter().for_each(|diagnostic| self.record_shown(diagnostic.text()));
                 }
                 Some(seen)
             }

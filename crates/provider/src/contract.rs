@@ -327,8 +327,8 @@ pub trait Provider: Send + Sync {
     /// Tells the provider what the state holds of its resources, before a plan is made or applied. `root` is the folder
     /// of the root document. The provider may learn what earlier processes created; it calls nothing and changes
     /// nothing.
-    fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
-        let _ = (root, things);
+    fn recall(&self, root: &Path, objects: &[Recalled<'_>]) {
+        let _ = (root, objects);
     }
 
     /// The transform of that name, for each that the catalogue lists.

@@ -1,6 +1,6 @@
 //! The simulated cloud: the conformance suite, and its own behaviour.
 
-#![allow(clippy::unwrap_used, reason = "a test ends at the first thing that is not as expected")]
+#![allow(clippy::unwrap_used, reason = "a test ends at the first object that is not as expected")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -118,7 +118,7 @@ async fn the_simulation_passes_the_conformance_suite() {
     let make = || -> Arc<dyn Provider> { Arc::new(fresh(&world)) };
     let failures = provider::conformance::provider(make, &setup, &cases).await;
     assert!(failures.is_empty(), "{failures:#?}");
-    assert_eq!(world.lock().unwrap().things().count(), 0);
+    assert_eq!(world.lock().unwrap().objects().count(), 0);
 }
 
 #[test]
@@ -155,11 +155,11 @@ async fn values_are_those_of_the_conformance_pack() {
     // The second resource at an address has another hash: the first of the pack's replacement cases.
     create(&fake, "t", "4", "test/record", r#"{"title": "t", "zone": "a"}"#).await.unwrap();
     let first = create(&fake, "t", "5", "test/record", r#"{"title": "t", "zone": "b"}"#).await.unwrap().id;
-    assert_eq!(world_thing_at(&fake, "t"), first, "the latest thing stands for its address");
+    assert_eq!(world_object_at(&fake, "t"), first, "the latest object stands for its address");
 }
 
-fn world_thing_at(fake: &FakeProvider, address: &str) -> Name {
-    fake.world().lock().unwrap().thing_at("case", address).unwrap().id.clone()
+fn world_object_at(fake: &FakeProvider, address: &str) -> Name {
+    fake.world().lock().unwrap().object_at("case", address).unwrap().id.clone()
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn inexact_values_are_refused() {
     let secret = r#"{"title": {"$secret": "a title that is much too long to be one"}}"#;
     let error = create(&fake, "r", "s", "test/record", secret).await.unwrap_err();
     assert!(!format!("{error:?}").contains("much"), "{error:?}");
-    assert_eq!(fake.world().lock().unwrap().things().count(), 0);
+    assert_eq!(fake.world().lock().unwrap().objects().count(), 0);
 }
 
 #[tokio::test]
@@ -234,14 +234,14 @@ async fn faults_affect_the_calls_they_name() {
     let found = create(&fake, "c", "3", "test/data", "{}").await.unwrap();
     let answer = create(&fake, "d", "4", "test/data", r#"{"input": 1}"#).await.unwrap();
     assert_eq!(answer.fields, json(r#"{"id": 5}"#));
-    assert_eq!(world.lock().unwrap().things().count(), 4, "the lost create was found again");
-    assert_eq!(world_thing_at(&fake, "c"), found.id);
+    assert_eq!(world.lock().unwrap().objects().count(), 4, "the lost create was found again");
+    assert_eq!(world_object_at(&fake, "c"), found.id);
     assert_eq!(fake.journal().calls()["create a"], 4);
 }
 
 #[tokio::test]
 async fn a_crash_ends_the_process_and_the_world_stays() {
-    for (when, untraceable, things) in
+    for (when, untraceable, objects) in
         [("before", false, 0), ("after", false, 1), ("before", true, 0), ("after", true, 1)]
     {
         let world = SharedCloud::default();
@@ -261,11 +261,11 @@ async fn a_crash_ends_the_process_and_the_world_stays() {
         let never = tokio::time::timeout(Duration::from_millis(5), create(&fake, "r", "1", "test/data", "{}")).await;
         assert!(never.is_err() && fake.has_crashed());
         assert_eq!(crashes.load(Ordering::SeqCst), 1);
-        assert_eq!(world.lock().unwrap().things().count(), things);
+        assert_eq!(world.lock().unwrap().objects().count(), objects);
         drop(fake);
         let next = fresh(&world);
         let found = read(&next, "r", "test/data", None, Some("1")).await;
-        match (untraceable, things) {
+        match (untraceable, objects) {
             (true, _) => assert!(matches!(found, ReadOutcome::Unknown)),
             (false, 0) => assert!(matches!(found, ReadOutcome::Absent)),
             (false, _) => assert!(matches!(found, ReadOutcome::Present(_))),
@@ -331,7 +331,7 @@ async fn delays_are_concurrent_and_end_on_cancellation() {
     let hurried = Call { deadline: Some(Duration::from_millis(20)), ..call("d", "4") };
     let late = apply(&fake, &hurried, Operation::Create, "test/data", None, slow).await.unwrap_err();
     assert_eq!(late.kind, ErrorKind::TimedOut);
-    assert_eq!(fake.world().lock().unwrap().things().count(), 2);
+    assert_eq!(fake.world().lock().unwrap().objects().count(), 2);
 }
 
 #[tokio::test]
@@ -426,7 +426,7 @@ async fn a_world_in_a_file_outlives_the_process() {
     drop(fake);
 
     let fake = fresh(&open());
-    assert_eq!(fake.world().lock().unwrap().things().count(), 1);
+    assert_eq!(fake.world().lock().unwrap().objects().count(), 1);
     let ReadOutcome::Present(Observed { fields, .. }) = read(&fake, "a", "test/bucket", None, Some("1")).await else {
         panic!("not there")
     };
@@ -434,17 +434,17 @@ async fn a_world_in_a_file_outlives_the_process() {
     let error = create(&fake, "c", "5", "test/bucket", r#"{"name": "kept"}"#).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Conflict, "unique values are remembered");
     let again = create(&fake, "b", "6", "test/data", "{}").await.unwrap();
-    assert_ne!(again.id, gone.id, "things made at an address are counted on");
+    assert_ne!(again.id, gone.id, "objects made at an address are counted on");
     drop(fake);
 
     // A truncated line is ignored and overwritten.
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 5]).unwrap();
     let fake = fresh(&open());
-    assert_eq!(fake.world().lock().unwrap().things().count(), 1);
+    assert_eq!(fake.world().lock().unwrap().objects().count(), 1);
     assert_eq!(create(&fake, "b", "7", "test/data", "{}").await.unwrap().id, again.id);
     drop(fake);
-    assert_eq!(open().lock().unwrap().things().count(), 2);
+    assert_eq!(open().lock().unwrap().objects().count(), 2);
     std::fs::write(&path, "something else\n").unwrap();
     assert!(FakeCloud::open(&path).unwrap_err().to_string().contains("line 1"));
 }
@@ -468,8 +468,8 @@ async fn a_file_with_much_history_is_rewritten() {
     assert!(std::fs::metadata(&path).unwrap().len() < before / 50);
     let world = open();
     let world = world.lock().unwrap();
-    assert_eq!(world.thing(&id).unwrap().fields.get("input"), Some(&Value::Int(399)));
-    assert_eq!(world.things().count(), 2);
+    assert_eq!(world.object(&id).unwrap().fields.get("input"), Some(&Value::Int(399)));
+    assert_eq!(world.objects().count(), 2);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The simulation of every built-in catalogue, with specs that are derived from the catalogue.
 
-#![allow(clippy::unwrap_used, reason = "a test ends at the first thing that is not as expected")]
+#![allow(clippy::unwrap_used, reason = "a test ends at the first unexpected result")]
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ async fn keeps_the_contract(catalog: Arc<Catalog>, documented: bool) {
     };
     let failures = provider::conformance::provider(make, &Setup { documented, ..Setup::in_folder("/w") }, &cases).await;
     assert!(failures.is_empty(), "{:?}: {failures:#?}", catalog.namespaces);
-    assert_eq!(world.lock().unwrap().things().count(), 0);
+    assert_eq!(world.lock().unwrap().objects().count(), 0);
 }
 
 #[tokio::test]
@@ -220,7 +220,7 @@ async fn computed_values_have_their_type_and_are_deterministic() {
     assert!(id(0).starts_with("board-") && id(0) != id(1));
 
     let other = apply(&shop(), Operation::Create, "t", "1", None, spec).await.unwrap();
-    assert_ne!(made.fields.get("code"), other.fields.get("code"), "another address, another thing");
+    assert_ne!(made.fields.get("code"), other.fields.get("code"), "another address, another object");
     let bare = apply(&shop(), Operation::Create, "u", "1", None, "{}").await.unwrap();
     assert!(bare.id.starts_with("rack-") && bare.fields.get("name") == Some(&Value::Text(bare.id.clone())));
     assert_eq!(bare.fields.get("label"), Some(&" {braces} {hash".into()), "a field that was not sent leaves nothing");

@@ -69,9 +69,9 @@ include:
 exports:
   first: {type: string, field: children.stack.first}
 ";
-    let (exports, changes, things) = deployed(&[("stack.yaml", TEMPLATE), ("main.yaml", root)], "main.yaml");
+    let (exports, changes, objects) = deployed(&[("stack.yaml", TEMPLATE), ("main.yaml", root)], "main.yaml");
     assert_eq!(exports["first"].as_text(), Some("shop-0"));
-    assert_eq!((changes, things), (0, vec!["stack/members/0".to_owned(), "stack/members/1".to_owned()]));
+    assert_eq!((changes, objects), (0, vec!["stack/members/0".to_owned(), "stack/members/1".to_owned()]));
 }
 
 #[test]
@@ -84,10 +84,10 @@ resources:
 outputs:
   label: {value: {get_attr: [seen, value]}}
 ";
-    let (exports, changes, mut things) = deployed(&[("store.yaml", BLUEPRINT), ("main.yaml", root)], "main.yaml");
-    things.sort();
+    let (exports, changes, mut objects) = deployed(&[("store.yaml", BLUEPRINT), ("main.yaml", root)], "main.yaml");
+    objects.sort();
     assert_eq!(exports["label"].as_text(), Some("main of 3"));
-    assert_eq!((changes, things), (0, vec!["seen".to_owned(), "store/disk".to_owned()]));
+    assert_eq!((changes, objects), (0, vec!["seen".to_owned(), "store/disk".to_owned()]));
 }
 
 #[test]
@@ -108,12 +108,12 @@ outputs:
   id: {value: {get_resource: one}}
   all: {value: {get_attr: [one]}}
 ";
-    let (exports, changes, things) = deployed(&[("store.yaml", BLUEPRINT), ("main.yaml", root)], "main.yaml");
+    let (exports, changes, objects) = deployed(&[("store.yaml", BLUEPRINT), ("main.yaml", root)], "main.yaml");
     let shown = |name: &str| exports[name].to_string();
     assert_eq!(shown("labels"), r#"["n0 of 4", "n1 of 4"]"#);
     assert_eq!(exports["second"].as_text(), Some("n1 of 4"));
     assert_eq!(shown("ids"), r#"["case/stores/0", "case/stores/1"]"#);
     assert_eq!(exports["id"].as_text(), Some("case/one"));
     assert_eq!(shown("all"), r#"{"label": "alone of 3"}"#);
-    assert_eq!((changes, things.len()), (0, 3));
+    assert_eq!((changes, objects.len()), (0, 3));
 }

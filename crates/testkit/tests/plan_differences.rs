@@ -40,7 +40,7 @@ const CATALOG: &str = r#"{
       }
     },
     "made/named": {
-      "about": "a thing of which no two have the same label",
+      "about": "an object of which no two have the same label",
       "idField": "id",
       "fields": {
         "label": {"kind": "string", "unique": true, "nullable": true},

@@ -56,7 +56,7 @@ const ROOT: &str = "\
 toy: 1
 given:
   size: 3
-things:
+objects:
   disk: {is: test/data, input: $size}
 shows:
   label: $disk.input
@@ -70,7 +70,7 @@ fn document_with_native_rules_is_deployed_and_destroyed() {
 
 #[test]
 fn native_type_checks_find_mistakes() {
-    let text = "toy: 1\nthings:\n  note: {is: test/record, title: a, count: many, other: 1}\n";
+    let text = "toy: 1\nobjects:\n  note: {is: test/record, title: a, count: many, other: 1}\n";
     let found = deployed(with_toy(), DocumentSettings::NONE, &[("main.yaml", text)]).expect_err("it is refused");
     let codes: Vec<&str> = found.iter().filter_map(|one| one.split(':').next()).collect();
     assert_eq!(codes, ["type-mismatch", "unknown-spec-field"], "{found:?}");
@@ -106,7 +106,7 @@ fn document_is_found_in_a_folder_with_the_dialect() {
 
 const WANTS: &str = "\
 toy: 1
-things:
+objects:
   note: {is: test/record, title: <title.txt}
   queue: {is: test/queue, fill: true}
 shows:
@@ -184,7 +184,7 @@ impl SpecRules for TextsAreIntegers {
 fn coercion_of_the_dialect_comes_before_native_type_checks() {
     static COERCING: ToyDialect =
         ToyDialect { rules: DialectRules { specs: &TextsAreIntegers, ..DialectRules::NATIVE } };
-    let text = "toy: 1\nthings:\n  note: {is: test/record, title: a, count: '7'}\nshows: {count: $note.count}\n";
+    let text = "toy: 1\nobjects:\n  note: {is: test/record, title: a, count: '7'}\nshows: {count: $note.count}\n";
     let exports = deployed(Dialects::BUILT_IN.with(&COERCING), DocumentSettings::NONE, &[("main.yaml", text)]);
     assert_eq!(exports.expect("it is deployed")["count"], Value::Int(7));
     // The dialect reports a text that is no number.

@@ -98,7 +98,7 @@ async fn servers(host: &Host) -> Vec<String> {
     host.kill().await;
     let world = FakeCloud::open(&host.launch.folder.join("world")).expect("the world can be read");
     let label = |fields: &Value| fields.get("label").and_then(Value::as_text).unwrap_or_default().to_owned();
-    world.things().map(|thing| format!("{} {}", thing.place, label(&thing.fields))).collect()
+    world.objects().map(|object| format!("{} {}", object.place, label(&object.fields))).collect()
 }
 
 fn document(size: u32, zone: &str) -> String {

@@ -178,7 +178,7 @@ fn types_that_have_no_provider_are_checked_staged_and_rehearsed() {
     place.write("blueprint.yaml", SHELVES.replace("name: books", "name: novels").replace("boards: 2", "boards: 4"));
     let changed = place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
     assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted, 1 replaced");
-    assert_ne!(before, (export("id"), export("url"), export("width")), "another thing has other values");
+    assert_ne!(before, (export("id"), export("url"), export("width")), "another object has other values");
     place.write("blueprint.yaml", SHELVES.replace("boards: 2", "boards: 10"));
     assert!(place.ends(1, &with_shop(&["deploy", "--simulate", "-y"])).err.contains("error[value-constraint]"));
 
@@ -220,12 +220,12 @@ fn the_world_of_a_rehearsal_can_be_changed_by_hand() {
 }
 
 #[test]
-fn a_unique_value_that_another_thing_has_is_refused() {
+fn a_unique_value_that_another_object_has_is_refused() {
     let place = shop();
     place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
     let taken = place.run(&with_shop(&["deploy", "--simulate", "-y", "-i", "second"]));
     assert_eq!(taken.code, 4, "{}{}", taken.out, taken.err);
-    assert!(taken.err.contains("another thing has this `name` already"), "{}", taken.err);
+    assert!(taken.err.contains("another object has this `name` already"), "{}", taken.err);
 }
 
 #[test]

@@ -54,14 +54,14 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         };
         match self.with_error_recorded(session.plan(&call, request).await) {
             Ok(planned) => {
-                for said in &planned.diagnostics {
-                    if said.severity == ProviderSeverity::Error {
+                for diagnostic in &planned.diagnostics {
+                    if diagnostic.severity == ProviderSeverity::Error {
                         self.fail(format!(
                             "the plan refuses the spec of the case at `{}`: {}",
-                            said.path, said.summary
+                            diagnostic.path, diagnostic.summary
                         ));
                     }
-                    self.record_shown(said.text());
+                    self.record_shown(diagnostic.text());
                 }
                 Some(planned)
             }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 /// A type: its name and its catalogue entry.
 pub(crate) type Type = (String, Json);
 
-/// Types whose things are called by something other than an id.
+/// Types whose objects are identified by something other than an id.
 const CALLED_BY: &[(&str, &str)] = &[("OS::Nova::KeyPair", "name")];
 
 /// Old names of properties, by type and way (lists are stepped into), and the property beside it that is meant. Heat
@@ -38,8 +38,8 @@ const OLD_NAMES: &[(&str, &str, &str)] = &[
 /// The fields by which a port names its subnets.
 const OF_PORT: &[&str] = &["fixed_ips[].subnet", "fixed_ips[].subnet_id"];
 
-/// What things wait for beyond what they read: a type, what it waits for, its own fields, the fields there, and whether
-/// the own ones name a port whose subnets are meant (decision Heat 10.6).
+/// What resources wait for beyond what they read: a type, what it waits for, its own fields, the fields there, and
+/// whether the own ones name a port whose subnets are meant (decision Heat 10.6).
 type WaitRule = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], bool);
 const WAITS: &[WaitRule] = &[
     ("AWS::EC2::VPCGatewayAttachment", "AWS::EC2::RouteTable", &["VpcId"], &["VpcId"], false),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use blueprint::Name;
 
-use super::thing::Thing;
+use super::object::FakeObject;
 
 /// The first line of every world file.
 const HEAD: &str = "{\"world\":1}";
@@ -17,13 +17,13 @@ const HEAD: &str = "{\"world\":1}";
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ChangeLine {
-    /// A resource was created as the n-th at its address.
-    Created(Box<Thing>, u32),
-    /// A resource was changed.
-    Changed(Box<Thing>),
-    /// The resource of that id was deleted.
+    /// An object was created as the n-th at its address.
+    Created(Box<FakeObject>, u32),
+    /// An object was changed.
+    Changed(Box<FakeObject>),
+    /// The object of that id was deleted.
     Gone(Name),
-    /// The number of resources ever created at an address.
+    /// The number of objects ever created at an address.
     Made(Name, u32),
 }
 
@@ -155,7 +155,7 @@ fn open<I: Iterator<Item = ChangeLine>>(
     Ok(file)
 }
 
-/// Readable by its owner only, because resources hold passwords, as in a real cloud.
+/// Readable by its owner only, because objects hold passwords, as in a real cloud.
 fn append(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);

@@ -11,11 +11,11 @@
 mod data;
 mod journal;
 mod keep;
+mod object;
 mod pattern;
 mod plausible;
 mod script;
 mod seed;
-mod thing;
 mod transforms;
 mod values;
 mod veil;
@@ -37,12 +37,12 @@ use provider::{
 
 pub use self::journal::{EventLog, LoggedEvent};
 pub use self::keep::WorldError;
+pub use self::object::FakeObject;
 pub use self::script::{FaultKind, ScriptedFault, When};
-pub use self::thing::Thing;
 pub use self::world::{FakeCloud, OperationRefusal, SharedCloud};
 
+use self::object::{RecordedValues, Wish};
 use self::script::Script;
-use self::thing::{RecordedValues, Wish};
 use crate::parts::read_in_parts;
 
 const TEXT: &str = include_str!("catalog.json");
@@ -254,23 +254,23 @@ impl FakeProvider {
         let stable = unsettled == Some(0) && !self.late.contains(resource_type.name.name());
         let wish = Wish { token: &call.token, sent: &desired, secrets, unsettled };
         let mut world = lock(&self.world);
-        let thing = if request.operation == Operation::Create {
+        let object = if request.operation == Operation::Create {
             world.create(resource_type, place, wish).map_err(refused)?
         } else {
             let Some(id) = request.id else {
                 return Err(ProviderError::new(ErrorKind::NotFound, "an update needs the id of what it changes"));
             };
             world.unveil(resource_type, id, RecordedValues { sent: request.prior_inputs, fields: request.prior });
-            let thing = world.thing(id).filter(|thing| thing.type_name == resource_type.name);
-            let thing = thing.ok_or_else(|| refused(OperationRefusal::NotThere))?;
-            if let Some(path) = values::forced(&resource_type.schema, &thing.fields, &desired) {
+            let object = world.object(id).filter(|object| object.type_name == resource_type.name);
+            let object = object.ok_or_else(|| refused(OperationRefusal::NotThere))?;
+            if let Some(path) = values::forced(&resource_type.schema, &object.fields, &desired) {
                 let message = format!("`{path}` cannot be changed in place: the resource must be replaced");
                 return Err(ProviderError::new(ErrorKind::Permanent, message).at(path));
             }
             world.update(resource_type, id, place, wish).map_err(refused)?
         };
         let ready = if stable { Ready::Yes } else { Ready::Pending };
-        Ok(Applied { ready, ..Applied::ready(thing.id, thing.fields) })
+        Ok(Applied { ready, ..Applied::ready(object.id, object.fields) })
     }
 
     /// The session of the provider whose functions are called for real.
@@ -320,11 +320,11 @@ fn not_cancelled(call: &Call) -> Result<(), ProviderError> {
 fn refused(refusal: OperationRefusal) -> ProviderError {
     match refusal {
         OperationRefusal::Taken { field } => {
-            ProviderError::new(ErrorKind::Conflict, format!("another thing has this `{field}` already"))
+            ProviderError::new(ErrorKind::Conflict, format!("another object has this `{field}` already"))
                 .at(field.to_string())
         }
         OperationRefusal::NotThere => {
-            ProviderError::new(ErrorKind::NotFound, "there is no such thing in the simulated cloud")
+            ProviderError::new(ErrorKind::NotFound, "the object does not exist in the simulated cloud")
         }
         OperationRefusal::Unwritable(error) => ProviderError::new(
             ErrorKind::Permanent,
@@ -425,20 +425,20 @@ impl Session for FakeProvider {
                 return Ok(ReadOutcome::Unknown);
             }
             let known = RecordedValues { sent: request.inputs, fields: request.outputs };
-            let thing = match (request.id, request.token) {
+            let object = match (request.id, request.token) {
                 (Some(id), _) => world.read(&resource_type, id, known, place),
                 (None, Some(token)) => {
-                    if let Some(id) = world.by_token(token).map(|thing| thing.id.clone()) {
+                    if let Some(id) = world.by_token(token).map(|object| object.id.clone()) {
                         world.unveil(&resource_type, &id, known);
                     }
                     world.by_token(token)
                 }
                 (None, None) => None,
             };
-            Ok(match thing.filter(|thing| thing.type_name == resource_type.name) {
-                Some(thing) => ReadOutcome::Present(Observed {
-                    id: thing.id.clone(),
-                    fields: thing.fields.clone(),
+            Ok(match object.filter(|object| object.type_name == resource_type.name) {
+                Some(object) => ReadOutcome::Present(Observed {
+                    id: object.id.clone(),
+                    fields: object.fields.clone(),
                     private: Value::Null,
                     expired: None,
                     ..Observed::default()
@@ -462,9 +462,9 @@ impl Session for FakeProvider {
             let mut world = lock(&self.world);
             let id = match (request.id, request.token) {
                 (Some(id), _) => Some(Name::from(id)),
-                (None, token) => token.and_then(|token| world.by_token(token)).map(|thing| thing.id.clone()),
+                (None, token) => token.and_then(|token| world.by_token(token)).map(|object| object.id.clone()),
             };
-            let id = id.filter(|id| world.thing(id).is_some()).ok_or_else(|| refused(OperationRefusal::NotThere))?;
+            let id = id.filter(|id| world.object(id).is_some()).ok_or_else(|| refused(OperationRefusal::NotThere))?;
             if !world.poll_ready(&id) {
                 return Ok(Readiness::NotYet);
             }

@@ -1,4 +1,4 @@
-//! The simulated cloud: resources by id. Several providers share it, so that it outlives them as a real cloud outlives
+//! The simulated cloud: objects by id. Several providers share it, so that it outlives them as a real cloud outlives
 //! a process. It can be stored in a file (`keep.rs`).
 //!
 //! All lookups use an index: by id, by address, by the token of a create, by unique value.
@@ -10,17 +10,17 @@ use blueprint::{IndexMap, Map, Name, Names, Value};
 use provider::{Catalog, Fit, ResourceType};
 
 use super::keep::{ChangeLine, Keeper, WorldError};
-use super::thing::{RecordedValues, Thing, Wish, facts_of};
+use super::object::{FakeObject, RecordedValues, Wish, facts_of};
 use super::values::{self, ValueFacts};
 use super::veil::SentSecrets;
 
 /// A simulated cloud that several providers use.
 pub type SharedCloud = Arc<Mutex<FakeCloud>>;
 
-/// All resources of a simulated cloud.
+/// All objects of a simulated cloud.
 #[derive(Debug, Default)]
 pub struct FakeCloud {
-    things: IndexMap<Name, Box<Thing>>,
+    objects: IndexMap<Name, Box<FakeObject>>,
     /// By `INSTANCE/ADDRESS`.
     places: IndexMap<Name, AddressState>,
     /// By the token of the create.
@@ -36,21 +36,21 @@ pub struct FakeCloud {
 /// The state of an address.
 #[derive(Debug, Default)]
 struct AddressState {
-    /// The number of resources ever created there.
+    /// The number of objects ever created there.
     made: u32,
-    /// The existing resources, oldest first; two during a replacement.
+    /// The existing objects, oldest first; two during a replacement.
     ids: Vec<Name>,
 }
 
 /// A refused operation. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperationRefusal {
-    /// Another resource has the value of a unique field.
+    /// Another object has the value of a unique field.
     Taken {
         /// The field.
         field: Name,
     },
-    /// The resource does not exist.
+    /// The object does not exist.
     NotThere,
     /// The file of the world cannot be written.
     Unwritable(String),
@@ -65,14 +65,14 @@ impl FakeCloud {
     /// The world in a file; empty if the file does not exist. Every change is written at once, without fsync.
     pub fn open(path: &Path) -> Result<FakeCloud, WorldError> {
         let (mut world, mut names) = (FakeCloud::new(), Names::default());
-        let mut shared = |mut thing: Box<Thing>| {
-            thing.type_name.share(&mut names);
-            thing.fields.share_keys(&mut names);
-            thing
+        let mut shared = |mut object: Box<FakeObject>| {
+            object.type_name.share(&mut names);
+            object.fields.share_keys(&mut names);
+            object
         };
         let keeper = Keeper::load(path, |line| match line {
-            ChangeLine::Created(thing, count) => world.insert(shared(thing), Some(count)),
-            ChangeLine::Changed(thing) => world.put(shared(thing)),
+            ChangeLine::Created(object, count) => world.insert(shared(object), Some(count)),
+            ChangeLine::Changed(object) => world.put(shared(object)),
             ChangeLine::Gone(id) => {
                 world.forget(&id);
             }
@@ -89,47 +89,47 @@ impl FakeCloud {
         Arc::new(Mutex::new(self))
     }
 
-    /// All resources, in no particular order.
-    pub fn things(&self) -> impl Iterator<Item = &Thing> {
-        self.things.values().map(AsRef::as_ref)
+    /// All objects, in no particular order.
+    pub fn objects(&self) -> impl Iterator<Item = &FakeObject> {
+        self.objects.values().map(AsRef::as_ref)
     }
 
-    /// The resource of an id.
-    pub fn thing(&self, id: &str) -> Option<&Thing> {
-        self.things.get(id).map(AsRef::as_ref)
+    /// The object of an id.
+    pub fn object(&self, id: &str) -> Option<&FakeObject> {
+        self.objects.get(id).map(AsRef::as_ref)
     }
 
-    /// The latest resource at an address of an instance.
-    pub fn thing_at(&self, instance: &str, address: &str) -> Option<&Thing> {
+    /// The latest object at an address of an instance.
+    pub fn object_at(&self, instance: &str, address: &str) -> Option<&FakeObject> {
         let id = self.places.get(format!("{instance}/{address}").as_str())?.ids.last()?;
-        self.thing(id)
+        self.object(id)
     }
 
     /// Changes a field from outside: its name, or a path with dots into objects. Null removes it.
     pub fn set(&mut self, instance: &str, address: &str, path: &str, value: Value) -> Result<(), OperationRefusal> {
-        let thing = self.thing_at(instance, address).ok_or(OperationRefusal::NotThere)?.clone();
+        let object = self.object_at(instance, address).ok_or(OperationRefusal::NotThere)?.clone();
         let steps: Vec<&str> = path.split('.').collect();
-        let fields = with(&thing.fields, &steps, &value);
-        self.replace(Thing { fields, ..thing })
+        let fields = with(&object.fields, &steps, &value);
+        self.replace(FakeObject { fields, ..object })
     }
 
-    /// Deletes a resource from outside.
+    /// Deletes an object from outside.
     pub fn vanish(&mut self, instance: &str, address: &str) -> Result<(), OperationRefusal> {
-        let id = self.thing_at(instance, address).ok_or(OperationRefusal::NotThere)?.id.clone();
+        let id = self.object_at(instance, address).ok_or(OperationRefusal::NotThere)?.id.clone();
         self.remove(&id).map(|_| ())
     }
 
-    /// Creates a resource from outside, under a free id.
+    /// Creates an object from outside, under a free id.
     pub fn make(&mut self, catalog: &Catalog, type_name: &str, id: &str, spec: &Value) -> Result<(), OperationRefusal> {
         let Some(resource_type) = catalog.resource_type(type_name) else { return Err(OperationRefusal::NotThere) };
         let id_field = resource_type.id_field.as_ref();
-        if self.things.contains_key(id) {
+        if self.objects.contains_key(id) {
             return Err(OperationRefusal::Taken { field: id_field.cloned().unwrap_or_else(|| "id".into()) });
         }
         let hash = values::hash_of_id(id, id_field, &resource_type.schema);
         let facts = ValueFacts { id, ..facts_of(&resource_type, spec, &hash, &self.fit, &SentSecrets::default()) };
         let fields = values::complete(&resource_type.schema, id_field, spec, None, &facts);
-        let thing = Thing {
+        let object = FakeObject {
             id: id.into(),
             type_name: resource_type.name.clone(),
             place: Name::default(),
@@ -142,25 +142,25 @@ impl FakeCloud {
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled: Some(0),
         };
-        self.free(&resource_type, &thing.fields, "")?;
-        self.keep(|| ChangeLine::Changed(thing.veiled()))?;
-        self.insert(Box::new(thing), None);
+        self.free(&resource_type, &object.fields, "")?;
+        self.keep(|| ChangeLine::Changed(object.veiled()))?;
+        self.insert(Box::new(object), None);
         Ok(())
     }
 
-    /// Creates a resource at `place` (`INSTANCE/ADDRESS`), or returns the one that was created under the same token.
+    /// Creates an object at `place` (`INSTANCE/ADDRESS`), or returns the one that was created under the same token.
     pub(super) fn create(
         &mut self,
         resource_type: &ResourceType,
         place: &str,
         wish: Wish<'_>,
-    ) -> Result<Thing, OperationRefusal> {
+    ) -> Result<FakeObject, OperationRefusal> {
         let Wish { token, sent, secrets, unsettled } = wish;
-        if let Some(thing) = self.by_token(token)
-            && thing.place.as_ref() == place
-            && thing.type_name == resource_type.name
+        if let Some(object) = self.by_token(token)
+            && object.place.as_ref() == place
+            && object.type_name == resource_type.name
         {
-            return Ok(thing.clone());
+            return Ok(object.clone());
         }
         self.free(resource_type, sent, "")?;
         let id_field = resource_type.id_field.as_ref();
@@ -169,22 +169,22 @@ impl FakeCloud {
         // Ids are shown and stored in clear, so they are not derived from secrets.
         let open =
             |id: Name, hash: &str| if secrets.are_in(&id) { values::plain_id(&resource_type.name, hash) } else { id };
-        let mut id = match named_by(resource_type, sent).filter(|id| !self.things.contains_key(id)) {
+        let mut id = match named_by(resource_type, sent).filter(|id| !self.objects.contains_key(id)) {
             Some(id) => id,
             None => {
                 values::id(id_field, &resource_type.schema, &facts_of(resource_type, sent, &hash, &self.fit, &secrets))
             }
         };
         id = open(id, &hash);
-        // Eight digits collide among some ten thousand resources. The later one counts on in another way. Resources of
+        // Eight digits collide among some ten thousand objects. The later one counts on in another way. Resources of
         // one name differ by the hash.
         let mut again = 0;
-        while self.things.contains_key(&id) {
+        while self.objects.contains_key(&id) {
             again += 1;
             hash = values::hash(&format!("{place}#{count}+{again}"));
             let facts = ValueFacts { name: None, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
             id = open(values::id(id_field, &resource_type.schema, &facts), &hash);
-            if again > 1 && self.things.contains_key(&id) {
+            if again > 1 && self.objects.contains_key(&id) {
                 // No value of the id field is free.
                 id = format!("{id}-{hash}").into();
             }
@@ -193,7 +193,7 @@ impl FakeCloud {
         let fields = values::complete(&resource_type.schema, id_field, sent, None, &facts);
         let secrets = secrets.places_in(&fields);
         let place: Name = place.into();
-        let thing = Thing {
+        let object = FakeObject {
             id,
             type_name: resource_type.name.clone(),
             place,
@@ -206,44 +206,45 @@ impl FakeCloud {
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled,
         };
-        self.keep(|| ChangeLine::Created(thing.veiled(), count))?;
-        self.insert(Box::new(thing.clone()), Some(count));
-        Ok(thing)
+        self.keep(|| ChangeLine::Created(object.veiled(), count))?;
+        self.insert(Box::new(object.clone()), Some(count));
+        Ok(object)
     }
 
-    /// Updates a resource. A repeated update with the same token counts once.
+    /// Updates an object. A repeated update with the same token counts once.
     pub(super) fn update(
         &mut self,
         resource_type: &ResourceType,
         id: &str,
         place: &str,
         wish: Wish<'_>,
-    ) -> Result<Thing, OperationRefusal> {
+    ) -> Result<FakeObject, OperationRefusal> {
         let Wish { token, sent, secrets, unsettled } = wish;
-        let thing = self.thing(id).ok_or(OperationRefusal::NotThere)?;
-        if thing.update_token == *token {
-            return Ok(thing.clone());
+        let object = self.object(id).ok_or(OperationRefusal::NotThere)?;
+        if object.update_token == *token {
+            return Ok(object.clone());
         }
         self.free(resource_type, sent, id)?;
-        let updates = thing.updates + 1;
-        let facts = ValueFacts { id, updates, ..facts_of(resource_type, sent, &thing.hash, &self.fit, &secrets) };
+        let updates = object.updates + 1;
+        let facts = ValueFacts { id, updates, ..facts_of(resource_type, sent, &object.hash, &self.fit, &secrets) };
         let id_field = resource_type.id_field.as_ref();
-        let fields = values::complete(&resource_type.schema, id_field, sent, Some(&thing.fields), &facts);
+        let fields = values::complete(&resource_type.schema, id_field, sent, Some(&object.fields), &facts);
         let secrets = secrets.places_in(&fields);
-        let place = if thing.place.as_ref() == place { thing.place.clone() } else { place.into() };
-        let thing = Thing { fields, updates, place, secrets, update_token: token.clone(), unsettled, ..thing.clone() };
-        self.replace(thing.clone())?;
-        Ok(thing)
+        let place = if object.place.as_ref() == place { object.place.clone() } else { place.into() };
+        let object =
+            FakeObject { fields, updates, place, secrets, update_token: token.clone(), unsettled, ..object.clone() };
+        self.replace(object.clone())?;
+        Ok(object)
     }
 
-    /// Restores the secrets of a resource, which its file does not hold, from what is `known` of it.
+    /// Restores the secrets of an object, which its file does not hold, from what is `known` of it.
     pub(super) fn unveil(&mut self, resource_type: &ResourceType, id: &str, known: RecordedValues<'_>) {
-        if let Some(thing) = self.things.get_mut(id) {
-            thing.unveil(resource_type, known, &self.fit);
+        if let Some(object) = self.objects.get_mut(id) {
+            object.unveil(resource_type, known, &self.fit);
         }
     }
 
-    /// The resource of an id with its secrets, some of which the caller passes as `known`. A resource without an owner
+    /// The object of an id with its secrets, some of which the caller passes as `known`. An object without an owner
     /// gets the place of its first reader, which imports it.
     pub(super) fn read(
         &mut self,
@@ -251,34 +252,34 @@ impl FakeCloud {
         id: &str,
         known: RecordedValues<'_>,
         place: impl FnOnce() -> String,
-    ) -> Option<&Thing> {
-        if self.things.get(id)?.place.is_empty()
-            && let Some(mut thing) = self.things.get(id).cloned()
+    ) -> Option<&FakeObject> {
+        if self.objects.get(id)?.place.is_empty()
+            && let Some(mut object) = self.objects.get(id).cloned()
         {
-            thing.place = place().into();
-            self.put(thing);
+            object.place = place().into();
+            self.put(object);
         }
-        let thing = self.things.get_mut(id)?;
-        thing.unveil(resource_type, known, &self.fit);
-        Some(thing)
+        let object = self.objects.get_mut(id)?;
+        object.unveil(resource_type, known, &self.fit);
+        Some(object)
     }
 
-    /// Deletes a resource. Returns whether it existed.
+    /// Deletes an object. Returns whether it existed.
     pub(super) fn delete(&mut self, resource_type: &ResourceType, id: &str) -> Result<bool, OperationRefusal> {
-        if self.things.get(id).is_none_or(|thing| thing.type_name != resource_type.name) {
+        if self.objects.get(id).is_none_or(|object| object.type_name != resource_type.name) {
             return Ok(false);
         }
         self.remove(id)
     }
 
-    /// The resource that was created under a token.
-    pub(super) fn by_token(&self, token: &str) -> Option<&Thing> {
-        self.thing(self.tokens.get(token)?)
+    /// The object that was created under a token.
+    pub(super) fn by_token(&self, token: &str) -> Option<&FakeObject> {
+        self.object(self.tokens.get(token)?)
     }
 
-    /// Polls a resource once. Returns whether it is ready.
+    /// Polls an object once. Returns whether it is ready.
     pub(super) fn poll_ready(&mut self, id: &str) -> bool {
-        match self.things.get_mut(id).and_then(|thing| thing.unsettled.as_mut()) {
+        match self.objects.get_mut(id).and_then(|object| object.unsettled.as_mut()) {
             Some(0) => true,
             Some(left) => {
                 *left -= 1;
@@ -318,15 +319,15 @@ impl FakeCloud {
         Ok(())
     }
 
-    /// Replaces a resource, in the file too.
-    fn replace(&mut self, thing: Thing) -> Result<(), OperationRefusal> {
-        self.keep(|| ChangeLine::Changed(thing.veiled()))?;
-        self.put(Box::new(thing));
+    /// Replaces an object, in the file too.
+    fn replace(&mut self, object: FakeObject) -> Result<(), OperationRefusal> {
+        self.keep(|| ChangeLine::Changed(object.veiled()))?;
+        self.put(Box::new(object));
         Ok(())
     }
 
     fn remove(&mut self, id: &str) -> Result<bool, OperationRefusal> {
-        if !self.things.contains_key(id) {
+        if !self.objects.contains_key(id) {
             return Ok(false);
         }
         self.keep(|| ChangeLine::Gone(id.into()))?;
@@ -334,60 +335,60 @@ impl FakeCloud {
         Ok(true)
     }
 
-    /// Inserts or replaces a resource in every index.
-    fn put(&mut self, thing: Box<Thing>) {
-        match self.things.get(&thing.id) {
+    /// Inserts or replaces an object in every index.
+    fn put(&mut self, object: Box<FakeObject>) {
+        match self.objects.get(&object.id) {
             // Its order among those at its address stays.
-            Some(before) if before.place == thing.place && before.token == thing.token => {
+            Some(before) if before.place == object.place && before.token == object.token => {
                 let before = before.clone();
                 self.release(&before);
-                self.claim(&thing);
-                self.things.insert(thing.id.clone(), thing);
+                self.claim(&object);
+                self.objects.insert(object.id.clone(), object);
             }
             _ => {
-                let id = thing.id.clone();
+                let id = object.id.clone();
                 self.forget(&id);
-                self.insert(thing, None);
+                self.insert(object, None);
             }
         }
     }
 
-    /// Inserts a new resource into every index. `made` is the number of resources created at its address.
-    fn insert(&mut self, thing: Box<Thing>, made: Option<u32>) {
-        if !thing.token.is_empty() {
-            self.tokens.insert(thing.token.clone(), thing.id.clone());
+    /// Inserts a new object into every index. `made` is the number of objects created at its address.
+    fn insert(&mut self, object: Box<FakeObject>, made: Option<u32>) {
+        if !object.token.is_empty() {
+            self.tokens.insert(object.token.clone(), object.id.clone());
         }
-        if !thing.place.is_empty() {
-            let known = self.places.entry(thing.place.clone()).or_default();
+        if !object.place.is_empty() {
+            let known = self.places.entry(object.place.clone()).or_default();
             if let Some(made) = made {
                 known.made = made;
             }
             // Nearly always there is one.
             known.ids.reserve_exact(1);
-            known.ids.push(thing.id.clone());
+            known.ids.push(object.id.clone());
         }
-        self.claim(&thing);
-        self.things.insert(thing.id.clone(), thing);
+        self.claim(&object);
+        self.objects.insert(object.id.clone(), object);
     }
 
     fn forget(&mut self, id: &str) {
-        let Some(thing) = self.things.swap_remove(id) else { return };
-        self.tokens.swap_remove(&thing.token);
-        if let Some(place) = self.places.get_mut(&thing.place) {
-            place.ids.retain(|other| *other != thing.id);
+        let Some(object) = self.objects.swap_remove(id) else { return };
+        self.tokens.swap_remove(&object.token);
+        if let Some(place) = self.places.get_mut(&object.place) {
+            place.ids.retain(|other| *other != object.id);
         }
-        self.release(&thing);
+        self.release(&object);
     }
 
-    fn claim(&mut self, thing: &Thing) {
-        for key in thing.unique.iter().filter_map(|name| unique_key(&thing.type_name, name, &thing.fields)) {
-            self.unique.insert(key, thing.id.clone());
+    fn claim(&mut self, object: &FakeObject) {
+        for key in object.unique.iter().filter_map(|name| unique_key(&object.type_name, name, &object.fields)) {
+            self.unique.insert(key, object.id.clone());
         }
     }
 
-    fn release(&mut self, thing: &Thing) {
-        for key in thing.unique.iter().filter_map(|name| unique_key(&thing.type_name, name, &thing.fields)) {
-            if self.unique.get(&key) == Some(&thing.id) {
+    fn release(&mut self, object: &FakeObject) {
+        for key in object.unique.iter().filter_map(|name| unique_key(&object.type_name, name, &object.fields)) {
+            if self.unique.get(&key) == Some(&object.id) {
                 self.unique.swap_remove(&key);
             }
         }
@@ -395,21 +396,21 @@ impl FakeCloud {
 
     /// Writes a change to the file, if there is one, before it is made.
     fn keep(&mut self, line: impl FnOnce() -> ChangeLine) -> Result<(), OperationRefusal> {
-        let FakeCloud { things, places, keeper, .. } = self;
+        let FakeCloud { objects, places, keeper, .. } = self;
         match keeper {
             None => Ok(()),
             Some(keeper) => keeper
                 .write(&line(), || {
                     let made = places.iter().filter(|(_, known)| known.made > 0);
                     let made = made.map(|(place, known)| ChangeLine::Made(place.clone(), known.made));
-                    made.chain(things.values().map(|thing| ChangeLine::Changed(thing.veiled())))
+                    made.chain(objects.values().map(|object| ChangeLine::Changed(object.veiled())))
                 })
                 .map_err(|error| OperationRefusal::Unwritable(error.to_string())),
         }
     }
 }
 
-/// The id that a document sets: the value of the id field, if a change of it replaces the resource.
+/// The id that a document sets: the value of the id field, if a change of it replaces the object.
 fn named_by(resource_type: &ResourceType, sent: &Value) -> Option<Name> {
     let name = resource_type.id_field.as_ref()?;
     let field = resource_type.schema.fields.get(name)?;

@@ -64,21 +64,21 @@ pub(super) fn refusal(type_name: &str, path: &Path, desired: &Value) -> Result<O
 }
 
 /// Learns from the state which paths earlier processes created.
-pub(super) fn recall(root: &Path, own: &OwnPaths, things: &[Recalled<'_>]) {
-    for thing in things {
-        let is_folder = match thing.type_name {
+pub(super) fn recall(root: &Path, own: &OwnPaths, objects: &[Recalled<'_>]) {
+    for object in objects {
+        let is_folder = match object.type_name {
             "local/directory" => true,
             "local/file" | "local/archive" | "local/symlink" => false,
             _ => continue,
         };
-        let Some(path) = text(thing.inputs, "path").or(thing.id) else { continue };
+        let Some(path) = text(object.inputs, "path").or(object.id) else { continue };
         let Ok(path) = absolute(&root.join(path)) else { continue };
-        own.add_parents(&path, parents(thing.private));
-        let is_ours = match (thing.id, is_folder) {
-            (Some(_), true) => directory::is_created(thing.private),
-            (Some(_), false) => is_ours(thing.private),
+        own.add_parents(&path, parents(object.private));
+        let is_ours = match (object.id, is_folder) {
+            (Some(_), true) => directory::is_created(object.private),
+            (Some(_), false) => is_ours(object.private),
             // A failed create may have made the folder. A file is written completely or not at all.
-            (None, true) => matches!(Existing::of(thing.private), Existing::Nothing { .. }),
+            (None, true) => matches!(Existing::of(object.private), Existing::Nothing { .. }),
             (None, false) => false,
         };
         if is_ours {

@@ -57,8 +57,8 @@ impl Provider for LocalProvider {
         &CATALOG
     }
 
-    fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
-        adoption::recall(root, &self.own, things);
+    fn recall(&self, root: &Path, objects: &[Recalled<'_>]) {
+        adoption::recall(root, &self.own, objects);
     }
 
     fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {

@@ -105,7 +105,7 @@ pub(super) async fn on_a_thread<T: Send + 'static>(
         Some(deadline) => tokio::time::timeout(deadline, handle).await.map_err(|_| too_late())?,
         None => handle.await,
     };
-    joined.unwrap_or_else(|_| Err(ProviderError::new(ErrorKind::Permanent, "the work on this thing broke off")))
+    joined.unwrap_or_else(|_| Err(ProviderError::new(ErrorKind::Permanent, "the work on this object was aborted")))
 }
 
 /// The call was cancelled.

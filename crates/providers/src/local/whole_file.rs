@@ -182,9 +182,7 @@ pub(super) fn in_the_way(path: &Path, what: &str) -> ProviderError {
 
 /// The error for an object in the way that is never replaced.
 pub(super) fn never_replaced(path: &Path, what: &str) -> ProviderError {
-    let text = format!(
-        "{what} is at `{}`, and such a thing is never replaced; remove it or choose another `path`",
-        path.display()
-    );
+    let text =
+        format!("{what} is at `{}`, which is never replaced; remove it or choose another `path`", path.display());
     ProviderError::new(ErrorKind::Conflict, text).at("path")
 }

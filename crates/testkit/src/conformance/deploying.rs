@@ -278,17 +278,17 @@ fn is_compared(address: &blueprint::Address, listed: impl Fn(&str) -> bool) -> b
 
 fn compare_cloud(harness: &Harness, cloud: &serde_json::Map<String, Json>, wrong: &mut Vec<String>) {
     let world = harness.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut left: BTreeMap<String, _> = world.things().map(|thing| (thing.id.to_string(), thing)).collect();
+    let mut left: BTreeMap<String, _> = world.objects().map(|object| (object.id.to_string(), object)).collect();
     for (id, wanted) in cloud {
-        let Some(thing) = left.remove(id) else {
+        let Some(object) = left.remove(id) else {
             wrong.push(format!("`{id}` is not in the cloud"));
             continue;
         };
-        if wanted["type"] != thing.type_name.as_ref() {
-            wrong.push(format!("`{id}` is a {}", thing.type_name));
+        if wanted["type"] != object.type_name.as_ref() {
+            wrong.push(format!("`{id}` is a {}", object.type_name));
         }
         for (field, value) in wanted["spec"].as_object().into_iter().flatten() {
-            let got = thing.fields.get(field);
+            let got = object.fields.get(field);
             let same = match got {
                 Some(got) if !got.is_null() => equal(&to_json(got), value, false),
                 _ => value.is_null(),

@@ -63,15 +63,15 @@ impl FaultyProvider {
         let world = lock(&self.world);
         if request.operation == Operation::Delete {
             self.process.deletes(&call.address);
-            let Some(id) = request.id.filter(|id| world.thing(id).is_some()) else { return };
+            let Some(id) = request.id.filter(|id| world.object(id).is_some()) else { return };
             // Fields that links write into their ends, or into a role that the ends share, are no uses.
             let linked = |type_name: &TypeId| {
                 self.catalog().link_kinds.iter().any(|kind| *type_name == kind.a || *type_name == kind.b)
                     || type_name.as_ref() == "test/role"
             };
             let user = world
-                .things()
-                .find(|thing| thing.id.as_ref() != id && mentions(&thing.fields, id) && !linked(&thing.type_name));
+                .objects()
+                .find(|object| object.id.as_ref() != id && mentions(&object.fields, id) && !linked(&object.type_name));
             if let Some(user) = user {
                 let what = format!("{} was deleted while {} still uses it", call.address, user.place);
                 self.process.violated_unless_recreated(what);
@@ -82,17 +82,18 @@ impl FaultyProvider {
             self.process.creates(&call.address);
         }
         let prefix = format!("{}/", call.instance);
-        for thing in world.things().filter(|thing| thing.place.starts_with(&prefix)) {
-            if !mentions(request.desired, &thing.id) {
+        for object in world.objects().filter(|object| object.place.starts_with(&prefix)) {
+            if !mentions(request.desired, &object.id) {
                 continue;
             }
-            let address = &thing.place[prefix.len()..];
+            let address = &object.place[prefix.len()..];
             let known = address.parse::<Address>().ok().and_then(|address| snapshot.records.get(&address).cloned());
-            let known = known
-                .is_some_and(|record| record.id == thing.id || record.deposed_objects().any(|old| old.id == thing.id));
+            let known = known.is_some_and(|record| {
+                record.id == object.id || record.deposed_objects().any(|old| old.id == object.id)
+            });
             // The next process finds a resource that is not recorded yet by the token of its open intent.
             let is_found = |address: &Address| {
-                snapshot.open.get(address).is_some_and(|open| open.intent.token.as_ref() == thing.token())
+                snapshot.open.get(address).is_some_and(|open| open.intent.token.as_ref() == object.token())
             };
             let known = known || address.parse::<Address>().ok().as_ref().is_some_and(is_found);
             if !known && !self.process.loses_commits() {
@@ -160,7 +161,7 @@ impl FaultyProvider {
     }
 
     fn fields(&self, id: Option<&str>) -> Option<Value> {
-        Some(lock(&self.world).thing(id?)?.fields.clone())
+        Some(lock(&self.world).object(id?)?.fields.clone())
     }
 }
 

@@ -174,11 +174,12 @@ fn harness() -> Harness {
 }
 
 /// The resources in the cloud by place.
-fn things(harness: &Harness) -> Vec<String> {
+fn objects(harness: &Harness) -> Vec<String> {
     let world = harness.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut things: Vec<String> = world.things().map(|thing| format!("{} {}", thing.place, thing.type_name)).collect();
-    things.sort();
-    things
+    let mut objects: Vec<String> =
+        world.objects().map(|object| format!("{} {}", object.place, object.type_name)).collect();
+    objects.sort();
+    objects
 }
 
 /// Stages and carries out. Returns the outcome and the addresses with a step; `None` if there was no plan.
@@ -222,10 +223,10 @@ fn deploy(input: &[u8]) -> u64 {
         let ended = went_on.and_then(|(outcome, _)| outcome);
         assert_eq!(ended, Some(OperationOutcome::Ready), "it does not go on after {context}");
         nothing_left(&cut, text, &context).await;
-        assert_eq!(things(&cut), things(&whole), "another end after {context}");
+        assert_eq!(objects(&cut), objects(&whole), "another end after {context}");
         for harness in [&whole, &cut] {
             apply(harness, None, Vec::new()).await;
-            assert!(things(harness).is_empty(), "{:?} is left after a destroy", things(harness));
+            assert!(objects(harness).is_empty(), "{:?} is left after a destroy", objects(harness));
             assert!(harness.snapshot().await.records.is_empty(), "something is remembered after a destroy");
         }
         (3, steps.len(), true)

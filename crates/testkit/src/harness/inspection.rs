@@ -23,9 +23,9 @@ impl Harness {
         }
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let own = format!("{}/", self.name.as_str());
-        let things = world.things().filter(|thing| thing.place.starts_with(&own));
-        let orphans = things.filter(|thing| !ids.contains(thing.id.as_ref()) && !tokens.contains(thing.token()));
-        orphans.map(|thing| format!("{} {} exists and the state does not know it", thing.place, thing.id)).collect()
+        let objects = world.objects().filter(|object| object.place.starts_with(&own));
+        let orphans = objects.filter(|object| !ids.contains(object.id.as_ref()) && !tokens.contains(object.token()));
+        orphans.map(|object| format!("{} {} exists and the state does not know it", object.place, object.id)).collect()
     }
 
     /// The resources in the cloud by place. Ids and hashes are replaced by the places that they stand for, and lists of
@@ -34,23 +34,23 @@ impl Harness {
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut names: BTreeMap<String, String> = BTreeMap::new();
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        let mut things: Vec<_> = world.things().collect();
-        things.sort_by(|a, b| (&a.place, &a.id).cmp(&(&b.place, &b.id)));
-        for thing in &things {
-            let hash = thing.id.rsplit(['-', '/']).next().unwrap_or_default().to_owned();
-            names.insert(hash, format!("<{}>", thing.place));
+        let mut objects: Vec<_> = world.objects().collect();
+        objects.sort_by(|a, b| (&a.place, &a.id).cmp(&(&b.place, &b.id)));
+        for object in &objects {
+            let hash = object.id.rsplit(['-', '/']).next().unwrap_or_default().to_owned();
+            names.insert(hash, format!("<{}>", object.place));
         }
         let mut cloud = BTreeMap::new();
-        for thing in things {
-            let count = counts.entry(thing.place.to_string()).or_default();
+        for object in objects {
+            let count = counts.entry(object.place.to_string()).or_default();
             *count += 1;
             // The number of updates on the way does not count, and generated names are other ones in each plan.
             let generated: &[&str] =
-                if thing.type_name.package_name() == "checker" { &["name", "url", "revision"] } else { &["revision"] };
-            let fields = thing.fields.as_map().into_iter().flatten();
+                if object.type_name.package_name() == "checker" { &["name", "url", "revision"] } else { &["revision"] };
+            let fields = object.fields.as_map().into_iter().flatten();
             let fields = fields.filter(|(name, _)| !generated.contains(&name.as_ref()));
             let fields: Vec<String> = fields.map(|(name, value)| format!("{name}: {}", plain(value, &names))).collect();
-            cloud.insert(format!("{} #{count}", thing.place), format!("{} {}", thing.type_name, fields.join(", ")));
+            cloud.insert(format!("{} #{count}", object.place), format!("{} {}", object.type_name, fields.join(", ")));
         }
         cloud
     }
@@ -67,7 +67,11 @@ impl Harness {
         known.remove("");
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         (
-            world.things().filter(|thing| thing.place.starts_with(&own)).map(|thing| thing.id.to_string()).collect(),
+            world
+                .objects()
+                .filter(|object| object.place.starts_with(&own))
+                .map(|object| object.id.to_string())
+                .collect(),
             known,
         )
     }

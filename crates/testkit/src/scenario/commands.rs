@@ -255,7 +255,7 @@ impl Runner {
         let value = serde_json::from_str(&value).unwrap_or(serde_json::Value::String(value));
         let instance = words.instance()?;
         words.end()?;
-        let type_name = self.world().thing_at(instance.as_str(), at).map(|thing| thing.type_name.clone());
+        let type_name = self.world().object_at(instance.as_str(), at).map(|object| object.type_name.clone());
         let top = field.split('.').next().unwrap_or_default();
         let has_field = type_name.is_none_or(|ty| match self.harness.catalogs.resource_type(&ty) {
             TypeRef::Known(ty) => ty.schema.fields.contains_key(top),

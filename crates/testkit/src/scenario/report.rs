@@ -170,11 +170,11 @@ impl Runner {
     /// Shows the resources in the cloud, by place and id.
     pub(super) fn show_world(&mut self) {
         let mut lines = BTreeMap::new();
-        for thing in self.world().things() {
-            let fields = shown(&thing.fields);
+        for object in self.world().objects() {
+            let fields = shown(&object.fields);
             lines.insert(
-                (thing.place.clone(), thing.id.clone()),
-                format!("{} {} {fields}", thing.place, thing.type_name),
+                (object.place.clone(), object.id.clone()),
+                format!("{} {} {fields}", object.place, object.type_name),
             );
         }
         if lines.is_empty() {

@@ -4,7 +4,7 @@
 //! toy: 1
 //! given:
 //!   size: 3
-//! things:
+//! objects:
 //!   disk: {is: test/data, input: $size}
 //!   note: {is: test/record, title: <title.txt}
 //!   queue: {is: test/queue, fill: true}
@@ -36,20 +36,20 @@ pub struct ToyDialect {
 /// The dialect with the native rules.
 pub static TOY: ToyDialect = ToyDialect { rules: DialectRules::NATIVE };
 
-static SHAPE: Shape = Shape { sections: &[&DOCUMENT, &THING] };
+static SHAPE: Shape = Shape { sections: &[&DOCUMENT, &OBJECT] };
 
 static DOCUMENT: Section = Section {
     name: "document",
     keys: &[
         SectionKey::new("toy", KeyForm::Scalar, "The version of the language.").required(),
         SectionKey::new("given", KeyForm::Map, "Inputs with their defaults."),
-        SectionKey::new("things", KeyForm::Map, "Things to manage.").definitions("thing"),
+        SectionKey::new("objects", KeyForm::Map, "Objects to manage.").definitions("object"),
         SectionKey::new("shows", KeyForm::Map, "Values that others may read."),
     ],
 };
 
-static THING: Section = Section {
-    name: "thing",
+static OBJECT: Section = Section {
+    name: "object",
     keys: &[
         SectionKey::new("is", KeyForm::Text, "The type.").required().offer(Offer::ResourceType),
         SectionKey::new("fill", KeyForm::Scalar, "Gives required text fields their own names."),
@@ -79,13 +79,13 @@ impl Dialect for ToyDialect {
 
     fn wants(&self, document: &Document<'_>) -> Vec<Wanted> {
         let mut wanted = Vec::new();
-        for (_, thing) in entries(document, "things") {
-            for (_, value) in named(thing) {
+        for (_, object) in entries(document, "objects") {
+            for (_, value) in named(object) {
                 if let Some(path) = value.text().and_then(|text| text.strip_prefix('<')) {
                     wanted.extend([Wanted::File(path.into()), Wanted::Setting("shout".into())]);
                 }
             }
-            if let (Some(_), Some(ty)) = (thing.get("fill"), thing.get("is").and_then(Node::text)) {
+            if let (Some(_), Some(ty)) = (object.get("fill"), object.get("is").and_then(Node::text)) {
                 wanted.push(Wanted::Schema(ty.into()));
             }
         }
@@ -102,8 +102,8 @@ impl Dialect for ToyDialect {
             let default = Some(Spanned::new(default, node.span));
             blueprint.inputs.insert(name.item, Input { ty, default, ..Input::free(name.span) });
         }
-        for (name, node) in entries(document, "things") {
-            if let Some(resource) = lowering.thing(name.span, node) {
+        for (name, node) in entries(document, "objects") {
+            if let Some(resource) = lowering.object(name.span, node) {
                 blueprint.resources.insert(name.item, resource);
             }
         }
@@ -147,11 +147,11 @@ struct ToyLowering<'d> {
 }
 
 impl ToyLowering<'_> {
-    fn thing(&mut self, span: Span, node: &Node) -> Option<Resource> {
+    fn object(&mut self, span: Span, node: &Node) -> Option<Resource> {
         let ty = node.get("is")?;
         let type_name = Spanned::new(Name::from(ty.text()?), ty.span);
         let mut spec = Vec::new();
-        for (key, value) in named(node).filter(|(key, _)| THING.key(&key.item).is_none()) {
+        for (key, value) in named(node).filter(|(key, _)| OBJECT.key(&key.item).is_none()) {
             spec.push((key, self.value(value)));
         }
         if let (Some(fill), Some(Answer::Schema(schema))) =
@@ -179,8 +179,8 @@ impl ToyLowering<'_> {
         match text.strip_prefix('$').map(|path| path.split_once('.')) {
             None => Expr::literal(literal(node), node.span),
             Some(None) => reference(ReferenceHead::Input(text[1..].into()), &[], node.span),
-            Some(Some((thing, field))) => {
-                reference(ReferenceHead::Resource { name: thing.into(), bare: true }, &["spec", field], node.span)
+            Some(Some((object, field))) => {
+                reference(ReferenceHead::Resource { name: object.into(), bare: true }, &["spec", field], node.span)
             }
         }
     }

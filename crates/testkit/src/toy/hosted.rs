@@ -113,8 +113,8 @@ impl Beneath {
     /// The id of another resource of a type, if there is one.
     pub(super) fn foreign_id(&self, type_name: &str, id: &str) -> Option<blueprint::Name> {
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut others = world.things().filter(|thing| *thing.type_name == *type_name && *thing.id != *id);
-        others.next().map(|thing| thing.id.clone())
+        let mut others = world.objects().filter(|object| *object.type_name == *type_name && *object.id != *id);
+        others.next().map(|object| object.id.clone())
     }
 }
 

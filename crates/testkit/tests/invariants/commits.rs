@@ -84,7 +84,7 @@ fn resource_deleted_in_between_is_created_with_a_new_token() {
                 d: { type: test/data, dependsOn: [a, b, c], spec: { input: 4 } }\n";
     let token = |harness: &Harness, name: &str| {
         let world = harness.world.lock().expect("no thread panics with it");
-        world.things().find(|thing| thing.place.ends_with(name)).map(|thing| thing.token().to_owned())
+        world.objects().find(|object| object.place.ends_with(name)).map(|object| object.token().to_owned())
     };
     let is_there = |harness: &Harness| ["/a", "/b", "/c", "/d"].map(|name| token(harness, name).is_some());
     lately(async {
@@ -111,15 +111,15 @@ fn resource_deleted_in_between_is_created_with_a_new_token() {
 }
 
 /// A long chain of resources that can be searched for later.
-fn chain(things: usize) -> String {
-    let thing = |at: usize| match at {
+fn chain(resources: usize) -> String {
+    let resource = |at: usize| match at {
         0 => "  r0: { type: test/data, spec: { input: 0 } }\n".to_owned(),
         at => format!(
             "  r{at}: {{ type: test/data, spec: {{ input: [{at}, \"${{resources.r{}.spec.id}}\"] }} }}\n",
             at - 1
         ),
     };
-    format!("version: 2023-04-20\nresources:\n{}", (0..things).map(thing).collect::<String>())
+    format!("version: 2023-04-20\nresources:\n{}", (0..resources).map(resource).collect::<String>())
 }
 
 /// No resource of a chain is lost or created twice, wherever the run is interrupted.
@@ -140,7 +140,7 @@ fn interrupted_chain_is_completed() {
                 cuts += 1;
                 let made: Vec<_> = {
                     let world = harness.world.lock().expect("no thread panics with it");
-                    world.things().map(|thing| thing.id.clone()).collect()
+                    world.objects().map(|object| object.id.clone()).collect()
                 };
                 let run = apply_well(&harness, goal, 2).await;
                 let (there, known) = ids(&harness).await;

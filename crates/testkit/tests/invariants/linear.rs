@@ -122,7 +122,7 @@ fn twice_the_resources_take_twice_the_questions() {
         assert_eq!((once.reads, once.calls), (200, 200));
         assert_eq!((twice.reads, twice.calls), (400, 400));
         let at_most_double = |what: &str, once: u64, twice: u64| {
-            assert!(twice <= 2 * once + 16, "{what}: {once} for 100 things, {twice} for 200");
+            assert!(twice <= 2 * once + 16, "{what}: {once} for 100 resources, {twice} for 200");
         };
         at_most_double("other questions", once.others, twice.others);
         at_most_double("events", once.events, twice.events);

@@ -169,7 +169,7 @@ fn a_change_of_metadata_alone_is_stored() {
         };
         deploy(&harness, &document("a"), Given::default(), Vec::new()).await;
         let staged = stage(&harness, &document("b"), Given::default()).await.staged.expect("a plan");
-        assert!(staged.plan.is_empty(), "no thing and no export changes");
+        assert!(staged.plan.is_empty(), "no resource and no export changes");
         let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
         assert!(matches!(run.operated, Some(Operated::Done(_))));
         let snapshot = harness.snapshot().await;

@@ -192,7 +192,7 @@ impl Session for Cloud {
         Box::pin(async move {
             let _under_way = self.meets(request.operation.word(), call).await?;
             if *request.private != request.id.map_or(Value::Null, private_of) {
-                return Err(ProviderError::new(ErrorKind::Permanent, "the private data are not those of the thing"));
+                return Err(ProviderError::new(ErrorKind::Permanent, "the private data are not those of the object"));
             }
             let mut applied = self.inner.apply(call, request).await?;
             applied.private = private_of(&applied.id);

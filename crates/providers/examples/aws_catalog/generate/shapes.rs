@@ -97,7 +97,7 @@ const SECRETS: &[&str] = &[
     "SharedSecret",
 ];
 
-/// Last words of computed fields that stay what they are as long as the thing lives.
+/// Last words of computed fields that stay what they are as long as the object lives.
 const STEADY: &[&str] = &[
     "Arn",
     "ARN",
@@ -224,7 +224,7 @@ pub(crate) fn lower(schema: &Json) -> Type {
     abilities |= match schema["replacementStrategy"].as_str() {
         Some("create_then_delete") => ability::CREATE_FIRST,
         Some(_) => 0,
-        // Two things of one name cannot be there at a time.
+        // Two objects of one name cannot exist at a time.
         None if named => 0,
         None => ability::CREATE_FIRST,
     };

@@ -1,4 +1,4 @@
-//! One resource of the simulated cloud.
+//! One object of the simulated cloud.
 
 use blueprint::{Name, TypeId, Value};
 use provider::{Fit, ResourceType};
@@ -7,9 +7,9 @@ use super::plausible;
 use super::values::{self, ValueFacts};
 use super::veil::{self, SentSecrets};
 
-/// One resource of the simulated cloud.
+/// One object of the simulated cloud.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Thing {
+pub struct FakeObject {
     /// Its id.
     #[serde(deserialize_with = "blueprint::wire::name")]
     pub id: Name,
@@ -43,7 +43,7 @@ pub struct Thing {
     pub(super) unsettled: Option<u32>,
 }
 
-/// The desired state of a resource in a create or update.
+/// The desired state of an object in a create or update.
 pub(super) struct Wish<'a> {
     /// The token of the call.
     pub(super) token: &'a Name,
@@ -55,7 +55,7 @@ pub(super) struct Wish<'a> {
     pub(super) unsettled: Option<u32>,
 }
 
-impl Thing {
+impl FakeObject {
     /// The token of the create. Empty if others created it.
     pub fn token(&self) -> &str {
         &self.token
@@ -81,12 +81,12 @@ impl Thing {
     }
 
     /// A copy without secrets, for the file.
-    pub(super) fn veiled(&self) -> Box<Thing> {
-        Box::new(Thing { fields: veil::hidden(&self.fields, &self.secrets), ..self.clone() })
+    pub(super) fn veiled(&self) -> Box<FakeObject> {
+        Box::new(FakeObject { fields: veil::hidden(&self.fields, &self.secrets), ..self.clone() })
     }
 }
 
-/// What the caller of a read knows of a resource.
+/// What the caller of a read knows of an object.
 #[derive(Clone, Copy)]
 pub(super) struct RecordedValues<'a> {
     /// The fields as they were sent.
@@ -99,7 +99,7 @@ fn is_empty(name: &Name) -> bool {
     name.is_empty()
 }
 
-/// The facts that the values of a resource follow from, without its id.
+/// The facts that the values of an object follow from, without its id.
 pub(super) fn facts_of<'a>(
     resource_type: &'a ResourceType,
     sent: &'a Value,
