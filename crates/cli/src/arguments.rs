@@ -159,7 +159,7 @@ impl Command {
         }
     }
 
-    /// Whether it has to do with things, so that a person must know that they are simulated.
+    /// Whether it concerns objects, so that a person must know that they are simulated.
     pub(crate) fn rehearses(&self) -> bool {
         !matches!(
             self,

@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// The sender to the running operation, and the number of signals that it has received.
 static LISTENER: Mutex<Option<(UnboundedSender<()>, u32)>> = Mutex::new(None);
-/// How many things the main thread waits for without noticing a signal, such as input.
+/// How many waits of the main thread do not notice a signal, such as for input.
 static BLOCKED: AtomicUsize = AtomicUsize::new(0);
 static STOPPED: LazyLock<CancellationToken> = LazyLock::new(CancellationToken::new);
 

@@ -263,7 +263,7 @@ fn a_document_cut_anywhere_is_still_lowered() {
 }
 
 #[test]
-fn everything_is_said_in_one_run_and_each_thing_once() {
+fn every_mistake_is_reported_once_in_one_run() {
     let found = found_in("main.yaml", EVERYTHING);
     let mut once = found.clone();
     once.dedup();

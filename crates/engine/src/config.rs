@@ -176,7 +176,7 @@ fn generations<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Opti
     number.map(Some).ok_or_else(|| serde::de::Error::custom("expected a number of generations, at least 1"))
 }
 
-/// A number of things at once, in words of ours if it is none.
+/// A number of parallel calls; our own message if it is none.
 fn parallelism<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
     let value = toml::Value::deserialize(deserializer)?;
     let number = value.as_integer().and_then(|number| u16::try_from(number).ok()).filter(|number| *number > 0);

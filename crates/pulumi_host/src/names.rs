@@ -1,4 +1,4 @@
-//! The names of things for plugins.
+//! The names of resources and providers for plugins.
 //!
 //! A resource is `urn:pulumi:INSTANCE::cyan::TYPE::ADDRESS`, with its whole address as its name, so that two resources
 //! of an instance never share a URN. A provider is `urn:pulumi:cyan::cyan::pulumi:providers:PACKAGE::NAME`, because a

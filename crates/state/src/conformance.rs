@@ -331,8 +331,8 @@ async fn moved(place: &StorePlace) -> Result<(), Failed> {
     for expected in [Revision(0), Revision(2)] {
         let entries = vec![outcome(1, "a", record(Value::Null))];
         match store.commit(&hand.lease, expected, entries).await {
-            Err(StoreError::Moved { found, expected: said, .. }) => {
-                check_eq!((found, said), (Revision(1), expected), "what is said to be there");
+            Err(StoreError::Moved { found, expected: stated, .. }) => {
+                check_eq!((found, stated), (Revision(1), expected), "what is said to be there");
             }
             other => return Err(Failed(format!("a commit on another revision is {other:?}"))),
         }
@@ -427,7 +427,7 @@ async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
         let each = snapshot.deleted.iter().map(|(address, id)| format!("{address} {id}"));
         each.collect::<Vec<_>>()
     };
-    check_eq!(deleted(&found), ["a id-a", "c id-c"], "things that were being deleted");
+    check_eq!(deleted(&found), ["a id-a", "c id-c"], "objects that were being deleted");
     store.unlock(&shop).await?;
     let mut hand = Hand::take(&*store, "shop").await?;
     hand.commit(vec![
@@ -587,7 +587,7 @@ async fn apart(place: &StorePlace) -> Result<(), Failed> {
     hand.commit(vec![began("op-more"), outcome(1, "unmade", unmade), outcome(2, "same", None)]).await?;
     let managed = store.managed_by_others("a.x").await?;
     check!(managed.iter().all(|one| one.instance.as_str() == "c_1"), "what others manage: {managed:?}");
-    check_eq!(managed.len(), 1, "things that others manage");
+    check_eq!(managed.len(), 1, "objects that others manage");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Ids that repeat secrets: a provider may make the id of a thing from a secret name or path.
+//! Ids that repeat secrets: a provider may make the id of an object from a secret name or path.
 //!
 //! Such an id is written as `{"$secret": ID}`, and so sealed like any secret. Not here: marks on values, which
 //! providers' answers get in the engine.

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_one_thing_follow_each_other() {
+    fn calls_at_one_address_follow_each_other() {
         let mut journal = Journal::default();
         assert_eq!(follow(&mut journal, 1, &[intent(1, "t", Value::Null)]), Err("no operation has begun".into()));
         assert_eq!(follow(&mut journal, 1, &[began("o"), intent(1, "t1", Value::Null)]), Ok(()));

@@ -20,9 +20,9 @@ pub fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Erro
     let text = std::str::from_utf8(text).map_err(serde_json::Error::custom)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
-    let thing = T::deserialize(&mut deserializer)?;
+    let value = T::deserialize(&mut deserializer)?;
     deserializer.end()?;
-    Ok(thing)
+    Ok(value)
 }
 
 /// Whether brackets outside of texts are nested too deep.

@@ -70,7 +70,7 @@ pub fn format_key(key: &[u8; 32]) -> String {
 /// Where something sealed stands, by names that never change. It opens nowhere else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SealPlace<'a> {
-    /// The uid of the instance; for other things a name of their own, as `plan`.
+    /// The uid of the instance; for other data a name of their own, as `plan`.
     pub uid: &'a str,
     /// Which record of it: the number of the entry; 0 where there is but one.
     pub record: u64,
@@ -209,16 +209,16 @@ impl Sealer {
     pub fn write<T: Serialize>(
         &self,
         place: SealPlace<'_>,
-        thing: &T,
+        value: &T,
         has_secret: bool,
         about: usize,
     ) -> Result<String, SealError> {
         if !has_secret {
             let mut text = Vec::with_capacity(about);
-            serde_json::to_writer(&mut text, thing).map_err(SealError::Form)?;
+            serde_json::to_writer(&mut text, value).map_err(SealError::Form)?;
             return String::from_utf8(text).map_err(|error| SealError::Form(serde::ser::Error::custom(error)));
         }
-        let mut json = serde_json::to_value(thing).map_err(SealError::Form)?;
+        let mut json = serde_json::to_value(value).map_err(SealError::Form)?;
         hidden::mark_ids(&mut json);
         let sealed = self.seal_json(place, &mut json);
         let text = sealed.and_then(|()| serde_json::to_string(&json).map_err(SealError::Form));

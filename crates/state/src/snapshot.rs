@@ -47,7 +47,7 @@ pub struct Snapshot {
     pub stops: Stops,
     /// Calls that were in flight when the last operation ended without finishing, by address.
     pub open: IndexMap<Address, OpenIntent>,
-    /// The ids of things whose deletes were begun since the last operation that finished, by address. Together with
+    /// The ids of objects whose deletes were begun since the last operation that finished, by address. Together with
     /// `uid` and `generation` they distinguish one creation at an address from the next.
     pub deleted: IndexMap<Address, Name>,
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::status::StatusOp;
 
-/// A thing, or a child document as a whole, at which operations stop.
+/// A resource, or a child document as a whole, at which operations stop.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
     /// Where they stop: a destroy has no document that would say so.
@@ -22,17 +22,17 @@ pub struct Stop {
     /// Where that action waits; the next operation goes on from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Breakpoint>,
-    /// What a thing used that is being deleted: its record may be gone by then.
+    /// What a resource used that is being deleted: its record may be gone by then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<Address>,
 }
 
-/// All of them: things by their addresses, children by the includes that lead there, with a stroke at the end:
+/// All of them: resources by their addresses, children by the includes that lead there, with a stroke at the end:
 /// `core/inner/`.
 pub type Stops = IndexMap<Name, Stop>;
 
 impl Stop {
-    /// Where operations wait among these: things by their addresses, children by the includes that lead there.
+    /// Where operations wait among these: resources by their addresses, children by the includes that lead there.
     pub fn waiting(stops: &Stops) -> Vec<(Name, Breakpoint)> {
         let waiting = stops.iter().filter_map(|(name, stop)| Some((name.trim_end_matches('/').into(), stop.waiting?)));
         waiting.collect()
@@ -45,7 +45,7 @@ impl Stop {
         name.into()
     }
 
-    /// The includes that lead to the child of that name among [`Stops`]; none if it is the name of a thing.
+    /// The includes that lead to the child of that name among [`Stops`]; none if it is the name of a resource.
     pub fn child(name: &str) -> Option<Box<[Name]>> {
         Some(name.strip_suffix('/')?.split('/').map(Name::from).collect())
     }

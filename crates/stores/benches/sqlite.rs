@@ -1,4 +1,4 @@
-//! What a deploy of 10,000 things costs the SQLite store: commits in batches, and loading what they left.
+//! What a deploy of 10,000 resources costs the SQLite store: commits in batches, and loading what they left.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,12 +11,12 @@ use state::seal::Sealer;
 use state::{Entry, EntryKind, InstanceName, Outcome, Revision, Store};
 use stores::sqlite::{Mode, SqliteStore};
 
-const THINGS: u32 = 10_000;
+const RESOURCES: u32 = 10_000;
 
-/// Calls and outcomes in turn, as a run of `batch` things at a time commits them.
+/// Calls and outcomes in turn, as a run of `batch` resources at a time commits them.
 fn batches(batch: u32) -> Vec<Vec<Entry>> {
     let outcome = |step: u32| {
-        let mut record = record(Value::map([("input", Value::from(format!("value of thing {step}")))]));
+        let mut record = record(Value::map([("input", Value::from(format!("value of resource {step}")))]));
         record.outputs = Value::map([("input", Value::from("value")), ("id", Value::from(format!("id-{step:08}")))]);
         record.dependencies =
             (1..=3).map(|by| Address::root(format!("r_{:05}", step.saturating_sub(by * 100)))).collect();
@@ -28,8 +28,8 @@ fn batches(batch: u32) -> Vec<Vec<Entry>> {
     };
     let mut all = vec![vec![began("op-1")]];
     let mut step = 1;
-    while step <= THINGS {
-        let steps = step..(step + batch).min(THINGS + 1);
+    while step <= RESOURCES {
+        let steps = step..(step + batch).min(RESOURCES + 1);
         all.push(steps.clone().map(|step| intent(step, &format!("r_{step:05}"))).collect());
         all.push(steps.clone().map(outcome).collect());
         step = steps.end;
@@ -52,7 +52,7 @@ fn sqlite(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("sqlite");
     group.sample_size(10);
     for batch in [16, 100, 500] {
-        group.throughput(Throughput::Elements(u64::from(THINGS) * 2));
+        group.throughput(Throughput::Elements(u64::from(RESOURCES) * 2));
         group.bench_with_input(BenchmarkId::new("commit", batch), &batch, |bencher, batch| {
             bencher.iter_custom(|rounds| {
                 let mut spent = Duration::ZERO;
@@ -71,7 +71,7 @@ fn sqlite(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("state.db");
     fill(&SqliteStore::open(&path, Sealer::none(), Mode::ReadWrite), batches(100));
-    group.throughput(Throughput::Elements(u64::from(THINGS)));
+    group.throughput(Throughput::Elements(u64::from(RESOURCES)));
     group.bench_function("open and load", |bencher| {
         bencher.iter(|| {
             let store = SqliteStore::open(&path, Sealer::none(), Mode::ReadOnly);

@@ -13,7 +13,7 @@ use state::conformance::{began, finished, intent, outcome, record, sealer};
 use state::{Entry, InstanceName, Lease, OperationOutcome, Revision, Snapshot, Store, StoreError};
 use stores::sqlite::{Mode, SqliteStore};
 
-/// How many things there are, about.
+/// How many resources there are, about.
 const MANY: i64 = 200;
 
 /// Where damage is drawn from.
@@ -83,19 +83,19 @@ impl Life {
         self.at.push(whole(&self.store).unwrap().1);
     }
 
-    /// An operation of a few commits: things change, come and go, one of them large.
+    /// An operation of a few commits: resources change, come and go, one of them large.
     fn operate(&mut self, commits: i64) {
         self.operations += 1;
         let number = self.operations as i64 * 100;
         self.commit(vec![began(&format!("op-{number}")), intent(1, "a"), intent(2, "b")]);
-        let all = (0..MANY + 5).map(|thing| outcome(4, &format!("r[{thing}]"), record(Value::Int(0))));
+        let all = (0..MANY + 5).map(|resource| outcome(4, &format!("r[{resource}]"), record(Value::Int(0))));
         let ends = [(1, "a"), (2, "b")].map(|(step, name)| outcome(step, name, record(Value::Int(number))));
         self.commit(ends.into_iter().chain(all.filter(|_| self.operations == 1)).collect());
         for at in number..number + commits {
             let large = Value::from("x".repeat(at as usize % 7 * 1500));
-            // Of many things each commit changes a few: it writes some pages and leaves others.
+            // Of many resources each commit changes a few: it writes some pages and leaves others.
             let first = (at * 37) % MANY;
-            let many = (first..first + 5).map(|thing| outcome(4, &format!("r[{thing}]"), record(Value::Int(at))));
+            let many = (first..first + 5).map(|resource| outcome(4, &format!("r[{resource}]"), record(Value::Int(at))));
             let mut entries = vec![outcome(3, "a", record(Value::Int(at))), outcome(3, "large", record(large))];
             entries.extend(many);
             let comes = (at % 2 == 0).then(|| record(Value::Int(at)));

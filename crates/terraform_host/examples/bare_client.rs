@@ -91,7 +91,7 @@ struct Nothing {}
 
 /// One resource: its configuration in both forms, and what was made.
 #[derive(Clone, Default)]
-struct Thing {
+struct Item {
     config: Value,
     proposed: Vec<u8>,
     wire: Vec<u8>,
@@ -137,15 +137,15 @@ async fn run() -> Result<(), Failed> {
     let schema = client.schemas().provider.resources.get(type_name.as_str()).cloned().ok_or("no such type")?;
     let connection = Connection::to(&plugin, &ConnectionOptions::default()).await?;
     let bench = Arc::new(Bench { connection, client, type_name: type_name.clone(), schema, through_client });
-    let things = (0..count).map(|at| bench.thing(at, folder.path())).collect::<Result<Vec<_>, Failed>>()?;
+    let items = (0..count).map(|at| bench.item(at, folder.path())).collect::<Result<Vec<_>, Failed>>()?;
 
-    let (taken, mut things) =
-        all(&bench, things, parallel, |bench, thing| async move { bench.create(thing).await }).await?;
+    let (taken, mut items) =
+        all(&bench, items, parallel, |bench, item| async move { bench.create(item).await }).await?;
     report("create", count, parallel, taken);
-    for thing in &mut things {
-        bench.remember(thing)?;
+    for item in &mut items {
+        bench.store(item)?;
     }
-    let (taken, _) = all(&bench, things, parallel, |bench, thing| async move { bench.unchanged(thing).await }).await?;
+    let (taken, _) = all(&bench, items, parallel, |bench, item| async move { bench.unchanged(item).await }).await?;
     report("no change", count, parallel, taken);
     drop(bench);
     plugin.stop().await;
@@ -172,22 +172,22 @@ async fn start(program: &Path, folder: &Path) -> Result<Plugin, Failed> {
 /// Does something with each of them, so many at a time. Returns how long it took.
 async fn all<F, R>(
     bench: &Arc<Bench>,
-    things: Vec<Thing>,
+    items: Vec<Item>,
     parallel: usize,
     act: F,
-) -> Result<(Duration, Vec<Thing>), Failed>
+) -> Result<(Duration, Vec<Item>), Failed>
 where
-    F: Fn(Arc<Bench>, Thing) -> R + Copy + Send + 'static,
-    R: Future<Output = Result<Thing, Failed>> + Send + 'static,
+    F: Fn(Arc<Bench>, Item) -> R + Copy + Send + 'static,
+    R: Future<Output = Result<Item, Failed>> + Send + 'static,
 {
     let permits = Arc::new(Semaphore::new(parallel));
     let begin = Instant::now();
     let mut tasks = JoinSet::new();
-    for thing in things {
+    for item in items {
         let (bench, permits) = (Arc::clone(bench), Arc::clone(&permits));
         tasks.spawn(async move {
             let _permit = permits.acquire().await?;
-            act(bench, thing).await
+            act(bench, item).await
         });
     }
     let mut done = Vec::new();
@@ -198,7 +198,7 @@ where
 }
 
 impl Bench {
-    fn thing(&self, at: usize, folder: &Path) -> Result<Thing, Failed> {
+    fn item(&self, at: usize, folder: &Path) -> Result<Item, Failed> {
         let entries = match self.type_name.as_str() {
             "time_static" => {
                 vec![("rfc3339", Value::text(format!("2026-01-01T00:{:02}:{:02}Z", at / 60 % 60, at % 60)))]
@@ -212,16 +212,16 @@ impl Bench {
         let (block, ty) = (&self.schema.block, self.schema.block.ty());
         let config = conform(block, &Value::map(entries));
         let (proposed, wire) = (encode(&proposed(block, &Value::Null, &config), &ty)?, encode(&config, &ty)?);
-        Ok(Thing { config, proposed, wire, ..Thing::default() })
+        Ok(Item { config, proposed, wire, ..Item::default() })
     }
 
-    async fn create(&self, mut thing: Thing) -> Result<Thing, Failed> {
+    async fn create(&self, mut item: Item) -> Result<Item, Failed> {
         if self.through_client {
-            self.client.validate_resource(&self.type_name, &thing.config).await?;
+            self.client.validate_resource(&self.type_name, &item.config).await?;
             let request = PlanRequest {
                 type_name: &self.type_name,
                 prior: None,
-                config: &thing.config,
+                config: &item.config,
                 replacing: Replacing::IfAsked,
             };
             let first = self.client.plan(request).await?.value;
@@ -230,61 +230,61 @@ impl Bench {
             if !self.client.contradictions(&self.type_name, first, &planned.value)?.is_empty() {
                 return Err("the second plan contradicts the first".into());
             }
-            let request = ApplyRequest { type_name: &self.type_name, prior: None, planned, config: &thing.config };
-            thing.object = self.client.apply(request).await?.object;
-            return Ok(thing);
+            let request = ApplyRequest { type_name: &self.type_name, prior: None, planned, config: &item.config };
+            item.object = self.client.apply(request).await?.object;
+            return Ok(item);
         }
         let nil = || Some(Data { msgpack: vec![0xc0] });
-        self.validate(&thing).await?;
-        let plan = || self.change(nil(), Some(data(&thing.proposed)), &thing, "/tfplugin5.Provider/PlanResourceChange");
+        self.validate(&item).await?;
+        let plan = || self.change(nil(), Some(data(&item.proposed)), &item, "/tfplugin5.Provider/PlanResourceChange");
         plan().await?;
         let planned = plan().await?;
-        let made = self.change(nil(), planned, &thing, "/tfplugin5.Provider/ApplyResourceChange").await?;
-        thing.state = made.ok_or("nothing was made")?.msgpack;
-        Ok(thing)
+        let made = self.change(nil(), planned, &item, "/tfplugin5.Provider/ApplyResourceChange").await?;
+        item.state = made.ok_or("nothing was made")?.msgpack;
+        Ok(item)
     }
 
     /// Keeps what was made in the form of a state. It is not measured.
-    fn remember(&self, thing: &mut Thing) -> Result<(), Failed> {
+    fn store(&self, item: &mut Item) -> Result<(), Failed> {
         if !self.through_client {
-            thing.object.value = decode(&thing.state, &self.schema.block.ty())?;
+            item.object.value = decode(&item.state, &self.schema.block.ty())?;
         }
-        thing.json = Stored::restore(&thing.object.value, &Value::Null)?.json;
+        item.json = Stored::restore(&item.object.value, &Value::Null)?.json;
         Ok(())
     }
 
-    async fn unchanged(&self, thing: Thing) -> Result<Thing, Failed> {
+    async fn unchanged(&self, item: Item) -> Result<Item, Failed> {
         if self.through_client {
-            let envelope = self.client.envelope(&self.type_name, &thing.object)?;
-            let stored = Stored::restore(&thing.object.value, &envelope)?;
+            let envelope = self.client.envelope(&self.type_name, &item.object)?;
+            let stored = Stored::restore(&item.object.value, &envelope)?;
             let object = self.client.upgrade(&self.type_name, &stored).await?.value;
             let object = self.client.read(&self.type_name, &object).await?.value;
-            self.client.validate_resource(&self.type_name, &thing.config).await?;
+            self.client.validate_resource(&self.type_name, &item.config).await?;
             let request = PlanRequest {
                 type_name: &self.type_name,
                 prior: Some(&object),
-                config: &thing.config,
+                config: &item.config,
                 replacing: Replacing::IfAsked,
             };
             let planned = self.client.plan(request).await?.value;
-            return if planned.verdict == ChangeVerdict::Same { Ok(thing) } else { Err("something changed".into()) };
+            return if planned.verdict == ChangeVerdict::Same { Ok(item) } else { Err("something changed".into()) };
         }
-        let upgrade = Upgrade { type_name: self.type_name.clone(), stored: Some(Json { json: thing.json.clone() }) };
+        let upgrade = Upgrade { type_name: self.type_name.clone(), stored: Some(Json { json: item.json.clone() }) };
         let path = "/tfplugin5.Provider/UpgradeResourceState";
         let upgraded: Answer = self.connection.unary(path, upgrade).await?;
         let read = Read { type_name: self.type_name.clone(), current: upgraded.value };
         let read: Answer = self.connection.unary("/tfplugin5.Provider/ReadResource", read).await?;
-        self.validate(&thing).await?;
+        self.validate(&item).await?;
         let path = "/tfplugin5.Provider/PlanResourceChange";
-        let planned = self.change(read.value.clone(), read.value.clone(), &thing, path).await?;
+        let planned = self.change(read.value.clone(), read.value.clone(), &item, path).await?;
         let ty = self.schema.block.ty();
         let value = |data: Option<Data>| decode(&data.unwrap_or_default().msgpack, &ty);
         // A look at the first bytes would do, but their order is the provider's.
-        if terraform::same(&value(planned)?, &value(read.value)?) { Ok(thing) } else { Err("something changed".into()) }
+        if terraform::same(&value(planned)?, &value(read.value)?) { Ok(item) } else { Err("something changed".into()) }
     }
 
-    async fn validate(&self, thing: &Thing) -> Result<(), Failed> {
-        let request = Validate { type_name: self.type_name.clone(), config: Some(data(&thing.wire)) };
+    async fn validate(&self, item: &Item) -> Result<(), Failed> {
+        let request = Validate { type_name: self.type_name.clone(), config: Some(data(&item.wire)) };
         let path = "/tfplugin5.Provider/ValidateResourceTypeConfig";
         let _: Nothing = self.connection.unary(path, request).await?;
         Ok(())
@@ -294,10 +294,10 @@ impl Bench {
         &self,
         first: Option<Data>,
         second: Option<Data>,
-        thing: &Thing,
+        item: &Item,
         path: &'static str,
     ) -> Result<Option<Data>, Failed> {
-        let (type_name, config) = (self.type_name.clone(), Some(data(&thing.wire)));
+        let (type_name, config) = (self.type_name.clone(), Some(data(&item.wire)));
         let request = Change { type_name, first, second, config, private: Vec::new() };
         let answer: Answer = self.connection.unary(path, request).await?;
         Ok(answer.value)

@@ -387,7 +387,7 @@ pub(crate) struct ImportedThing {
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct ImportAnswer {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) things: Vec<ImportedThing>,
+    pub(crate) resources: Vec<ImportedThing>,
     #[prost(message, repeated, tag = "2")]
     pub(crate) notices: Vec<NoticeMessage>,
 }

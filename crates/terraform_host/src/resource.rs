@@ -176,9 +176,9 @@ impl Client {
         let request = ImportMessage { type_name: type_name.into(), id, host: Some(HOST), identity };
         let answer: ImportAnswer = self.ask(Method::IMPORT, request).await?;
         let mut warnings = accept(answer.notices)?;
-        let mut found = Vec::with_capacity(answer.things.len());
-        for thing in answer.things {
-            if let Some(imported) = self.imported(thing, &mut warnings).await? {
+        let mut found = Vec::with_capacity(answer.resources.len());
+        for one in answer.resources {
+            if let Some(imported) = self.imported(one, &mut warnings).await? {
                 found.push(imported);
             }
         }
@@ -190,20 +190,20 @@ impl Client {
 
     async fn imported(
         &self,
-        thing: ImportedThing,
+        answered: ImportedThing,
         warnings: &mut Vec<TerraformDiagnostic>,
     ) -> Result<Option<Imported>, CallFailure> {
-        let shape = self.shape(&thing.type_name)?;
-        let mut object = self.object(Method::IMPORT, &shape, thing.state.as_ref())?;
+        let shape = self.shape(&answered.type_name)?;
+        let mut object = self.object(Method::IMPORT, &shape, answered.state.as_ref())?;
         if object.is_absent() {
             return Err(self.malformed(Method::IMPORT, Malformed::Null("imported object")));
         }
-        object.private = thing.private;
-        let identity = shape.read_identity(thing.identity.as_ref());
+        object.private = answered.private;
+        let identity = shape.read_identity(answered.identity.as_ref());
         object.identity = identity.map_err(|problem| self.malformed(Method::IMPORT, problem))?;
-        let read = self.read(&thing.type_name, &object).await?;
+        let read = self.read(&answered.type_name, &object).await?;
         warnings.extend(read.warnings);
-        let imported = Imported { type_name: thing.type_name.into(), object: read.value };
+        let imported = Imported { type_name: answered.type_name.into(), object: read.value };
         Ok(Some(imported).filter(|imported| !imported.object.is_absent()))
     }
 

@@ -11,7 +11,7 @@ use crate::view::report::Report;
 pub(crate) async fn run(arguments: Import, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let Import { type_name, id, address, flag, consent } = arguments;
     if id.is_empty() {
-        return Err(CommandError::usage("the id is empty; name the provider's id of the thing"));
+        return Err(CommandError::usage("the id is empty; name the provider's id of the object"));
     }
     let (mut session, instance) = resolve_instance(&InstanceTarget::MayBeNew(flag, None), global, report).await?;
     let request = ImportRequest { type_name: type_name.into(), id: id.into(), address };

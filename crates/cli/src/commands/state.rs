@@ -145,8 +145,8 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
     operation::print_notices(store.as_ref(), report);
     report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
     if !report.is_json() {
-        let things = if sealed == 1 { "entry is" } else { "entries are" };
-        report.terminal.data(&format!("{sealed} {things} sealed with the key in {} now\n", file.display()));
+        let entries = if sealed == 1 { "entry is" } else { "entries are" };
+        report.terminal.data(&format!("{sealed} {entries} sealed with the key in {} now\n", file.display()));
         report.terminal.say(format!(
             "Name it from now on: CYAN_KEY_FILE={}, or put it where the former key is. Kept plans, and other states, still need that one.",
             file.display()

@@ -31,7 +31,7 @@ impl<'p> Stops<'p> {
             return Vec::new();
         }
         let stops = self.by_address.remove(step.address.to_string().as_str()).unwrap_or_default();
-        stops.into_iter().map(of_thing).collect()
+        stops.into_iter().map(of_resource).collect()
     }
 
     /// Writes the stops that belong to no step: those of children, and of resources without remaining work.
@@ -43,14 +43,14 @@ impl<'p> Stops<'p> {
         }
         text.push_str(&format!("{}\n", paint.bold("hooks")));
         for stop in left {
-            let what = if stop.child { of_child(stop) } else { of_thing(stop) };
+            let what = if stop.child { of_child(stop) } else { of_resource(stop) };
             text.push_str(&format!("  {} {}\n", paint.bold(&stop.address), paint.yellow(what)));
         }
         text.push('\n');
     }
 }
 
-fn of_thing(stop: &PlannedStop) -> String {
+fn of_resource(stop: &PlannedStop) -> String {
     let at = stop.at;
     match (stop.passed, at.is_before()) {
         (true, _) => format!("goes on from the hook {at}"),

@@ -97,7 +97,7 @@ const FACTS: &[Fact] = &[
     ("the same was deployed meanwhile", FILE, "", "deploy", STALE),
     ("something else was deployed meanwhile", FILE, UPDATED, "sed -i s/two/three/ blueprint.yaml; deploy; sed -i s/three/two/ blueprint.yaml", STALE),
     ("all was destroyed meanwhile", FILE, UPDATED, "$CYAN destroy --yes", STALE),
-    ("a thing was moved in the state", FILE, UPDATED, "$CYAN state move a b --yes", STALE),
+    ("a resource was moved in the state", FILE, UPDATED, "$CYAN state move a b --yes", STALE),
     ("another instance of the state was deployed", FILE, "", "mkdir other; cp blueprint.yaml other/; sed -i s/a.txt/b.txt/ other/blueprint.yaml; $CYAN deploy --yes -i other --state sqlite:.cyan/state.db other/blueprint.yaml", Done(&[("out/a.txt", Some("one"))])),
     ("another instance has made the same", FILE, "", "$CYAN deploy --yes -i other", Refused(&["claimed-twice"])),
     // Files at the place of a resource to be created.
@@ -130,8 +130,8 @@ const FACTS: &[Fact] = &[
     ("an archive to be packed again is edited", ARCHIVE, "mkdir in; echo 1 > in/x.txt; deploy; echo 2 > in/x.txt", "echo x >> a.tar", SEEN),
     ("a link to be changed leads elsewhere", LINK, "deploy; sed -i s/here/where/ blueprint.yaml", "ln -sfn there link", SEEN),
     ("a resource of a command to be replaced is gone", COMMAND, TRIGGERED, "rm c", SEEN),
-    ("the look at a thing of a command fails", "  c: {type: local/command, spec: {create: 'echo made > c', read: 'cat c', delete: 'rm -f c', triggers: 1}}\n", TRIGGERED, "rm c", SEEN),
-    ("a thing of a command without a look is gone", BLIND, TRIGGERED, "rm c", Done(&[("c", Some("made\n"))])),
+    ("the look at the resource of a command fails", "  c: {type: local/command, spec: {create: 'echo made > c', read: 'cat c', delete: 'rm -f c', triggers: 1}}\n", TRIGGERED, "rm c", SEEN),
+    ("a resource of a command without a look is gone", BLIND, TRIGGERED, "rm c", Done(&[("c", Some("made\n"))])),
     ("a file that does not change is edited", "  a: {type: local/file, spec: {path: a.txt, content: one}}\n  b: {type: local/file, spec: {path: b.txt, content: same}}\n", UPDATED, "echo mine > b.txt", Done(&[("a.txt", Some("two")), ("b.txt", Some("mine\n"))])),
     // Resources to be deleted.
     ("a file to be deleted is edited", FILE, "deploy; remove", "echo edited > out/a.txt", SEEN),

@@ -31,7 +31,7 @@ fn children_are_shown_as_what_they_are() {
     assert!(one.contains("  key = \"hidden\"\n") && one.contains("core/inner/thing"), "{one}");
     place.write("inner.yaml", INNER.replace("one", "two"));
     let staged = place.ends(0, &["stage"]).out;
-    assert!(!staged.contains("child document"), "its things say it: {staged}");
+    assert!(!staged.contains("child document"), "its resources tell it: {staged}");
     let staged = place.ends(0, &["stage", "-v"]).out;
     assert!(
         staged.contains("~ core/inner child document changes\n  exports\n    ~ name: \"one\" -> \"two\"\n"),

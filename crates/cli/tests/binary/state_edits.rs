@@ -176,7 +176,7 @@ fn one_file_cannot_be_imported_twice() {
 }
 
 #[test]
-fn two_instances_cannot_manage_one_thing() {
+fn two_instances_cannot_manage_one_object() {
     let text = "version: 2023-04-20\nresources:\n  a: {type: local/file, spec: {path: out/a.txt, content: one}}\n";
     let place = Place::with("one.blueprint.yaml", text);
     place.ends(0, &["deploy", "-y", "one.blueprint.yaml"]);
@@ -214,7 +214,7 @@ fn a_copy_of_an_instance_deletes_nothing_of_it() {
 }
 
 #[test]
-fn two_resources_cannot_manage_one_thing() {
+fn two_resources_cannot_manage_one_object() {
     let two = |a: &str, b: &str| {
         format!(
             "version: 2023-04-20\nresources:\n  {a}: {{type: local/file, spec: {{path: x.txt, content: x}}}}\n  {b}: {{type: local/file, spec: {{path: y.txt, content: y}}}}\n"

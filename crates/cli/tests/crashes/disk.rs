@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use crate::place::{Place, Ran, ran};
 
 /// The number of resources in the document, and the number of bytes that each adds to its record.
-const THINGS: usize = 24;
+const RESOURCES: usize = 24;
 const BYTES: usize = 12_000;
 
 /// Resources that cannot be created twice, with much text in each record. All can be read.
@@ -52,7 +52,7 @@ impl Disk {
         place.write("there/.keep", "");
         place.write("small/.keep", "");
         place.write("log", "");
-        let names: Vec<String> = (0..THINGS).map(|number| format!("t{number}")).collect();
+        let names: Vec<String> = (0..RESOURCES).map(|number| format!("t{number}")).collect();
         place.write("inputs.yaml", format!("text: {}\nnames: {}\n", "x".repeat(BYTES), names.join(",")));
         let script = format!("mount -t tmpfs -o size={kilobytes}k none small && echo ready && read end");
         let mut command = Command::new("unshare");
@@ -141,7 +141,7 @@ fn a_disk_that_fills_up_loses_nothing_and_a_later_run_continues() {
         disk.resize(40_000);
         disk.run(&["unlock", "--yes"]);
         disk.ends(0, &["deploy", "--yes", INPUTS[0], INPUTS[1]]);
-        assert_eq!(made(), THINGS);
+        assert_eq!(made(), RESOURCES);
         assert_eq!(disk.place.read("log"), "", "{kilobytes} KB: nothing but creates was called for");
         let staged = disk.ends(0, &["stage", "--exit-code", INPUTS[0], INPUTS[1]]);
         assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete");
@@ -159,7 +159,7 @@ resources:
 
 /// Every command that writes names a full disk, also if only one connection can read the state.
 #[test]
-fn a_full_disk_is_named_when_things_are_deleted() {
+fn a_full_disk_is_named_when_resources_are_deleted() {
     let Some(disk) = Disk::of(40_000) else { return };
     disk.place.write("waits.blueprint.yaml", WAITS);
     let mut full = 0;

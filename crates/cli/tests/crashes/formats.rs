@@ -210,15 +210,15 @@ fn texts_of_every_version_are_read() {
 /// A run of an earlier version was killed after it had committed speculative intents.
 #[test]
 fn a_run_of_an_earlier_version_that_was_killed_is_continued() {
-    let thing = |at: usize| match at {
+    let resource = |at: usize| match at {
         0 => "  r0: {type: test/data, spec: {input: 0, delayMs: 150}}\n".to_owned(),
         at => format!(
             "  r{at}: {{type: test/data, spec: {{input: '${{resources.r{}.spec.id}}', delayMs: 150}}}}\n",
             at - 1
         ),
     };
-    let things: String = (0..12).map(thing).collect();
-    let place = Place::with("chain.blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{things}"));
+    let resources: String = (0..12).map(resource).collect();
+    let place = Place::with("chain.blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{resources}"));
     if !sample(&place, "speculated/format-2.sql") {
         return;
     }

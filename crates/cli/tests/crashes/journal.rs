@@ -9,17 +9,17 @@ use serde_json::Value as Json;
 use crate::kills::{Draw, SEED};
 use crate::place::Place;
 
-const THINGS: usize = 40;
+const RESOURCES: usize = 40;
 
 /// The number of journals that are cut short.
 const CUTS: u32 = 20;
 
-fn document(things: usize) -> String {
-    let thing = |at: usize| {
+fn document(resources: usize) -> String {
+    let resource = |at: usize| {
         let uses = at.checked_sub(4).map_or("1".to_owned(), |used| format!("'${{r{used}.spec.id}}'"));
         format!("  r{at}: {{type: test/data, spec: {{input: {uses}, delayMs: 10}}}}\n")
     };
-    format!("version: 2023-04-20\nresources:\n{}", (0..things).map(thing).collect::<String>())
+    format!("version: 2023-04-20\nresources:\n{}", (0..resources).map(resource).collect::<String>())
 }
 
 /// The ids of the resources in the simulated cloud, by place.
@@ -31,8 +31,8 @@ fn cloud(place: &Place) -> BTreeMap<String, String> {
     for line in place.read(".cyan/state.world").lines() {
         // A killed process may have written half of its last line.
         let Ok(line) = serde_json::from_str::<Json>(line) else { continue };
-        if let Some(thing) = line["created"].get(0) {
-            let text = |name: &str| thing[name].as_str().unwrap().to_owned();
+        if let Some(object) = line["created"].get(0) {
+            let text = |name: &str| object[name].as_str().unwrap().to_owned();
             there.insert(text("id"), text("place"));
         }
         if let Some(id) = line["gone"].as_str() {
@@ -54,11 +54,11 @@ fn truncated_journal_after_a_kill_creates_nothing_twice() {
         let place = Place::with("shop.blueprint.yaml", &document(1));
         // The tokens of all calls derive from the first commit, which is in the file when this run has ended.
         place.ends(0, &["deploy", "--yes"]);
-        place.write("shop.blueprint.yaml", document(THINGS));
+        place.write("shop.blueprint.yaml", document(RESOURCES));
         // With more calls at once, all intents would be committed before the first resource exists.
         let mut command = place.cyan(&["deploy", "--yes", "--parallelism", "2"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let enough = 1 + draw.next() as usize % (THINGS - 2);
+        let enough = 1 + draw.next() as usize % (RESOURCES - 2);
         let begun = Instant::now();
         while cloud(&place).len() < enough {
             assert!(begun.elapsed().as_secs() < 60, "the run makes nothing");
@@ -77,12 +77,17 @@ fn truncated_journal_after_a_kill_creates_nothing_twice() {
         place.run(&["unlock", "--yes"]);
         let went_on = place.ends(0, &["deploy", "--yes"]);
         let created: usize = went_on.last_line().split(' ').next().unwrap().parse().unwrap();
-        behind += usize::from(created + made > THINGS);
+        behind += usize::from(created + made > RESOURCES);
         let there = cloud(&place);
         let mut places: Vec<&String> = there.values().collect();
         places.sort_unstable();
         places.dedup();
-        assert_eq!((there.len(), places.len()), (THINGS, THINGS), "cut to {length} of {}: {there:?}", bytes.len());
+        assert_eq!(
+            (there.len(), places.len()),
+            (RESOURCES, RESOURCES),
+            "cut to {length} of {}: {there:?}",
+            bytes.len()
+        );
         assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
         place.ends(0, &["destroy", "--yes"]);
         assert!(cloud(&place).is_empty(), "{:?}", cloud(&place));

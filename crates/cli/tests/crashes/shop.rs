@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::place::{Place, Ran, ran};
 
-/// The script that all commands share: log the begin, work a little, make the thing (a file), log the end.
+/// The script that all commands share: log the begin, work a little, make the object (a file), log the end.
 const ACT: &str = r#"
 echo "begin $CYAN_ACTION $CYAN_ADDRESS $CYAN_TOKEN $ROUND" >> log
 case $CYAN_ACTION in
@@ -37,7 +37,7 @@ const SHEDS: usize = 4;
 /// unchanged. `tag` shows the output of `price`. The sheds and the tools in them have no order; `hall` moves from round
 /// to round.
 fn document() -> String {
-    let thing = |name: &str, more: &str| {
+    let resource = |name: &str, more: &str| {
         let uses = USES.iter().find(|(user, _)| *user == name);
         let after = uses.map(|(_, used)| format!(", dependsOn: {used}")).unwrap_or_default();
         let look = format!("read: 'test -e there/{name} || exit 3', ");
@@ -58,11 +58,11 @@ fn document() -> String {
         .collect();
     [
         "version: 2023-04-20\nvariables:\n  round: {type: string}\nresources:\n",
-        &thing("invoice", "environment: {ROUND: '${variables.round}'}"),
-        &thing("rack", "environment: {ROUND: fixed}"),
-        &thing("stamp", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
-        &thing("till", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
-        &thing("price", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
+        &resource("invoice", "environment: {ROUND: '${variables.round}'}"),
+        &resource("rack", "environment: {ROUND: fixed}"),
+        &resource("stamp", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
+        &resource("till", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
+        &resource("price", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
         "  tag: {type: local/file, spec: {path: tag.txt, content: '${price.spec.stdout}'}}\n",
         &sheds,
         "  yard: {type: local/directory, spec: {path: yard}}\n",
@@ -77,7 +77,7 @@ fn document() -> String {
 
 /// The state of one resource in the world, as the lines of its commands show it.
 #[derive(Clone, Debug, Default)]
-struct Thing {
+struct ObjectState {
     there: bool,
     round: String,
 }
@@ -253,11 +253,11 @@ impl Shop {
 
     /// The answer of a person who has looked: the call was done, or it was not.
     fn verdict(&self, address: &str, op: &str) -> [String; 2] {
-        let thing = self.things().remove(address).unwrap_or_default();
+        let object = self.objects().remove(address).unwrap_or_default();
         let done = match op {
-            "create" => thing.there,
-            "delete" => !thing.there,
-            _ => thing.round == self.round.to_string(),
+            "create" => object.there,
+            "delete" => !object.there,
+            _ => object.round == self.round.to_string(),
         };
         match (done, op) {
             (true, "create") => ["--adopt".into(), format!("{address}=by-hand")],
@@ -268,14 +268,14 @@ impl Shop {
 
     /// The resources that exist, by the lines of the commands. Fails if one was created or deleted twice, was changed
     /// twice without an answer of a person in between, or in the wrong order.
-    fn things(&self) -> BTreeMap<String, Thing> {
+    fn objects(&self) -> BTreeMap<String, ObjectState> {
         let log = self.place.read("log");
-        let mut things: BTreeMap<String, Thing> = BTreeMap::new();
+        let mut objects: BTreeMap<String, ObjectState> = BTreeMap::new();
         let mut calls: BTreeSet<(&str, &str)> = BTreeSet::new();
         for line in log.lines() {
             let words: Vec<&str> = line.split(' ').collect();
             let [when, action, address, token, round] = words.as_slice() else { panic!("{line}") };
-            let there = |name: &str| things.get(name).is_some_and(|thing| thing.there);
+            let there = |name: &str| objects.get(name).is_some_and(|object| object.there);
             if *when == "begin" {
                 let uses = |name: &&(&str, &str)| name.0 == *address;
                 let used_by = |name: &&(&str, &str)| name.1 == *address;
@@ -292,35 +292,35 @@ impl Shop {
                 continue;
             }
             assert!(calls.insert((token, action)), "{line}: this very call was made twice\n{log}");
-            let thing = things.entry((*address).to_owned()).or_default();
+            let object = objects.entry((*address).to_owned()).or_default();
             match *action {
                 "create" => {
-                    assert!(!thing.there, "{line}: made twice\n{log}");
-                    *thing = Thing { there: true, round: (*round).to_owned() };
+                    assert!(!object.there, "{line}: made twice\n{log}");
+                    *object = ObjectState { there: true, round: (*round).to_owned() };
                 }
                 "update" => {
-                    assert!(thing.there, "{line}: not there\n{log}");
-                    assert!(thing.round != *round, "{line}: changed twice\n{log}");
-                    thing.round = (*round).to_owned();
+                    assert!(object.there, "{line}: not there\n{log}");
+                    assert!(object.round != *round, "{line}: changed twice\n{log}");
+                    object.round = (*round).to_owned();
                 }
                 "delete" => {
-                    assert!(thing.there, "{line}: taken away twice\n{log}");
-                    thing.there = false;
+                    assert!(object.there, "{line}: taken away twice\n{log}");
+                    object.there = false;
                 }
                 other => panic!("{other}"),
             }
         }
-        things
+        objects
     }
 
     /// Checks that the world is as the aim wants it, and that a plan finds nothing to do.
     fn holds(&self, aim: Aim) {
-        let things = self.things();
-        let there: Vec<&str> = things.iter().filter(|(_, thing)| thing.there).map(|(name, _)| &**name).collect();
+        let objects = self.objects();
+        let there: Vec<&str> = objects.iter().filter(|(_, object)| object.there).map(|(name, _)| &**name).collect();
         match aim {
             Aim::Deploy => {
                 assert_eq!(there, ["invoice", "price", "rack", "stamp", "till"], "{}", self.place.read("log"));
-                assert_eq!(things["invoice"].round, self.round.to_string());
+                assert_eq!(objects["invoice"].round, self.round.to_string());
                 assert_eq!(self.place.read("sign.txt"), format!("round {}", self.round));
                 let printed = self.place.read("log");
                 let last = printed.lines().rfind(|line| line.starts_with("end create price "));

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::place::Place;
 
 /// The number of resources, and the number of concurrent calls.
-const THINGS: usize = 1000;
+const RESOURCES: usize = 1000;
 const AT_ONCE: usize = 16;
 
 /// The number of calls that wait for the disk during one run; `None` if they cannot be counted.
@@ -56,13 +56,13 @@ fn a_new_folder_is_on_the_disk_before_the_first_commit_ends() {
 /// Durable writes are grouped: one commit for each round of calls, with its intents and outcomes.
 #[test]
 fn a_wide_deploy_waits_for_the_disk_once_per_round_and_a_stage_never() {
-    let things: String =
-        (0..THINGS).map(|at| format!("  r{at}: {{type: test/data, spec: {{input: {at}}}}}\n")).collect();
-    let place = Place::with("wide.blueprint.yaml", format!("version: 2023-04-20\nresources:\n{things}").as_str());
-    let limit = 2 * THINGS.div_ceil(AT_ONCE) + 10;
+    let resources: String =
+        (0..RESOURCES).map(|at| format!("  r{at}: {{type: test/data, spec: {{input: {at}}}}}\n")).collect();
+    let place = Place::with("wide.blueprint.yaml", format!("version: 2023-04-20\nresources:\n{resources}").as_str());
+    let limit = 2 * RESOURCES.div_ceil(AT_ONCE) + 10;
     let at_once = AT_ONCE.to_string();
     let Some(first) = syncs(&place, &["deploy", "--yes", "--parallelism", &at_once]) else { return };
-    println!("deploy of {THINGS}: {first} syncs, at most {limit}");
+    println!("deploy of {RESOURCES}: {first} syncs, at most {limit}");
     assert!((2..=limit).contains(&first), "{first} syncs; at most {limit}");
     for words in
         [&["stage", "--exit-code"][..], &["list"], &["show"], &["history"], &["drift", "--exit-code"], &["validate"]]
@@ -73,7 +73,7 @@ fn a_wide_deploy_waits_for_the_disk_once_per_round_and_a_stage_never() {
     let nothing = syncs(&place, &["deploy", "--yes"]).unwrap();
     assert!(nothing <= 10, "{nothing} syncs for nothing");
     let last = syncs(&place, &["destroy", "--yes", "--parallelism", &at_once]).unwrap();
-    println!("destroy of {THINGS}: {last} syncs");
+    println!("destroy of {RESOURCES}: {last} syncs");
     assert!((2..=limit).contains(&last), "{last} syncs; at most {limit}");
 }
 

@@ -221,7 +221,7 @@ fn signal(child: &std::process::Child, name: &str) {
 
 /// Many short commands, each of which adds a line to `log`.
 fn many(round: &str) -> String {
-    let things: String = (0..60)
+    let resources: String = (0..60)
         .map(|at| {
             format!(
                 "  c{at}: {{type: local/command, spec: {{create: 'echo {round} >> log; sleep 0.02', \
@@ -229,7 +229,7 @@ fn many(round: &str) -> String {
             )
         })
         .collect();
-    format!("version: 2023-04-20\nresources:\n{things}")
+    format!("version: 2023-04-20\nresources:\n{resources}")
 }
 
 /// A stopped process whose lease another process ended and took makes no call after it continues.

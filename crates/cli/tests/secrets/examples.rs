@@ -127,8 +127,8 @@ impl Rehearsal {
         let mut found = Vec::new();
         for line in world.lines() {
             let Ok(line) = serde_json::from_str::<Json>(line) else { continue };
-            let thing = &line["created"][0];
-            let (Some(ty), Some(fields)) = (thing["type"].as_str(), thing["fields"].as_object()) else { continue };
+            let object = &line["created"][0];
+            let (Some(ty), Some(fields)) = (object["type"].as_str(), object["fields"].as_object()) else { continue };
             let names = sensitive.entry(ty.to_owned()).or_insert_with(|| {
                 let said = self.place.run(&["types", ty, "--json"]);
                 let said: Json = serde_json::from_str(&said.out).unwrap_or_default();

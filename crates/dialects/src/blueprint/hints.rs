@@ -298,7 +298,7 @@ fn read(lifecycle: &mut Lifecycle, name: &str, kind: Typed, scalar: &Scalar) -> 
         }
         "cyan.import" => {
             lifecycle.import = text.map(Name::from);
-            ("the provider's id of an existing thing, as text", text.is_some())
+            ("the provider's id of an existing object, as text", text.is_some())
         }
         _ => {
             let former = text.filter(|text| Address::from_str(text).is_ok());

@@ -42,9 +42,9 @@ pub(super) static DOCUMENT: Section = Section {
         SectionKey::new("variables", KeyForm::Map, "Values that are given from outside.").definitions("variable"),
         SectionKey::new("values", KeyForm::Map, "Named intermediate values.").definitions("value"),
         SectionKey::new("include", KeyForm::Map, "Other documents as parts of this one.").definitions("include"),
-        SectionKey::new("datasources", KeyForm::Map, "Things outside that are read, not managed.")
+        SectionKey::new("datasources", KeyForm::Map, "Existing objects that are read, not managed.")
             .definitions("data source"),
-        SectionKey::new("resources", KeyForm::Map, "Things to manage.").definitions("resource"),
+        SectionKey::new("resources", KeyForm::Map, "Objects to manage.").definitions("resource"),
         SectionKey::new("exports", KeyForm::Map, "Values that others may read.").definitions("export"),
         SectionKey::new("metadata", KeyForm::Map, "Free data about the document, for transforms and tools.")
             .substitutions(),
@@ -99,7 +99,7 @@ pub(super) static DATA_SOURCE: Section = Section {
             .offer(Offer::DataSourceType),
         SectionKey::new("metadata", KeyForm::Map, "Display name, annotations and free data.")
             .section("data source metadata"),
-        SectionKey::new("filter", KeyForm::MapOrList, "What must hold of the thing that is read.")
+        SectionKey::new("filter", KeyForm::MapOrList, "What must hold of the object that is read.")
             .required()
             .section("filter")
             .offer(Offer::Filter),
@@ -161,7 +161,7 @@ pub(super) static RESOURCE: Section = Section {
             .detail(Detail::Substitution),
         SectionKey::new("linkSelector", KeyForm::Map, "Which resources it links to.").section("link selector"),
         SectionKey::new("description", KeyForm::Text, "For people.").substitutions(),
-        SectionKey::new("removalPolicy", KeyForm::Text, "What becomes of the thing when the resource is removed.")
+        SectionKey::new("removalPolicy", KeyForm::Text, "What becomes of the object when the resource is removed.")
             .one_of(&["delete", "retain"])
             .since(LATER),
     ],

@@ -267,8 +267,8 @@ impl Lowering {
 
     /// The attribute `show`: null, because there is no cloud. The reference still orders the resources.
     pub(super) fn shown(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
-        let thing = self.all_attributes(name, name_span, span);
-        call("(show)", span, vec![thing], span)
+        let attributes = self.all_attributes(name, name_span, span);
+        call("(show)", span, vec![attributes], span)
     }
 
     pub(super) fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {

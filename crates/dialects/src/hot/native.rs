@@ -227,8 +227,8 @@ fn get_param(arguments: &[Value]) -> Result<Value, Refusal> {
 
 /// The attribute `show`: null for each resource, because there is no cloud.
 fn show(arguments: &[Value]) -> Result<Value, Refusal> {
-    let things = arguments.first().map(Value::bare).and_then(Value::as_list);
-    Ok(things.map_or(Value::Null, |things| Value::list(things.iter().map(|_| Value::Null))))
+    let resources = arguments.first().map(Value::bare).and_then(Value::as_list);
+    Ok(resources.map_or(Value::Null, |resources| Value::list(resources.iter().map(|_| Value::Null))))
 }
 
 /// Walks a path into an attribute. A missing step gives null.

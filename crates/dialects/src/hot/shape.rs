@@ -66,9 +66,9 @@ pub(super) static RESOURCE: Section = Section {
         SectionKey::new("metadata", KeyForm::Map, "Free data of it.").substitutions(),
         SectionKey::new("depends_on", KeyForm::ScalarOrList, "Resources that must be ready first."),
         SectionKey::new("update_policy", KeyForm::Map, "How it is updated.").substitutions(),
-        SectionKey::new("deletion_policy", KeyForm::Any, "What becomes of the thing when the resource goes.")
+        SectionKey::new("deletion_policy", KeyForm::Any, "What becomes of the object when the resource goes.")
             .substitutions(),
-        SectionKey::new("external_id", KeyForm::Text, "The thing exists under this id; it is read, never changed.")
+        SectionKey::new("external_id", KeyForm::Text, "The object exists under this id; it is read, never changed.")
             .since("2016-10-14"),
         SectionKey::new("condition", KeyForm::Any, "Whether it is there at all.").substitutions().since("2016-10-14"),
         SectionKey::new("description", KeyForm::Text, "For people."),

@@ -12,7 +12,7 @@ pub struct DocumentName {
     pub id: String,
 }
 
-/// How a dialect names things.
+/// How a dialect names elements.
 pub trait NamingRules: Send + Sync {
     /// The diagnostic for a wrong name of an instance; `document` is the place of its root. None for a valid name.
     fn instance(&self, _name: &str, _document: Option<Span>) -> Option<Diagnostic> {

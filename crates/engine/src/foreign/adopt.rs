@@ -51,7 +51,7 @@ impl ForeignStack {
     pub fn request(self, source: DocumentSource) -> StageRequest {
         let environments = self.environment.into_iter().map(Into::into).collect();
         let inputs = Inputs { written: Vec::new(), environments };
-        let options = Options { taken: self.things, ..Options::default() };
+        let options = Options { taken: self.resources, ..Options::default() };
         StageRequest { inputs, options, ..StageRequest::new(source) }
     }
 }

@@ -38,8 +38,8 @@ pub struct ForeignStack {
     pub environment: Option<String>,
     /// Everything that is read, by name.
     pub files: Vec<(String, String)>,
-    /// What is there.
-    pub things: Vec<Taken>,
+    /// The resources.
+    pub resources: Vec<Taken>,
 }
 
 /// A form of another tool.

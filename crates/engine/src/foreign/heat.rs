@@ -62,9 +62,9 @@ impl Form for Abandoned {
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(format!("has two files that would be `{}` here", twice[0]));
         }
-        let mut things = Vec::new();
-        resources(tree, &[], &mut things);
-        Ok(ForeignStack { instance, document, environment, files, things })
+        let mut found = Vec::new();
+        resources(tree, &[], &mut found);
+        Ok(ForeignStack { instance, document, environment, files, resources: found })
     }
 
     fn write(&self, whole: &Whole<'_>) -> Option<Written> {
@@ -105,18 +105,18 @@ fn local(name: &str) -> String {
 }
 
 /// The resources of a stack, those of nested stacks included.
-fn resources(stack: &Json, path: &[Name], things: &mut Vec<Taken>) {
+fn resources(stack: &Json, path: &[Name], found: &mut Vec<Taken>) {
     for (name, resource) in stack.get("resources").and_then(Json::as_object).into_iter().flatten() {
         if resource.get("resources").is_some_and(Json::is_object) {
             let inner: Vec<Name> = path.iter().cloned().chain([name.as_str().into()]).collect();
-            resources(resource, &inner, things);
+            resources(resource, &inner, found);
             continue;
         }
         let id = resource.get("resource_id").and_then(Json::as_str).map(Name::from);
         let data = resource.get("resource_data").and_then(Json::as_object).into_iter().flatten();
         let fields = data.filter_map(|(name, text)| Some((name.as_str().into(), Value::text(text.as_str()?))));
         let address = Address::inside(path, name.as_str());
-        things.push(Taken { address, id, fields: fields.collect() });
+        found.push(Taken { address, id, fields: fields.collect() });
     }
 }
 

@@ -1,6 +1,6 @@
 //! A graph as an SVG drawing that stands alone: no script, no font of its own, light or dark as its reader likes.
 //!
-//! Not here: where things stand (`layout`).
+//! Not here: the positions of nodes and edges (`layout`).
 
 use super::layout::{Point, Size, layout};
 use super::picture::{Element, ElementKind, Picture};

@@ -11,12 +11,12 @@ use crate::from_state::DriftReport;
 /// What differs from the state, and what could not be read.
 pub fn drift(instance: &InstanceName, report: &DriftReport) -> Json {
     let ([count, vanished], scan) = (report.counts(), &report.scan);
-    let things: Vec<Json> = scan.drifted.iter().map(drifted).collect();
+    let drifted_resources: Vec<Json> = scan.drifted.iter().map(drifted).collect();
     json!({
         "instance": instance,
         "drifted": count,
         "vanished": vanished,
-        "things": things,
+        "things": drifted_resources,
         "unread": unread(&scan.unread),
     })
 }

@@ -26,8 +26,8 @@ pub(super) async fn nothing_more(place: &StorePlace) -> Result<(), Failed> {
                 vec![began(&format!("late-{round}")), outcome(1, "a", record(Value::Int(1)))],
             ];
             for entries in late {
-                let said = ours.commit(&first.lease, expected, entries).await;
-                check_err!(said, StoreError::Busy { holder: Some(_), .. }, "a commit of who was taken over");
+                let answer = ours.commit(&first.lease, expected, entries).await;
+                check_err!(answer, StoreError::Busy { holder: Some(_), .. }, "a commit of who was taken over");
             }
         }
         check_err!(

@@ -72,7 +72,7 @@ pub fn intent(step: u32, at: &str) -> Entry {
     Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }
 }
 
-/// A delete of the thing with this id is about to be called.
+/// A delete of the object with this id is about to be called.
 pub fn delete(step: u32, at: &str, id: &str) -> Entry {
     let mut entry = intent(step, at);
     if let EntryKind::Intent(intent) = &mut entry.kind {
@@ -291,7 +291,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
     (entries, snapshot)
 }
 
-/// A thing and a child at which operations stop.
+/// A resource and a child at which operations stop.
 fn stops() -> Stops {
     let breakpoints = [Breakpoint::PreDelete, Breakpoint::PostCreate].into_iter().collect();
     let child = Stop {
@@ -300,8 +300,8 @@ fn stops() -> Stops {
         waiting: Some(Breakpoint::PostCreate),
         uses: vec![address("plain")],
     };
-    let thing = Stop { breakpoints, ..Stop::default() };
-    [("core/".into(), child), ("plain".into(), thing)].into_iter().collect()
+    let resource = Stop { breakpoints, ..Stop::default() };
+    [("core/".into(), child), ("plain".into(), resource)].into_iter().collect()
 }
 
 /// Children and data sources with every kind of value.

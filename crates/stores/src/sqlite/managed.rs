@@ -29,7 +29,7 @@ struct ObjectIdentity {
 }
 
 impl StateReader<'_> {
-    /// The things that all instances but one manage.
+    /// The objects that all instances but one manage.
     pub(super) fn managed_by_others(&self, own: &str) -> Result<Vec<Managed>, StoreError> {
         let looking = StateReader { only_looks: true, ..*self };
         let mut found = Vec::new();

@@ -2,10 +2,10 @@
 //!
 //! Format 4. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`,
 //! so that an instance's entries lie together and in order. Everything else points into it: a record's body is that of
-//! the outcome it came from, exports are those of the entry that finished their operation. A deploy of n things writes
-//! each body once, and changing ten of 10,000 writes ten. Records are numbered like entries, by the outcome that first
-//! made each: those of one wave share a page at the end, and a commit writes few pages. There is no index on addresses,
-//! whose pages every commit would write; the one writer knows where each record lies.
+//! the outcome it came from, exports are those of the entry that finished their operation. A deploy of n resources
+//! writes each body once, and changing ten of 10,000 writes ten. Records are numbered like entries, by the outcome that
+//! first made each: those of one wave share a page at the end, and a commit writes few pages. There is no index on
+//! addresses, whose pages every commit would write; the one writer knows where each record lies.
 //!
 //! Every row has a tag (see [`state::tag`]) that is checked when the row is read: entries, operations, leases and
 //! instances one of their own; records are in the digest of their instance's row (see
@@ -193,7 +193,7 @@ ALTER TABLE instances DROP COLUMN digest_of;
 ";
 
 /// Opens the file for writing; makes it and its folder if they are not there. A file of an older format is rewritten
-/// after a copy was made: where that lies is the second thing returned.
+/// after a copy was made: where that lies is the second value returned.
 pub(super) fn open_to_write(
     path: &Path,
     sealer: &Sealer,

@@ -17,7 +17,7 @@ pub(super) fn all(reading: &StateReader<'_>) -> Result<Verification, StoreError>
         found.damaged.push(Damage { instance: instance.cloned(), what });
     };
     match integrity(reading) {
-        Ok(said) => said.into_iter().for_each(|line| tell(None, format!("the file: {line}"))),
+        Ok(lines) => lines.into_iter().for_each(|line| tell(None, format!("the file: {line}"))),
         Err(error) => tell(None, format!("the file: {error}")),
     }
     let names = match reading.names() {

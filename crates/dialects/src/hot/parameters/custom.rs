@@ -39,7 +39,7 @@ pub enum Custom {
     Elsewhere,
 }
 
-/// Names of things of the cloud.
+/// Names of object types of the cloud.
 const ELSEWHERE: [&str; 58] = [
     "barbican.container",
     "barbican.secret",
