@@ -75,6 +75,14 @@ fn one_mistake_gives_one_diagnostic() {
 }
 
 #[test]
+fn annotation_beside_annotations_is_moved_under_them() {
+    let text = resource("type: std/value, metadata: {cyan.provider: north}, spec: {input: 1}");
+    let place = Place::with("blueprint.yaml", &text);
+    let refused = place.ends(1, &["validate", "blueprint.yaml"]).err;
+    assert!(refused.contains("help: write it under `annotations`: `annotations: {cyan.provider: ...}`"), "{refused}");
+}
+
+#[test]
 fn link_names_the_real_mistake() {
     let text = |call: &str| {
         format!(

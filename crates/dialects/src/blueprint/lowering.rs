@@ -184,6 +184,9 @@ impl<'a> Lowering<'a> {
                 vec![(span, nearest.to_owned())],
                 false,
             ),
+            None if text.contains('.') && known.contains(&"annotations") => {
+                unknown.help(format!("write it under `annotations`: `annotations: {{{text}: ...}}`"))
+            }
             None => unknown.help(format!("its keys are {}", listed(&known))),
         };
         self.found.push(unknown);
