@@ -146,7 +146,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let plans = stream::iter(made).map(|made| plan(connection, made)).buffer_unordered(parallel);
     let same: Vec<bool> = plans.try_collect().await?;
     shown("plan without changes", count, began.elapsed());
+    let began = Instant::now();
     plugin.stop().await;
+    shown("stop", 1, began.elapsed());
     match same.iter().all(|same| *same) {
         true => Ok(()),
         false => Err("a resource differs from what was created".into()),
