@@ -1,4 +1,4 @@
-//! One folder per document language: recognise a tree, lower it to a [`Blueprint`](blueprint::Blueprint), bring its
+//! One folder per document language: recognise a tree, lower it to a [`Blueprint`](::blueprint::Blueprint), bring its
 //! sections and keys as data.
 //!
 //! A dialect holds no state and awaits nothing: what it needs beyond the tree it returns from [`Dialect::wants`]. What

@@ -110,7 +110,7 @@ pub struct ProviderQuestion<'a> {
     pub request: ProviderRequest<'a>,
 }
 
-/// A configuration of a provider that a resource of type [`PROVIDER_TYPE`](blueprint::PROVIDER_TYPE) declares.
+/// A configuration of a provider that a resource of type [`PROVIDER_TYPE`] declares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderInstance {
     /// The address of that resource.

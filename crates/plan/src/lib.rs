@@ -61,7 +61,7 @@ use crate::staging::Staging;
 /// Returns `None` if an error prevents a plan; `found` receives errors and warnings.
 ///
 /// A resource that could not be read is planned as it is recorded, with a warning. If the plan would change such a
-/// resource, that is an error, and the plan may only be shown: [`Plan::unread_but_needed`].
+/// resource, that is an error, and the plan may only be shown: [`plan::Plan::unread_but_needed`].
 pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
     let mut refreshed = refresh::Refreshed::default();
     let (world, documents) = (request.world, request.document.as_ref().map(|(documents, _)| documents.clone()));

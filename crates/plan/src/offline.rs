@@ -1,7 +1,7 @@
 //! Finds the mistakes that a stage reports without asking the world.
 //!
 //! The documents are evaluated as in a stage. The answers of the world, and inputs that are not given, are
-//! Unknown. Providers are asked for nothing but [`World::check`], which looks at the spec alone.
+//! Unknown. Providers are asked for nothing but `World::check`, which looks at the spec alone.
 //!
 //! Not here: the static checks by type (`check`), which have found no error before this runs.
 

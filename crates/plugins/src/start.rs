@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{Launch, Logs, Plugin, PluginError, Protocol};
 
-/// Starts one process and waits for its handshake. Most callers use a [`Pool`]. It must be called in a runtime of tokio
+/// Starts one process and waits for its handshake. Most callers use a [`Pool`](crate::Pool). It must be called in a runtime of tokio
 /// that reads input and output and measures time. A dropped call ends the process.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 //!
 //! * An attribute that the document sets has the value of the document.
 //! * A computed attribute that the document leaves out keeps its prior value.
-//! * Lists are matched by index, maps by key, sets by [`came_from`]. How many objects there are, the document says.
+//! * Lists are matched by index, maps by key, sets by `came_from`. How many objects there are, the document says.
 //!
 //! Values must be in the shape of the schema ([`conform`](crate::conform)).
 

@@ -9,7 +9,7 @@
 //! one key that names a function of the version is a call, and calls follow Python where that shows. Heat's message
 //! about a mistake goes along as the words of the diagnostic.
 //!
-//! Not here: the types of resources; evaluating expressions, except the values that [`rules`] makes.
+//! Not here: the types of resources; evaluating expressions, except the values that `rules` makes.
 
 mod argument_form;
 mod attributes;

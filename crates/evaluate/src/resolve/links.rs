@@ -88,8 +88,8 @@ impl LinkSlots {
         }
     }
 
-    /// Replaces what [`Self::remember`] added, after records have moved.
-    pub fn replace_remembered(&mut self, snapshot: &Snapshot) {
+    /// Replaces what [`Self::add_recorded`] added, after records have moved.
+    pub fn replace_recorded(&mut self, snapshot: &Snapshot) {
         self.made.clear();
         self.with.clear();
         self.overlays.clear();

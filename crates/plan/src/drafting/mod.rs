@@ -75,7 +75,7 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
             let pairs = pairs.into_iter().filter(|(_, to)| target_set.covers(to));
             let span = documents.resource(*index).map_or(Span::NONE, |(.., resource)| resource.span);
             if moves.add(pairs, span, snapshot, &mut evaluation.answers, settled_records) {
-                evaluation.links.replace_remembered(snapshot);
+                evaluation.links.replace_recorded(snapshot);
                 again(evaluation, *index, catalogs, world, found).await;
             }
         }

@@ -1,6 +1,6 @@
 //! Fault injection: what a simulated process meets while it runs.
 //!
-//! A [`SimulatedProcess`] stands between the engine and both the provider and the store. A [`FaultPlan`] holds faults
+//! A `SimulatedProcess` stands between the engine and both the provider and the store. A [`FaultPlan`] holds faults
 //! of the environment: slow calls and commits, refusals, lost answers, delayed reads, commits that fail, an end of the
 //! process at any moment. A [`PlantedBug`] is a fault of the engine itself.
 //!

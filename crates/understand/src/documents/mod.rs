@@ -1,7 +1,7 @@
 //! The documents of an instance in their places: the root, and every child where it is included.
 //!
 //! Elements have consecutive numbers per kind: first those of the root, then those of the first include with everything
-//! below it, and so on. A [`GraphNode`](crate::graph::GraphNode) of the graph over all documents names an element by
+//! below it, and so on. A [`GraphNode`] of the graph over all documents names an element by
 //! that number. All places of a document share what was read and checked once.
 //!
 //! Not here: reading children (`load`), evaluating elements (`resolve`).
