@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::{Launch, Logs, Plugin, PluginError, Protocol};
 
-/// Starts one process and waits for its handshake. Most callers use a [`Pool`](crate::Pool). It must be called in a runtime of tokio
-/// that reads input and output and measures time. A dropped call ends the process.
+/// Starts one process and waits for its handshake. Most callers use a [`Pool`](crate::Pool). It must be called in a
+/// runtime of tokio that reads input and output and measures time. A dropped call ends the process.
 ///
 /// # Errors
 /// Why it is not usable. The process has ended then.
