@@ -1,10 +1,11 @@
-//! Settings that a document declares are checked by the catalogue of the provider.
+//! Settings that a document declares are checked by the catalogue of the provider, and every call of the resources that
+//! choose them has them.
 
 use blueprint::Value;
 use engine::{Given, Options};
 
-use super::scripted::Setup;
-use crate::lately;
+use super::scripted::{Script, Setup};
+use crate::{apply_well, lately};
 
 const SETTINGS: &str = r#"{
   "region": {"kind": "string"},
@@ -83,5 +84,19 @@ fn sensitive_setting_is_secret() {
         let expected = Value::map([("region", Value::text("north")), ("token", Value::text("hush").secret())]);
         assert_eq!(desired, Some(expected));
         assert!(staged.plan.secret);
+    });
+}
+
+#[test]
+fn question_about_readiness_has_the_settings_of_the_chosen_configuration() {
+    lately(async {
+        let setup = Setup::new("\"plans\": false");
+        setup.answer(Script { pending: true, ..Script::default() });
+        let text = document(", settings: { region: north }")
+            + "  box: { type: script/box, metadata: { annotations: { cyan.provider: far } }, spec: { name: a } }\n";
+        apply_well(&setup.harness, Some(&text), 1).await;
+        let expected =
+            ["create box in north: note -, private -", "poll with north for box in north: note -, private -"];
+        assert_eq!(setup.calls(), expected);
     });
 }
