@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::phases::check::{self, CheckContext, Resolutions};
 use crate::phases::shell::Shell;
 use crate::phases::{Checked, Documents, Given, Pinned, PinnedDocument, ReadingContext};
 use blueprint::{Blueprint, IndexMap, Name, Value};
-use diag::{Diagnostic, Diagnostics, Files};
+use diag::{Diagnostic, Diagnostics, FileId, Files};
 use source::Location;
 use state::Snapshot;
 
@@ -160,6 +161,17 @@ impl Document {
         if let Some(checked) = &self.checked {
             crate::phases::validate_inputs(checked, given, all, &mut self.found);
         }
+    }
+
+    /// What the names in a file of the document resolve to, for an editor; `None` if the file is none of its checked
+    /// documents. Each call checks that file again, which takes as long as the first check: keep the result until the
+    /// document changes.
+    pub fn resolutions(&self, file: FileId) -> Option<Resolutions> {
+        let documents = self.documents.as_ref()?;
+        let unit = documents.units().iter().position(|unit| unit.file == file)?;
+        let checked = &documents.units()[unit].checked;
+        let context = CheckContext::new(&self.library.catalogs, &self.library.functions, checked.rules);
+        Some(check::resolutions(&checked.blueprint, &documents.children_of(unit as u32), &context))
     }
 
     /// Whether a document lists transforms.

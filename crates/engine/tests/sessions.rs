@@ -206,6 +206,34 @@ fn expressions_and_names_of_a_document_are_for_every_front_end() {
 }
 
 #[test]
+fn an_editor_learns_what_the_names_of_a_file_resolve_to() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let child = "version: 2023-04-20\nvalues:\n  v: {type: integer, value: 1}\n\
+            exports:\n  size: {type: integer, field: values.v}\n";
+        let root = "version: 2023-04-20\ninclude:\n  c: {path: ./child.yaml}\n\
+            resources:\n  till: {type: test/data, spec: {input: \"${children.c.size}\"}}\n";
+        std::fs::write(folder.path().join("child.yaml"), child).unwrap();
+        std::fs::write(folder.path().join("root.yaml"), root).unwrap();
+        let session = session();
+        let source = DocumentSource::find(Some(&folder.path().join("root.yaml")), &session.installed.dialects).unwrap();
+        let document = session.check(source, engine::ReadingFacts::default()).await;
+        let files: Vec<_> = document.documents.as_ref().unwrap().units().iter().map(|unit| unit.file).collect();
+        let at = |unit: usize, name: &str| {
+            let text = document.files.get(files[unit]).unwrap().text();
+            let resolutions = document.resolutions(files[unit]).unwrap();
+            let found = resolutions.at(files[unit], text.find(name).unwrap() as u32).unwrap();
+            let definition = found.definition.unwrap();
+            let line = document.files.get(definition.file).unwrap().position(definition.start).line;
+            (found.ty.to_string(), files.iter().position(|file| *file == definition.file).unwrap(), line)
+        };
+        assert_eq!(at(0, ".size}"), ("integer".to_owned(), 1, 5));
+        assert_eq!(at(1, "values.v"), ("integer".to_owned(), 1, 3));
+        assert!(document.resolutions(diag::FileId::new(9)).is_none());
+    });
+}
+
+#[test]
 fn a_document_is_formatted_without_being_written() {
     let source = DocumentSource::of_text("shop.yaml", "version:   2023-04-20\n");
     assert_eq!(formatted(&source).text.as_deref(), Some("version: 2023-04-20\n"));

@@ -6,20 +6,20 @@ mod checking;
 
 use std::sync::Arc;
 
-use checking::check_including;
+use checking::{catalogs, check_including};
 use diag::Files;
-use understand::check::Included;
+use understand::check::{self, CheckContext, Included};
 
 const MARKER: char = '▸';
 
 /// Checks a document. The name after each marker must resolve as `expected` says, one line for each marker:
 /// `KIND LINE TYPE`. LINE is that of the definition, `-` if it has none. A name that resolves to nothing is `nothing`.
-fn check(text: &str, expected: &[&str]) {
-    check_with(text, &[], expected);
+fn expect(text: &str, expected: &[&str]) {
+    expect_with(text, &[], expected);
 }
 
 /// The same of a document whose includes, by position, are these documents.
-fn check_with(text: &str, children: &[&str], expected: &[&str]) {
+fn expect_with(text: &str, children: &[&str], expected: &[&str]) {
     let mut plain = String::new();
     let mut offsets = Vec::new();
     for part in text.split(MARKER) {
@@ -35,11 +35,14 @@ fn check_with(text: &str, children: &[&str], expected: &[&str]) {
     });
     let included: Vec<_> = included.collect();
     let checked = check_including(files, "case.yaml", &plain, &included);
+    let (catalogs, functions) = catalogs();
+    let context = CheckContext::new(catalogs, functions, checked.checked.rules);
+    let resolutions = check::resolutions(&checked.checked.blueprint, &included, &context);
     // The children are the first files.
     let file = diag::FileId::new(children.len() as u32);
     let mut found = Vec::new();
     for offset in offsets {
-        let Some(one) = checked.checked.resolutions.at(file, offset) else {
+        let Some(one) = resolutions.at(file, offset) else {
             found.push("nothing".to_owned());
             continue;
         };
@@ -52,7 +55,7 @@ fn check_with(text: &str, children: &[&str], expected: &[&str]) {
 
 #[test]
 fn references_resolve_to_their_elements() {
-    check(
+    expect(
         r#"version: 2023-04-20
 variables:
   region: { type: string, default: eu }
@@ -77,7 +80,7 @@ resources:
 
 #[test]
 fn items_positions_and_functions_resolve() {
-    check(
+    expect(
         r#"version: 2023-04-20
 resources:
   b:
@@ -97,7 +100,7 @@ resources:
 
 #[test]
 fn exports_and_their_sources_resolve_apart() {
-    check(
+    expect(
         r#"version: 2023-04-20
 datasources:
   d:
@@ -116,7 +119,7 @@ resources:
 
 #[test]
 fn text_and_unknown_names_resolve_to_nothing() {
-    check(
+    expect(
         r#"version: 2023-04-20
 variables:
   region: { type: string, default: eu }
@@ -129,7 +132,7 @@ resources:
 
 #[test]
 fn heat_functions_resolve_to_parameters_resources_and_conditions() {
-    check(
+    expect(
         r#"heat_template_version: 2018-08-31
 parameters:
   size: { type: number }
@@ -163,7 +166,7 @@ outputs:
 
 #[test]
 fn exports_of_children_are_defined_in_the_child() {
-    check_with(
+    expect_with(
         r#"version: 2023-04-20
 include:
   c: { path: ./other.yaml }
@@ -175,7 +178,7 @@ resources:
         ],
         &["Child(0) 3 any", "Child(0) 3 any", "ChildExport(0) 5 integer", "nothing"],
     );
-    check_with(
+    expect_with(
         r#"heat_template_version: 2018-08-31
 resources:
   c: { type: other.yaml }
@@ -188,7 +191,7 @@ resources:
 
 #[test]
 fn names_of_linked_resources_resolve() {
-    check(
+    expect(
         r#"version: 2023-04-20
 resources:
   a: { type: test/data, linkSelector: { byLabel: { x: y }, exclude: [▸b] }, spec: { input: 1 } }

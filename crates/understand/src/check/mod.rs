@@ -37,7 +37,7 @@ mod provider_settings;
 mod providers;
 mod references;
 mod resolutions;
-pub use resolutions::{DefinitionKind, Resolution, Resolutions};
+pub use resolutions::{DefinitionKind, Resolution, Resolutions, resolutions};
 mod resources;
 pub use resources::description_mismatch;
 mod secrets;
@@ -92,8 +92,6 @@ pub struct Checked {
     pub export_types: Vec<Type>,
     /// Whether each export, by position, contains a secret, as far as the document alone shows.
     pub secret_exports: Vec<bool>,
-    /// What each name in the document resolves to, by place.
-    pub resolutions: Arc<Resolutions>,
 }
 
 /// A child document as its parent sees it.
@@ -191,36 +189,16 @@ fn check_at(
     stage: CheckStage<'_>,
     found: &mut Diagnostics,
 ) -> (Checked, Vec<Option<Passed>>) {
-    let mut checker = Checker::new(&blueprint, context);
+    let mut checker = Checker::new(&blueprint, children, context);
     let transformed = matches!(stage, CheckStage::Transformed);
     checker.transformed = transformed;
     let rules = context.rules;
     let inputs = if let CheckStage::Written(inputs) = stage { inputs } else { None };
-    checker.included = children;
-    checker.transforms();
-    checker.resource_types();
-    checker.data_source_types();
-    match rules.checks.inputs {
-        CheckedBy::Type => checker.inputs(),
-        CheckedBy::Value => checker.inputs_by_value(),
-    }
-    let links = checker.links();
-    let graph = checker.order(&links);
-    let export_types = checker.elements(&graph, &links, inputs);
+    let CheckedElements { graph, links, export_types } = checker.elements(inputs);
     checker.secrets();
     let secret_exports = checker.secret_exports();
-    checker.resolutions.sort();
-    let Checker {
-        found: mut mine,
-        resources,
-        local_types,
-        input_types,
-        custom_types,
-        data_sources,
-        passed,
-        resolutions,
-        ..
-    } = checker;
+    let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, passed, .. } =
+        checker;
     let is_abstract = |ty: &TypeOf| matches!(ty, TypeOf::Abstract(_));
     if !transformed && !blueprint.transforms.is_empty() && resources.iter().any(is_abstract) {
         mine.retain(|diagnostic| !LEFT_TO_TRANSFORMS.iter().any(|code| code.name == diagnostic.code.name));
@@ -238,7 +216,6 @@ fn check_at(
         data_source_types: data_sources,
         export_types,
         secret_exports,
-        resolutions: Arc::new(resolutions),
         made: None,
         blueprint,
         rules,
@@ -291,6 +268,13 @@ impl TypeOf {
     }
 }
 
+/// What the check of all elements finds beside types.
+struct CheckedElements {
+    graph: Graph,
+    links: Arc<Links>,
+    export_types: Vec<Type>,
+}
+
 /// The shared state of the checks: declarations, types, and diagnostics so far.
 struct Checker<'a> {
     blueprint: &'a Blueprint,
@@ -316,8 +300,8 @@ struct Checker<'a> {
     /// The links of the document, once they are resolved.
     links: Arc<Links>,
     patterns: Patterns,
-    /// What names resolve to, as far as they have been checked.
-    resolutions: Resolutions,
+    /// What names resolve to, as far as they have been checked; `None` unless an editor asks.
+    resolutions: Option<Resolutions>,
     /// How many names may still be compared for suggestions. The limit keeps a document full of unknown names linear.
     suggestions: Cell<usize>,
 }
@@ -372,14 +356,14 @@ impl<'p> ExpressionContext<'p> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(blueprint: &'a Blueprint, context: &CheckContext<'a>) -> Checker<'a> {
+    fn new(blueprint: &'a Blueprint, included: &'a [Option<Included>], context: &CheckContext<'a>) -> Checker<'a> {
         Checker {
             blueprint,
             catalogs: context.catalogs,
             functions: context.functions,
             rules: context.rules,
             found: Diagnostics::new(),
-            included: &[],
+            included,
             kinds: context.kinds,
             passed: Vec::new(),
             resources: Vec::new(),
@@ -391,20 +375,30 @@ impl<'a> Checker<'a> {
             transformed: false,
             links: Arc::default(),
             patterns: Patterns::default(),
-            resolutions: Resolutions::default(),
+            resolutions: None,
             suggestions: Cell::new(MOST_SUGGESTIONS),
         }
     }
-    /// Checks the elements of a document by type or by value, as its dialect says. Returns the types of the exports.
-    fn elements(&mut self, graph: &Graph, links: &Links, inputs: Option<&[Value]>) -> Vec<Type> {
+
+    /// Checks all elements of the document, each by type or by value, as its dialect says.
+    fn elements(&mut self, inputs: Option<&[Value]>) -> CheckedElements {
         let checks = self.rules.checks;
+        self.transforms();
+        self.resource_types();
+        self.data_source_types();
+        match checks.inputs {
+            CheckedBy::Type => self.inputs(),
+            CheckedBy::Value => self.inputs_by_value(),
+        }
+        let links = self.links();
+        let graph = self.order(&links);
         // Checks by value need the values of locals, even if locals are checked by type.
         let mut of_locals = Diagnostics::new();
         let known = (checks != Checks::BY_TYPE).then(|| {
-            KnownValues::new(self.blueprint, inputs, self.functions, self.rules.messages, graph, &mut of_locals)
+            KnownValues::new(self.blueprint, inputs, self.functions, self.rules.messages, &graph, &mut of_locals)
         });
         match checks.locals {
-            CheckedBy::Type => self.locals(graph),
+            CheckedBy::Type => self.locals(&graph),
             CheckedBy::Value => {
                 self.local_types = vec![Type::Any; self.blueprint.locals.len()];
                 self.found.append(of_locals);
@@ -413,11 +407,11 @@ impl<'a> Checker<'a> {
         self.data_sources();
         match &known {
             Some(known) if checks.resources == CheckedBy::Value => self.resources_by_value(known),
-            _ => self.resources(graph, links),
+            _ => self.resources(&graph, &links),
         }
         match &known {
             Some(known) if checks.children == CheckedBy::Value => self.children_by_value(known),
-            _ => self.children(graph),
+            _ => self.children(&graph),
         }
         self.provider_names();
         let export_types = match &known {
@@ -425,9 +419,6 @@ impl<'a> Checker<'a> {
             _ => self.exports(),
         };
         self.document_metadata();
-        if checks != Checks::BY_TYPE {
-            self.resolve_by_value();
-        }
-        export_types
+        CheckedElements { graph, links, export_types }
     }
 }

@@ -1,13 +1,15 @@
 //! What the references of a document resolve to. An editor looks an offset up here.
 //!
-//! The checker adds a resolution where it resolves a reference, a name in a list of dependencies or a called function.
+//! A check does not record them, because only editors ask. [`resolutions`] checks the document again with a checker that
+//! adds a resolution where it resolves a reference, a name in a list of dependencies or a called function.
 //!
 //! Not here: names that resolve to nothing (those are reported), keys, types.
 
 use blueprint::{Blueprint, CallExpr, Name, Ref, ReferenceHead, Type};
 use diag::{FileId, Span, Spanned};
+use dialects::Checks;
 
-use super::Checker;
+use super::{CheckContext, Checker, Included};
 use crate::graph::GraphNode;
 
 /// What the spans of a document resolve to. No two of the spans overlap.
@@ -57,6 +59,20 @@ pub enum DefinitionKind {
     Function(Name),
 }
 
+/// What the names in a document resolve to. `children` are by position, already checked; the exports of a child that is
+/// `None` resolve to nothing. Reports nothing: [`check_with`](super::check_with) reports the errors.
+pub fn resolutions(blueprint: &Blueprint, children: &[Option<Included>], context: &CheckContext<'_>) -> Resolutions {
+    let mut checker = Checker::new(blueprint, children, context);
+    checker.resolutions = Some(Resolutions::default());
+    checker.elements(None);
+    if context.rules.checks != Checks::BY_TYPE {
+        checker.resolve_by_value();
+    }
+    let mut resolutions = checker.resolutions.unwrap_or_default();
+    resolutions.sort();
+    resolutions
+}
+
 impl Resolutions {
     /// What the byte at an offset of a file belongs to; none if it belongs to no resolved name.
     pub fn at(&self, file: FileId, offset: u32) -> Option<&Resolution> {
@@ -80,7 +96,7 @@ impl Resolutions {
 
     /// Sorts what was added. Of spans that overlap the first one stays: aliases of YAML and expanded groups resolve the
     /// same text more than once.
-    pub(super) fn sort(&mut self) {
+    fn sort(&mut self) {
         self.sorted.sort_by_key(|one| one.span);
         self.sorted.dedup_by(|later, kept| later.span.file == kept.span.file && later.span.start < kept.span.end);
         self.sorted.shrink_to_fit();
@@ -91,6 +107,9 @@ impl Checker<'_> {
     /// Records what a reference resolves to. `owner` is the element that holds the reference, `ty` the type of the
     /// reference with its path.
     pub(super) fn resolve(&mut self, reference: &Ref, owner: Option<GraphNode>, ty: &Type) {
+        if self.resolutions.is_none() {
+            return;
+        }
         let Some((kind, definition)) = definition(self.blueprint, &reference.head, owner) else { return };
         let head = reference.head_span;
         // Accessors that a dialect adds to the written ones have the span of the head.
@@ -98,16 +117,16 @@ impl Checker<'_> {
         let first = reference.path.iter().map(|accessor| accessor.span).find(|span| is_after(*span));
         let path = first.zip(reference.path.last()).map(|(first, last)| first.to(last.span));
         let Some(path) = path.filter(|path| is_after(*path)) else {
-            self.resolutions.add(head, definition, kind, ty.clone());
+            self.add_resolution(head, definition, kind, ty.clone());
             return;
         };
         if !matches!(kind, DefinitionKind::Child(_) | DefinitionKind::DataSource(_)) {
-            self.resolutions.add(head.to(path), definition, kind, ty.clone());
+            self.add_resolution(head.to(path), definition, kind, ty.clone());
             return;
         }
-        self.resolutions.add(head, definition, kind, Type::Any);
+        self.add_resolution(head, definition, kind, Type::Any);
         if let Some((kind, definition)) = self.export_definition(reference) {
-            self.resolutions.add(path, definition, kind, ty.clone());
+            self.add_resolution(path, definition, kind, ty.clone());
         }
     }
 
@@ -131,6 +150,9 @@ impl Checker<'_> {
 
     /// Records the resource or child that a list of names names. Such a name stands for no value.
     pub(super) fn resolve_name(&mut self, name: &Spanned<Name>) {
+        if self.resolutions.is_none() {
+            return;
+        }
         let blueprint = self.blueprint;
         let found = if let Some((at, _, resource)) = blueprint.resources.get_full(&name.item) {
             (DefinitionKind::Resource(at as u32), resource.span)
@@ -139,11 +161,14 @@ impl Checker<'_> {
         } else {
             return;
         };
-        self.resolutions.add(name.span, found.1, found.0, Type::Any);
+        self.add_resolution(name.span, found.1, found.0, Type::Any);
     }
 
     /// Records a called function with the type of the result.
     pub(super) fn resolve_call(&mut self, call: &CallExpr, ty: &Type) {
+        if self.resolutions.is_none() {
+            return;
+        }
         if let Some(function) = self.functions.get(&call.function) {
             self.resolve_function(&function.name, call.name_span, ty.clone());
         }
@@ -151,7 +176,13 @@ impl Checker<'_> {
 
     /// Records a function at the place of its name.
     pub(super) fn resolve_function(&mut self, name: &Name, span: Span, ty: Type) {
-        self.resolutions.add(span, Span::NONE, DefinitionKind::Function(name.clone()), ty);
+        self.add_resolution(span, Span::NONE, DefinitionKind::Function(name.clone()), ty);
+    }
+
+    fn add_resolution(&mut self, span: Span, definition: Span, kind: DefinitionKind, ty: Type) {
+        if let Some(resolutions) = &mut self.resolutions {
+            resolutions.add(span, definition, kind, ty);
+        }
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn conformance() -> PathBuf {
 }
 
 /// The catalogue of the pack, and types of `acme`.
-fn catalogs() -> &'static (Catalogs, FunctionTable) {
+pub(crate) fn catalogs() -> &'static (Catalogs, FunctionTable) {
     static CATALOGS: OnceLock<(Catalogs, FunctionTable)> = OnceLock::new();
     CATALOGS.get_or_init(|| {
         let text = std::fs::read_to_string(conformance().join("catalog.json")).expect("the pack has a catalogue");
