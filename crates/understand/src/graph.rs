@@ -172,27 +172,21 @@ impl Graph {
                     low[parent] = low[parent].min(low[here]);
                 }
                 if low[here] == index[here] {
-                    let mut members = Vec::new();
-                    while let Some(member) = component_stack.pop() {
-                        on_stack[member as usize] = false;
-                        members.push(member);
-                        if member as usize == here {
-                            break;
-                        }
-                    }
-                    let to_itself =
-                        members.len() == 1 && self.edges_at(here).iter().any(|edge| self.position(edge.to) == here);
-                    if members.len() > 1 || to_itself {
-                        for member in &members {
-                            in_cycle[*member as usize] = true;
-                        }
-                        cycles.push(members);
+                    // The stack ends with the component; `here` was reached first.
+                    let first = component_stack.iter().rposition(|member| *member as usize == here).unwrap_or(0);
+                    let members = &component_stack[first..];
+                    members.iter().for_each(|member| on_stack[*member as usize] = false);
+                    let to_itself = || self.edges_at(here).iter().any(|edge| self.position(edge.to) == here);
+                    if members.len() > 1 || to_itself() {
+                        members.iter().for_each(|member| in_cycle[*member as usize] = true);
+                        cycles.push(members.to_vec());
                     } else if self.edges_at(here).iter().any(|edge| in_cycle[self.position(edge.to)]) {
                         // Dependents of a cycle have no place in the order either.
                         in_cycle[here] = true;
                     } else {
                         self.order.push(here as u32);
                     }
+                    component_stack.truncate(first);
                 }
             }
         }
