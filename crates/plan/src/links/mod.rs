@@ -142,24 +142,37 @@ pub(crate) async fn decide_links(
     conflicts(evaluation, after, found);
 }
 
-/// What stands in the objects that links write into, as far as that is known, and whether it is not what is recorded.
-type TargetContents = DeterministicMap<Address, Option<(ContributionIndex, bool)>>;
+/// The resources that links write into, as far as their contents are known.
+type TargetContents = DeterministicMap<Address, Option<TargetContent>>;
+
+/// A resource that links write into.
+struct TargetContent {
+    /// The fields of the object.
+    fields: ContributionIndex,
+    /// Whether the fields were read from the object. They are the recorded ones otherwise.
+    observed: bool,
+    /// The inputs that were last sent, as recorded; `None` without a record.
+    sent: Option<ContributionIndex>,
+}
 
 /// The contents of a resource, as observed or as recorded. A resource that a cut-off run has replaced lacks a part of
-/// what links had written into the former object.
+/// what links had written into the former object. If the commits of such a run are lost, the object has contributions
+/// that the record does not list.
 fn seen_of<'s>(
     seen: &'s mut TargetContents,
     evaluation: &Evaluation,
     snapshot: &Snapshot,
     address: &Address,
-) -> Option<&'s mut (ContributionIndex, bool)> {
-    let of = seen.entry(address.clone()).or_insert_with(|| match evaluation.answers.seen.get(address) {
-        Some(PinnedRead::Present { fields, .. }) => Some((ContributionIndex::new(fields.clone()), true)),
-        Some(_) => None,
-        None => {
-            let record = snapshot.records.get(address).filter(|record| !record.id.is_empty());
-            record.map(|record| (ContributionIndex::new(record.outputs.clone()), false))
-        }
+) -> Option<&'s mut TargetContent> {
+    let of = seen.entry(address.clone()).or_insert_with(|| {
+        let record = snapshot.records.get(address).filter(|record| !record.id.is_empty());
+        let (fields, observed) = match evaluation.answers.seen.get(address) {
+            Some(PinnedRead::Present { fields, .. }) => (fields, true),
+            Some(_) => return None,
+            None => (&record?.outputs, false),
+        };
+        let sent = record.map(|record| ContributionIndex::new(record.inputs.clone()));
+        Some(TargetContent { fields: ContributionIndex::new(fields.clone()), observed, sent })
     });
     of.as_mut()
 }
@@ -439,13 +452,12 @@ impl<'a> LinkDraft<'a> {
         for contribution in contributions {
             let before = contribution.identity().and_then(|identity| before.remove(&identity));
             let intact = before.is_some_and(|it| !it.open && same(&it.contribution.value, &contribution.value));
-            let away = seen
-                .as_mut()
-                .filter(|_| !contribution.value.has_unknown())
-                .and_then(|(standing, in_world)| (!standing.has(contribution)).then_some(*in_world));
+            let mut target = seen.as_mut().filter(|_| !contribution.value.has_unknown());
+            let away = target.as_mut().and_then(|it| (!it.fields.has(contribution)).then_some(it.observed));
+            let unsent = target.and_then(|it| it.sent.as_mut()).is_some_and(|sent| !sent.has(contribution));
             write.drifted |= intact && !fresh && away == Some(true);
-            write.remade |= intact && !fresh && away == Some(false);
-            if fresh || !intact || away.is_some() {
+            write.remade |= intact && !fresh && (away == Some(false) || away.is_none() && unsent);
+            if fresh || !intact || away.is_some() || unsent {
                 write.changes.push(Change {
                     path: format!("spec.{}", contribution.place()),
                     before: before.filter(|_| !fresh).map(|it| it.contribution.value.clone()),
@@ -504,11 +516,11 @@ impl<'a> LinkDraft<'a> {
                 intact && decision.is_some_and(|decision| decision.action == Action::Update)
             });
             let mut away = false;
-            if let Some((seen, true)) =
+            if let Some(TargetContent { fields, observed: true, .. }) =
                 set_back.and_then(|member| seen_of(standing, self.evaluation, self.snapshot, &member.address))
-                && !seen.has(contribution)
+                && !fields.has(contribution)
             {
-                before = seen.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None));
+                before = fields.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None));
                 away = true;
             }
             self.drifted |= away;

@@ -1,7 +1,7 @@
 //! What the references of a document resolve to. An editor looks an offset up here.
 //!
-//! A check does not record them, because only editors ask. [`resolutions`] checks the document again with a checker that
-//! adds a resolution where it resolves a reference, a name in a list of dependencies or a called function.
+//! A check does not record them, because only editors ask. [`resolutions`] checks a document again: the checker adds a
+//! resolution where it resolves a reference, a name in a list of dependencies or a called function.
 //!
 //! Not here: names that resolve to nothing (those are reported), keys, types.
 
