@@ -41,6 +41,9 @@ pub struct Answers {
     /// The results of refresh that differ from the records, by address.
     #[serde(default)]
     pub seen: IndexMap<Address, PinnedRead>,
+    /// The results of reading deposed objects whose delete was cut off, by address.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub deposed: IndexMap<Address, PinnedRead>,
     /// The results of reading imported resources, by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub imports: IndexMap<Address, PinnedRead>,

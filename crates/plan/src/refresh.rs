@@ -14,7 +14,7 @@ use evaluate::world::World;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use provider::{Catalogs, Observed, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, TypeRef};
-use state::{Record, Snapshot, StatusOp};
+use state::{OpenIntent, Record, Snapshot, StatusOp};
 use understand::compare::same;
 
 use crate::codes;
@@ -32,8 +32,8 @@ pub(crate) struct Unread {
     pub(crate) message: Name,
     /// The diagnostic, if its provider cannot be used at all.
     of_provider: Option<Box<Diagnostic>>,
-    /// What the plan needs it for.
-    pub(crate) why: Why,
+    /// The reason why the plan needs it.
+    pub(crate) cause: ReadCause,
 }
 
 /// What a refresh has to tell beside the answers that a plan keeps.
@@ -45,13 +45,15 @@ pub(crate) struct Refreshed {
     pub(crate) diagnostics: Vec<(Address, Vec<ProviderDiagnostic>)>,
 }
 
-/// Why something was read.
+/// The reason why an object is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum ReadCause {
     /// It is recorded.
     Recorded,
-    /// Its call was cut off: without an answer a person must say what became of it (`settle`).
+    /// Its call was cut off. Without an answer a person must decide about the outcome (`settle`).
     CutOff,
+    /// The same of the delete of a deposed object. The object that replaced it is read as well.
+    Deposed,
     /// Its create failed, and may have been carried out all the same.
     Unsure,
 }
@@ -73,7 +75,8 @@ pub(crate) async fn refresh(
         types.entry(&record.type_name).or_insert_with(|| (reads(catalogs, record), 0)).1 += 1;
     }
     let recorded = snapshot.records.iter().filter(|(address, record)| {
-        let asked_otherwise = attempt_of(record).is_some() || snapshot.open.contains_key(*address);
+        let is_open = |open: &OpenIntent| !open.intent.deposed;
+        let asked_otherwise = attempt_of(record).is_some() || snapshot.open.get(*address).is_some_and(is_open);
         let reads = || types.get(&record.type_name).is_some_and(|(reads, _)| *reads);
         !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads()
     });
@@ -108,7 +111,11 @@ pub(crate) async fn refresh(
             },
             token: Some(&open.intent.token),
         };
-        ResourceRead { target, request }
+        ResourceRead {
+            target,
+            request,
+            cause: if open.intent.deposed { ReadCause::Deposed } else { ReadCause::CutOff },
+        }
     });
     // A create that failed without a word about whether it was done.
     let unsure = snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address));
@@ -128,6 +135,7 @@ pub(crate) async fn refresh(
             private: &attempt.private,
             token: Some(token),
         },
+        cause: ReadCause::Unsure,
     });
     // Each provider is asked beside the others, so that none waits for a slow one.
     let mut of_namespace: IndexMap<&str, usize> = IndexMap::default();
@@ -144,17 +152,20 @@ pub(crate) async fn refresh(
         let most = at_once(catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel));
         ask(questions, most, snapshot, instances, catalogs, world)
     });
-    let (mut seen, mut unread, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut seen, mut deposed, mut unread, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for answers_of_one in futures::future::join_all(lanes).await {
         seen.extend(answers_of_one.seen);
+        deposed.extend(answers_of_one.deposed);
         unread.extend(answers_of_one.unread);
         diagnostics.extend(answers_of_one.diagnostics);
     }
     // Answers come in any order; a plan is the same each time.
     seen.sort_unstable_by_key(|(number, ..)| *number);
+    deposed.sort_unstable_by_key(|(number, ..)| *number);
     unread.sort_unstable_by_key(|(number, _)| *number);
     diagnostics.sort_unstable_by_key(|(number, ..)| *number);
     answers.seen.extend(seen.into_iter().map(|(_, address, seen)| (address.clone(), seen)));
+    answers.deposed.extend(deposed.into_iter().map(|(_, address, seen)| (address.clone(), seen)));
     let unread: Vec<Unread> = unread.into_iter().map(|(_, unread)| unread).collect();
     answers.unread.extend(unread.iter().map(|unread| (unread.address.clone(), unread.message.clone())));
     answers.refreshed = true;
@@ -167,6 +178,8 @@ pub(crate) async fn refresh(
 #[derive(Default)]
 struct ReadAnswers<'a> {
     seen: Vec<(usize, &'a Address, PinnedRead)>,
+    /// Of deposed objects.
+    deposed: Vec<(usize, &'a Address, PinnedRead)>,
     unread: Vec<(usize, Unread)>,
     diagnostics: Vec<(usize, &'a Address, Vec<ProviderDiagnostic>)>,
 }
@@ -182,7 +195,8 @@ async fn ask<'a>(
 ) -> ReadAnswers<'a> {
     let mut answered = ReadAnswers::default();
     let mut take =
-        |(number, address, by_token, result): (usize, &'a Address, bool, Result<ReadOutcome, ProviderError>)| {
+        |(number, address, cause, result): (usize, &'a Address, ReadCause, Result<ReadOutcome, ProviderError>)| {
+            let answers = if cause == ReadCause::Deposed { &mut answered.deposed } else { &mut answered.seen };
             match result {
                 Ok(mut there) => {
                     if let ReadOutcome::Present(observed) = &mut there
@@ -190,31 +204,25 @@ async fn ask<'a>(
                     {
                         answered.diagnostics.push((number, address, std::mem::take(&mut observed.diagnostics)));
                     }
-                    let is_open = snapshot.open.contains_key(address);
-                    let differs = differing(there, snapshot.records.get(address), is_open);
-                    answered.seen.extend(differs.map(|differs| (number, address, differs)));
+                    let is_cut_off = matches!(cause, ReadCause::CutOff | ReadCause::Deposed);
+                    let differs = differing(there, snapshot.records.get(address), is_cut_off);
+                    answers.extend(differs.map(|differs| (number, address, differs)));
                 }
                 Err(error) => {
                     let code = code_of(&error);
                     let of_provider = error.session.as_ref().map(|_| Box::new(failure(&error, String::new)));
                     let message = error.message.into();
-                    let why = match (by_token, snapshot.open.contains_key(address)) {
-                        (false, _) => Why::Recorded,
-                        (true, true) => Why::CutOff,
-                        (true, false) => Why::Unsure,
-                    };
-                    if why != Why::Recorded {
-                        answered.seen.push((number, address, PinnedRead::Unknown));
+                    if cause != ReadCause::Recorded {
+                        answers.push((number, address, PinnedRead::Unknown));
                     }
-                    answered
-                        .unread
-                        .push((number, Unread { address: address.clone(), code, message, of_provider, why }));
+                    let unread = Unread { address: address.clone(), code, message, of_provider, cause };
+                    answered.unread.push((number, unread));
                 }
             }
         };
     let mut under_way = FuturesUnordered::new();
-    for (number, ResourceRead { target, request }) in questions {
-        let (address, by_token) = (target.address, request.token.is_some());
+    for (number, ResourceRead { target, request, cause }) in questions {
+        let address = target.address;
         let is_create = request.id.is_none();
         let mut asked = Box::pin(async move {
             let seen = world.read(target, request).await;
@@ -222,12 +230,12 @@ async fn ask<'a>(
             let beside = || recorded_beside(snapshot, address).filter(|record| reads(catalogs, record));
             let seen = match &seen {
                 Ok(ReadOutcome::Absent) if is_create && let Some(record) = beside() => {
-                    let ResourceRead { target, request } = read_again(address, record, instances);
+                    let ResourceRead { target, request, .. } = read_again(address, record, instances);
                     world.read(target, request).await
                 }
                 _ => seen,
             };
-            (number, address, by_token, seen)
+            (number, address, cause, seen)
         });
         // What is answered at once need not queue.
         match futures::poll!(&mut asked) {
@@ -253,7 +261,7 @@ pub(crate) fn unread_then(answers: &Answers) -> Vec<Unread> {
         code: &codes::PROVIDER_FAILED,
         message: message.clone(),
         of_provider: None,
-        why: Why::Recorded,
+        cause: ReadCause::Recorded,
     });
     then.collect()
 }
@@ -317,6 +325,7 @@ pub(crate) fn report_unread<'u>(
 pub(crate) struct ResourceRead<'a> {
     pub(crate) target: ResourceTarget<'a>,
     pub(crate) request: ReadRequest<'a>,
+    pub(crate) cause: ReadCause,
 }
 
 /// A read of a recorded resource by its id.
@@ -336,7 +345,7 @@ pub(crate) fn read_again<'a>(
         private: &record.private,
         token: None,
     };
-    ResourceRead { target, request }
+    ResourceRead { target, request, cause: ReadCause::Recorded }
 }
 
 /// The object that is recorded at an address at which another one was being created when a run was cut off.
@@ -380,15 +389,15 @@ fn differing(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Opt
     }
 }
 
-/// Addresses whose observation is not about the recorded object, but about another one: an object that was to be
-/// created and has no record yet, or a deposed object that was being deleted.
+/// Addresses whose observation is not about the recorded object, but about one that was to be created and has no record
+/// yet.
 pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Address> {
     let open = snapshot.open.iter().filter(|(address, open)| {
         let not_made = open.intent.op == StatusOp::Create
             && !matches!(answers.seen.get(*address), Some(PinnedRead::Present { .. }));
         let of_recorded = recorded_beside(snapshot, address).is_some_and(|record| reads(catalogs, record))
             && !matches!(answers.seen.get(*address), Some(PinnedRead::Unknown));
-        open.intent.deposed || not_made && snapshot.records.contains_key(*address) && !of_recorded
+        not_made && snapshot.records.contains_key(*address) && !of_recorded
     });
     open.map(|(address, _)| address.clone()).collect()
 }

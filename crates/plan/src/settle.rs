@@ -37,7 +37,11 @@ pub(crate) fn settle(
     let mut not_made: Vec<(Address, Diagnostic)> = Vec::new();
     for (address, open) in std::mem::take(&mut snapshot.open) {
         let before = snapshot.records.get(&address).cloned();
-        let seen = answers.seen.get(&address);
+        let seen = match open.intent.deposed {
+            // A plan that an earlier version saved does not have the answer.
+            true => Some(answers.deposed.get(&address).unwrap_or(&PinnedRead::Unknown)),
+            false => answers.seen.get(&address),
+        };
         let verdict = verdict(&address, options);
         if let Some((decided, _)) = &verdict {
             used.insert(decided);

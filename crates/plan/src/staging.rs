@@ -72,10 +72,10 @@ pub(crate) async fn read_world(
         let (only_cut_off, adopted) = (!options.refresh, &options.adopted);
         *refreshed = refresh::refresh(snapshot, only_cut_off, adopted, catalogs, world, &mut answers).await;
         let unread = &mut refreshed.unread;
-        let unsure = unread.extract_if(.., |one| one.why == refresh::Why::Unsure).collect::<Vec<_>>();
+        let unsure = unread.extract_if(.., |one| one.cause == refresh::ReadCause::Unsure).collect::<Vec<_>>();
         settle::report_unsure(&unsure, instance, options, found);
         // `settle` reports interrupted calls with what a person can do about them.
-        unread.retain(|one| one.why == refresh::Why::Recorded);
+        unread.retain(|one| one.cause == refresh::ReadCause::Recorded);
     }
     answers
 }

@@ -242,14 +242,9 @@ async fn objects(staged: &Staged, world: &dyn World, found: &mut Diagnostics) ->
             return None;
         }
         let answers = &plan.answers;
-        // What was read where the delete of a deposed object was cut off is about that object.
-        let is_of_record = |seen: &&PinnedRead| match seen {
-            PinnedRead::Absent => false,
-            PinnedRead::Present { id, .. } => record.deposed_objects().all(|old| old.id != *id),
-            PinnedRead::Unknown => true,
-        };
+        let is_of_record = |seen: &&PinnedRead| !matches!(seen, PinnedRead::Absent);
         let then = answers.imports.get(address).or_else(|| answers.seen.get(then_at).filter(is_of_record));
-        let ResourceRead { target, request } = read_again(address, record, &instances);
+        let ResourceRead { target, request, .. } = read_again(address, record, &instances);
         Some(async move { (address, ty, record, then, world.read(target, request).await) })
     });
     for (address, ty, record, then, now) in futures::future::join_all(asked.collect::<Vec<_>>()).await {

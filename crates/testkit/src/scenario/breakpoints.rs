@@ -83,6 +83,15 @@ fn action(step: &Step) -> Option<StatusOp> {
     }
 }
 
+/// The breakpoint before an operation.
+fn before(operation: Operation) -> Breakpoint {
+    match operation {
+        Operation::Create => Breakpoint::PreCreate,
+        Operation::Update => Breakpoint::PreUpdate,
+        Operation::Delete => Breakpoint::PreDelete,
+    }
+}
+
 /// The breakpoints of the declared resource to which an address belongs.
 fn of(stops: &IndexMap<Name, Breakpoints>, address: &Address) -> Breakpoints {
     let declared = address.path.is_empty() && address.link.is_none();
@@ -202,6 +211,8 @@ impl Monitor {
         self.reported.extend(expected.begun);
         let (mut ignores_breakpoints, mut goes_back) = (expected.ignores_breakpoints, false);
         let mut done_now = HashSet::new();
+        // Actions that an automatic rollback began. An operation that continues one does not stop before it.
+        let mut begun_by_rollback: HashSet<(String, Breakpoint)> = HashSet::new();
         for event in &run.events {
             match event {
                 // The operation that failed has ended, and what goes back stops nowhere.
@@ -211,6 +222,9 @@ impl Monitor {
                 }
                 // A delete-first replacement may delete the old resource while the new one has to wait.
                 Event::Started { operation: Operation::Delete, replacing: true, .. } => {}
+                Event::Started { address, operation, .. } if goes_back => {
+                    begun_by_rollback.insert((address.to_string(), before(*operation)));
+                }
                 Event::Started { address, .. } if closed.contains(&address.to_string()) => {
                     violations.push(format!("{address} starts behind a breakpoint"));
                 }
@@ -228,6 +242,7 @@ impl Monitor {
                         _ => (StatusOp::Update, *replacing),
                     };
                     self.reported.retain(|(other, at)| *other != name || !at.is_before());
+                    begun_by_rollback.retain(|(other, _)| *other != name);
                     self.owed.retain(|(other, _)| *other != name);
                     if ignores_breakpoints {
                         continue;
@@ -244,6 +259,7 @@ impl Monitor {
                 _ => {}
             }
         }
+        self.reported.extend(begun_by_rollback);
         for (address, at) in Stop::waiting(stops) {
             self.reported.insert((address.to_string(), at));
             self.owed.remove(&(address.to_string(), at));
