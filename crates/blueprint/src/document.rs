@@ -66,10 +66,17 @@ impl Blueprint {
         if packages.is_empty() {
             return;
         }
-        let resources = self.resources.values_mut().map(|resource| &mut resource.type_name);
+        let resources = self
+            .resources
+            .values_mut()
+            .flat_map(|resource| [&mut resource.type_name].into_iter().chain(resource.stands_for.as_deref_mut()));
+        let children = self.children.values_mut().flat_map(|child| {
+            let group = child.expansion.as_mut().map(|expansion| &mut expansion.kind);
+            child.stands_for.iter_mut().chain(group)
+        });
         let sources = self.data_sources.values_mut().map(|source| &mut source.type_name);
         let inputs = self.inputs.values_mut().filter_map(|input| input.custom_type.as_mut());
-        for written in resources.chain(sources).chain(inputs) {
+        for written in resources.chain(children).chain(sources).chain(inputs) {
             written.item = packages.resolve(written.item.name().clone());
         }
     }
@@ -394,7 +401,7 @@ pub struct Child {
     pub path: Expr,
     /// The type name that it replaces, if it is written as a resource of a type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stands_for: Option<Spanned<Name>>,
+    pub stands_for: Option<Spanned<TypeId>>,
     /// Its inputs.
     pub inputs: Vec<(Spanned<Name>, Expr)>,
     /// The kind of source it is read from.
@@ -435,8 +442,8 @@ pub struct SourceMetadata {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expansion {
-    /// The kind of group, as a type name of the dialect.
-    pub kind: Spanned<Name>,
+    /// The kind of group, as a type of the dialect.
+    pub kind: Spanned<TypeId>,
     /// Its definition, in the document that declares it.
     pub spec: Expr,
     /// The place of the key of the definition.

@@ -184,7 +184,7 @@ fn child_element(
     let rules = root.checked.rules;
     let spec = child.expansion.as_ref().map(|expansion| {
         let value = evaluation.present(ExpressionSite::of(0, name), &expansion.spec, &mut Diagnostics::new()).ok();
-        let ty = catalogs.resource_type(&TypeId::from(&expansion.kind.item));
+        let ty = catalogs.resource_type(&expansion.kind.item);
         let given = match (&value, ty) {
             (Some(value), TypeRef::Known(ty)) => {
                 let (expr, holder) = (&expansion.spec, expansion.spec_key);
@@ -208,7 +208,7 @@ fn child_element(
     ResolvedElement {
         name: name.clone(),
         type_name: match &child.stands_for {
-            Some(written) => TypeId::from(&written.item),
+            Some(written) => written.item.clone(),
             None => child.path.as_literal().and_then(Value::as_text).unwrap_or_default().into(),
         },
         is_child: true,

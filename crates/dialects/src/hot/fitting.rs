@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::blueprint::{Blueprint, Field, Kind, Map, Name, Schema, SupportStatus, Value};
+use ::blueprint::{Blueprint, Field, Kind, Map, Name, Schema, SupportStatus, TypeId, Value};
 use diag::{Diagnostics, NativeMessage, Severity, Span, Spanned};
 use expr::ValueStep;
 use pycompat::{EqualityKey, Flags, Pattern};
@@ -278,7 +278,7 @@ fn rules(field: &Field) -> Vec<Rule> {
 /// Whether a template fits a type that it is registered for (decision Heat 8.3).
 pub(super) fn stands_for(
     document: &Blueprint,
-    type_name: &Spanned<Name>,
+    type_name: &Spanned<TypeId>,
     schema: &Schema,
     attributes: &[Name],
     found: &mut Diagnostics,

@@ -1,6 +1,8 @@
 //! The section `resources` (decision Heat 9).
 
-use ::blueprint::{Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, Value};
+use ::blueprint::{
+    Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, TypeId, Value,
+};
 use diag::{Code, Diagnostic, NativeMessage, Severity, Span, Spanned};
 use syntax::{Content, Node};
 
@@ -70,9 +72,9 @@ pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
 struct ParsedResource {
     name: Spanned<Name>,
     /// The resolved type: a type, or the path of a template.
-    type_name: Spanned<Name>,
+    type_name: Spanned<TypeId>,
     /// The type as it is written, if the registry maps it to another one.
-    stands_for: Option<Spanned<Name>>,
+    stands_for: Option<Spanned<TypeId>>,
     spec: Expr,
     spec_key: Span,
     metadata: Option<Expr>,
@@ -87,10 +89,11 @@ struct ParsedResource {
 
 fn declare_group(body: ParsedResource, condition: Option<Expr>, blueprint: &mut Blueprint) {
     let ParsedResource { name, type_name, spec, spec_key, policy, metadata, .. } = body;
-    let (expansion, inputs) = groups::expansion(type_name.clone(), spec, spec_key, policy, metadata);
+    let path = Expr::literal(Value::Text(type_name.item.name().clone()), type_name.span);
+    let (expansion, inputs) = groups::expansion(type_name, spec, spec_key, policy, metadata);
     let child = Child {
         span: name.span,
-        path: Expr::literal(Value::Text(type_name.item), type_name.span),
+        path,
         stands_for: body.stands_for,
         inputs,
         source: None,
@@ -118,7 +121,7 @@ fn declare_child(body: ParsedResource, condition: Option<Expr>, blueprint: &mut 
     inputs.push((named(FACADE, name.span), Expr::new(ExprKind::Map(facade), name.span)));
     let child = Child {
         span: name.span,
-        path: Expr::literal(Value::Text(type_name.item), type_name.span),
+        path: Expr::literal(Value::Text(type_name.item.name().clone()), type_name.span),
         stands_for: body.stands_for,
         inputs,
         source: None,
@@ -135,7 +138,6 @@ fn declare_child(body: ParsedResource, condition: Option<Expr>, blueprint: &mut 
 
 fn declare_resource(body: ParsedResource, condition: Option<Expr>, blueprint: &mut Blueprint) {
     let metadata = ResourceMetadata { custom: body.metadata, ..ResourceMetadata::default() };
-    let type_name = Spanned::new(body.type_name.item.into(), body.type_name.span);
     let resource = Resource {
         condition: condition.map(Box::new),
         depends_on: body.depends_on,
@@ -143,11 +145,11 @@ fn declare_resource(body: ParsedResource, condition: Option<Expr>, blueprint: &m
         metadata,
         lifecycle: body.lifecycle,
         removal: body.removal,
-        stands_for: body.stands_for.map(|written| Box::new(Spanned::new(written.item.into(), written.span))),
+        stands_for: body.stands_for.map(Box::new),
         update_policy: body.policy.map(Box::new),
         external: body.external,
         description: body.description,
-        ..Resource::new(body.name.span, type_name, body.spec_key, body.spec)
+        ..Resource::new(body.name.span, body.type_name, body.spec_key, body.spec)
     };
     blueprint.resources.insert(body.name.item, resource);
 }
@@ -267,8 +269,9 @@ impl Lowering {
         let name = definition.name.clone();
         let written = self.type_of(&definition)?;
         let meaning = self.meanings.get(&name.item).cloned().unwrap_or_else(|| written.item.clone());
-        let type_name = Spanned::new(meaning, written.span);
-        let stands_for = (written.item != type_name.item).then_some(written);
+        let is_mapped = written.item != meaning;
+        let type_name = Spanned::new(TypeId::from(meaning), written.span);
+        let stands_for = is_mapped.then(|| Spanned::new(TypeId::from(written.item), written.span));
         self.message_path = MessagePath::to(TemplatePart::Properties, &name.item);
         let before = self.reader.found.len();
         let spec = match definition.get("properties") {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::blueprint::{AccessorKind, Blueprint, Child, Expansion, Input, Name, Ref, ReferenceHead, Schema, Value};
+use ::blueprint::{AccessorKind, Blueprint, Child, Expansion, Input, Name, Ref, ReferenceHead, Schema, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, NativeMessage, Span, Spanned};
 
 use super::codes::TOO_LARGE;
@@ -164,7 +164,7 @@ impl ChildRules for HotRules {
     fn stand_for(
         &self,
         document: &Blueprint,
-        type_name: &Spanned<Name>,
+        type_name: &Spanned<TypeId>,
         schema: &Schema,
         attributes: &[Name],
         found: &mut Diagnostics,

@@ -1,6 +1,6 @@
 //! How a document and its children fit together.
 
-use blueprint::{Blueprint, Name, Schema};
+use blueprint::{Blueprint, Name, Schema, TypeId};
 use diag::{Diagnostics, Spanned};
 
 /// How documents of a dialect include others.
@@ -35,7 +35,7 @@ pub trait ChildRules: Send + Sync {
     fn stand_for(
         &self,
         _document: &Blueprint,
-        _type_name: &Spanned<Name>,
+        _type_name: &Spanned<TypeId>,
         _schema: &Schema,
         _attributes: &[Name],
         _found: &mut Diagnostics,

@@ -1,6 +1,6 @@
 //! How the members of a group are defined, as an expression.
 
-use ::blueprint::{Accessor, AccessorKind, Expansion, Expr, ExprKind, Name, ReferenceHead, Value};
+use ::blueprint::{Accessor, AccessorKind, Expansion, Expr, ExprKind, Name, ReferenceHead, TypeId, Value};
 use diag::{Span, Spanned};
 
 use crate::Expanding;
@@ -10,7 +10,7 @@ use crate::hot::native::indexed;
 
 /// A group from its definition, and the inputs of its document: every computed part of the definition of members.
 pub(crate) fn expansion(
-    kind: Spanned<Name>,
+    kind: Spanned<TypeId>,
     spec: Expr,
     spec_key: Span,
     policy: Option<Expr>,

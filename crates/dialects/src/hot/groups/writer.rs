@@ -1,6 +1,6 @@
 //! Writes the document of a group: evaluates the definition as far as it is known, and adds members.
 
-use ::blueprint::{Blueprint, Child, Expansion, Expr, ExprKind, Name, Resource, ResourceMetadata, Value};
+use ::blueprint::{Blueprint, Child, Expansion, Expr, ExprKind, Name, Resource, ResourceMetadata, TypeId, Value};
 use diag::{Diagnostics, Span, Spanned};
 
 use super::definition::{expansion, part, taken_apart};
@@ -177,10 +177,10 @@ impl GroupWriter<'_> {
         let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
         let context = crate::hot::context::of(self.place.context);
         let (kind, meaning) = context.meaning(&type_name, name);
-        let stands_for = (meaning != type_name).then(|| Spanned::new(type_name, span));
-        let type_name = Spanned::new(meaning, span);
+        let stands_for = (meaning != type_name).then(|| Spanned::new(TypeId::from(type_name), span));
+        let type_name = Spanned::new(TypeId::from(meaning), span);
         self.names.push((name.clone(), kind));
-        let path = Expr::literal(Value::Text(type_name.item.clone()), span);
+        let path = Expr::literal(Value::Text(type_name.item.name().clone()), span);
         let said = |key: &str| part(definition, key).filter(|expr| expr.as_literal().is_none_or(|it| !it.is_null()));
         let (removal, policy) = (said("deletion_policy").cloned().map(Box::new), said("update_policy").cloned());
         match kind {
@@ -192,7 +192,7 @@ impl GroupWriter<'_> {
                     lifecycle: context.lifecycle(name),
                     removal,
                     update_policy: policy.map(Box::new),
-                    ..Resource::new(span, Spanned::new(type_name.item.into(), type_name.span), spec_key, spec)
+                    ..Resource::new(span, type_name, spec_key, spec)
                 };
                 self.blueprint.resources.insert(name.clone(), resource);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use blueprint::{Child, Expr, ExprKind, Name, TypeId, Value};
+use blueprint::{Child, Expr, ExprKind, Name, Value};
 use diag::{Diagnostics, Severity};
 use dialects::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 use provider::TypeRef;
@@ -24,7 +24,7 @@ impl Checker<'_> {
         let blueprint = self.blueprint;
         for (name, child) in &blueprint.children {
             let mut found = Diagnostics::new();
-            let ty = child.expansion.as_ref().map(|it| self.catalogs.resource_type(&TypeId::from(&it.kind.item)));
+            let ty = child.expansion.as_ref().map(|it| self.catalogs.resource_type(&it.kind.item));
             let ty = ty.as_ref().and_then(|ty| if let TypeRef::Known(ty) = ty { Some(ty) } else { None });
             let there = child.condition.as_ref().is_none_or(|it| !known.is_false(it));
             self.removal(child.removal.as_deref(), known);
@@ -67,7 +67,7 @@ impl Checker<'_> {
             let place = ExpressionPlace::new(ExpressionPart::Spec, name, &expansion.spec);
             self.attributes(place, &mut found);
             let value = known.value_at(place, &mut found);
-            let ty = self.catalogs.resource_type(&TypeId::from(&expansion.kind.item));
+            let ty = self.catalogs.resource_type(&expansion.kind.item);
             if let (Some(value), TypeRef::Known(ty)) = (value, ty) {
                 let (expr, holder) = (&expansion.spec, expansion.spec_key);
                 let at = SpecAt { expr, holder, resource: name, part: ExpressionPart::Spec };
@@ -113,7 +113,7 @@ impl Checker<'_> {
         let included = &self.child(at)?.checked;
         let below = &included.blueprint;
         if let Some(written) = &child.stands_for
-            && let TypeRef::Known(ty) = self.catalogs.resource_type(&TypeId::from(&written.item))
+            && let TypeRef::Known(ty) = self.catalogs.resource_type(&written.item)
         {
             let attributes: Vec<Name> = ty.attribute_names().map(|(name, _)| name.clone()).collect();
             included.rules.children.stand_for(below, written, &ty.schema, &attributes, found);
