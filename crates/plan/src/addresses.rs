@@ -1,4 +1,4 @@
-//! Addresses that a person named: which resources they cover, and whether there are such resources.
+//! The addresses that a user names: which resources they cover, and whether these resources exist.
 
 use blueprint::{Address, LinkName, Name};
 use diag::{Diagnostic, Diagnostics};
@@ -9,23 +9,24 @@ use crate::codes;
 use crate::draft::Draft;
 use crate::model::AddressSet;
 
-/// Named addresses. A template covers all its members, a child document everything in it, a link all its parts.
+/// The addresses that a user named. A template covers all its members, a child document everything in it, a link all
+/// its parts.
 pub struct SelectedAddresses {
     all: AddressSet,
 }
 
 impl SelectedAddresses {
-    /// From addresses as a person gave them.
+    /// Creates the selection from the addresses that a user gave.
     pub fn new(addresses: &[Address]) -> SelectedAddresses {
         SelectedAddresses { all: addresses.iter().cloned().collect() }
     }
 
-    /// Whether none is named.
+    /// Whether no address is named.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Whether an address is named, or lies within something that is.
+    /// Whether the address, or an element that contains it, is named.
     pub fn covers(&self, address: &Address) -> bool {
         if self.all.is_empty() {
             return false;
@@ -33,7 +34,7 @@ impl SelectedAddresses {
         ancestors(address).any(|one| self.all.contains(&one))
     }
 
-    /// `unknown-address` for each that is neither in the document nor in the state.
+    /// Reports `unknown-address` for each named address that is neither in the document nor in the state.
     pub(crate) fn refuse_unknown(
         &self,
         draft: &Draft,
@@ -67,8 +68,8 @@ impl SelectedAddresses {
     }
 }
 
-/// `import-failed` for each of these addresses that is declared, but whose condition, or that of a child document
-/// around it, is false.
+/// Reports `import-failed` for each of these addresses that is declared, but whose condition, or the condition of a
+/// child document around it, is false.
 pub(crate) fn refuse_absent(
     importing: &[Address],
     draft: &Draft,
@@ -88,7 +89,7 @@ pub(crate) fn refuse_absent(
     }
 }
 
-/// The address itself and all that contain it, from the inside out.
+/// The address itself and the addresses that contain it, from the inside out.
 fn ancestors(address: &Address) -> impl Iterator<Item = Address> + use<> {
     let mut all = vec![address.clone()];
     match &address.link {
@@ -108,7 +109,7 @@ pub(crate) fn element_of(address: &Address) -> Address {
     Address::inside(&address.path, address.name.clone())
 }
 
-/// `unknown-address` for something that the state does not know.
+/// The diagnostic `unknown-address` for an address that is not in the state.
 pub(crate) fn unknown_in_state(address: &Address, snapshot: &Snapshot) -> Diagnostic {
     let shown = address.to_string();
     let names: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();

@@ -1,7 +1,7 @@
-//! What a plan states of child documents: each has an action of its own (decisions 4.2, 5.1); and what is recorded of
-//! them and of data sources.
+//! The changes of child documents in a plan: each child has an action of its own (decisions 4.2, 5.1). Also the records
+//! of children and data sources.
 //!
-//! Not here: the resources in them, which are planned like any others.
+//! Not here: the resources in children, which are planned like any others.
 
 use blueprint::{IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
@@ -19,7 +19,7 @@ use crate::exports::{compared, metadata_changes};
 use crate::model::{Action, ChildChange, ExportAction, ExportChange, LeftAlone, Step};
 use crate::targets::Untouched;
 
-/// The includes that lead to something, as addresses print them.
+/// The path of includes to a child, in the notation of addresses.
 pub(crate) fn place(path: &[Name]) -> Name {
     match path {
         [only] => only.clone(),
@@ -27,8 +27,8 @@ pub(crate) fn place(path: &[Name]) -> Name {
     }
 }
 
-/// What exports and metadata of the documents, and metadata of data sources, need from the world before they have
-/// values.
+/// Returns what the world must answer before the exports and metadata of documents, and the metadata of data sources,
+/// have values.
 pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     let mut needs = exports::needs(evaluation);
     let documents = evaluation.documents.clone();
@@ -60,7 +60,7 @@ pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     needs
 }
 
-/// The data sources of a document that are read and say something of themselves, by position.
+/// The data sources of a document that are read and have metadata, by position.
 fn described_sources(evaluation: &Evaluation, unit: &DocumentInstance) -> Vec<usize> {
     let sources = unit.blueprint().data_sources.values().enumerate();
     let described = sources.filter(|(at, source)| {
@@ -85,7 +85,7 @@ fn source_metadata(
     evaluation.metadata_of(ExpressionSite::of(unit, &owner), &source.metadata, found)
 }
 
-/// Returns what the state stores of children and data sources, as far as it is known. An element that reads something
+/// Returns the records of children and data sources, as far as their values are known. An element that reads something
 /// out of target keeps its former value. Mistakes of an export are reported even if no element reads it.
 pub fn declared(
     evaluation: &mut Evaluation,
@@ -104,7 +104,7 @@ pub fn declared(
         }
         for position in described_sources(evaluation, unit) {
             let Some((name, source)) = unit.blueprint().data_sources.get_index(position) else { continue };
-            // The world was asked for what it needs beforehand, in `needs`.
+            // The world has already answered what the metadata needs (see `needs`).
             let metadata = source_metadata(evaluation, number, position, &mut mistakes).unwrap_or_default();
             let record = DataRecord { type_name: source.type_name.item.clone(), metadata };
             declared.data_sources.insert(unit.named(name).into(), record);
@@ -131,7 +131,7 @@ fn child(
     found: &mut Diagnostics,
 ) -> ChildRecord {
     let mut child = ChildRecord::default();
-    // What is not shown is for those who include the document.
+    // A hidden export is only for the including document.
     let exports = unit.blueprint().exports.iter().enumerate();
     for (position, (name, export)) in exports.filter(|(_, (_, export))| !export.hidden) {
         if untouched.keeps(number, name) {
@@ -160,7 +160,7 @@ fn child(
     child
 }
 
-/// Whether the same is recorded of data sources.
+/// Whether two records of data sources are the same.
 pub(crate) fn same_sources(before: &Declared, after: &Declared) -> bool {
     before.data_sources.len() == after.data_sources.len()
         && after.data_sources.iter().all(|(name, source)| {
@@ -169,7 +169,7 @@ pub(crate) fn same_sources(before: &Declared, after: &Declared) -> bool {
         })
 }
 
-/// How many resources of each child stay as they are, by the includes that lead there.
+/// Counts the unchanged resources of each child, by the path of includes to the child.
 pub(crate) fn unchanged_in(draft: &Draft) -> IndexMap<Box<[Name]>, u64> {
     let mut unchanged: IndexMap<Box<[Name]>, u64> = IndexMap::default();
     let counts = |decision: &&Decision| {
@@ -185,7 +185,7 @@ pub(crate) fn unchanged_in(draft: &Draft) -> IndexMap<Box<[Name]>, u64> {
     unchanged
 }
 
-/// Includes that lead to something, and all those above.
+/// Paths of includes, each with all paths above it.
 #[derive(Default)]
 struct IncludePaths {
     all: indexmap::IndexSet<Box<[Name]>, foldhash::fast::FixedState>,
@@ -204,8 +204,8 @@ impl IncludePaths {
     }
 }
 
-/// What becomes of each child: the declared ones in the order of the documents, then those that only the state knows.
-/// `stays`: children that are not declared stay all the same, because the plan has no document or leaves them out.
+/// Returns the change of each child: the declared ones in the order of the documents, then those that are only in the
+/// state. With `stays`, undeclared children stay, because the plan has no document or leaves them out.
 pub(crate) fn changes(
     documents: Option<&Documents>,
     snapshot: &Snapshot,
@@ -224,7 +224,7 @@ pub(crate) fn changes(
     for step in steps.iter().filter(|step| step.action != Action::None) {
         touched.add(&step.address.path);
         step.moved_from.iter().for_each(|from| touched.add(&from.path));
-        // It was there before it moved here.
+        // The child that the resource moves out of existed before.
         step.moved_from.iter().for_each(|from| before.add(&from.path));
     }
     let declared: Vec<Box<[Name]>> = match documents {
@@ -262,7 +262,7 @@ pub(crate) fn changes(
         ChildChange { address, action, unchanged, exports, metadata }
     };
     let mut changes: Vec<ChildChange> = every.map(change).collect();
-    // Something changes above as soon as it does below.
+    // A child changes if a child inside it changes.
     let mut below = IncludePaths::default();
     for child in changes.iter().filter(|child| child.action != ExportAction::Unchanged) {
         below.add(&child.address.split('/').map(Name::from).collect::<Vec<_>>());
@@ -276,7 +276,7 @@ pub(crate) fn changes(
     changes
 }
 
-/// Reports every part of a document that needs something that is not built yet.
+/// Reports each feature of a document that is not implemented yet.
 pub(crate) fn refuse_unsupported(checked: &Checked, found: &mut Diagnostics) {
     let blueprint = &checked.blueprint;
     let mut refuse = |span: Span, what: String| {

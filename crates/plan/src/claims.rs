@@ -1,7 +1,7 @@
 //! One object has one owner: no two resources of an instance, and no two instances of a state, manage the same object.
 //!
-//! A claim is a type with the provider's id. Ids of objects that are to be created are known where the type's provider
-//! says them beforehand (`preflights`).
+//! A claim is a type and an object's id at its provider. The id of an object that is to be created is known if the
+//! provider of its type returns it beforehand (`preflights`).
 //!
 //! Not here: two resources that name one address (`check`).
 
@@ -21,12 +21,13 @@ type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
 /// A type and an id.
 type Claim = (TypeId, Name);
 
-/// Whether ids of a type stand for objects in the world, each known beforehand, and not for values in the state.
+/// Whether an id of this type identifies an object in the world, is known before the create, and is not a value in the
+/// state.
 fn names_its_objects(ty: &ResourceType) -> bool {
     ty.capabilities.preflights && ty.capabilities.imports
 }
 
-/// The claim of a decision that the resource owns the object from now on; none where its id is not known.
+/// The claim of a resource to the object that it will manage; `None` if the id is not known.
 fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
     let ty = decision.ty.as_ref()?;
     let recorded = || decision.prior.as_ref().map(|record| record.id.clone());
@@ -39,8 +40,8 @@ fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
     Some((ty.name.clone(), id.filter(|id| !id.is_empty())?))
 }
 
-/// Reports `claimed-twice` for each object of a draft that another address or instance manages. Returns their
-/// addresses.
+/// Reports `claimed-twice` for each object of a draft that another address or instance manages. Returns the addresses
+/// in the draft that claim such an object.
 pub(crate) async fn refuse(
     draft: &Draft,
     answers: &Answers,
@@ -74,7 +75,8 @@ pub(crate) async fn refuse(
         found.push(placed(diagnostic, made.span).help(help));
         claimed.insert(to.clone());
     }
-    // What is as it was and stays so takes nothing from anybody; what is deleted does.
+    // An unchanged resource takes nothing from other instances, so its claim is dropped. A deletion may, so its claim
+    // is added.
     claims.retain(|_, decision| decision.action != Action::None);
     let is_told = |decision: &&Decision| {
         decision.action == Action::Delete && decision.ty.as_ref().is_some_and(|ty| names_its_objects(ty))

@@ -25,5 +25,5 @@ diag::codes! {
     ROLLBACK_INCOMPLETE = Error "rollback-incomplete": "not everything could be undone";
 }
 
-/// Codes that are about what would be done with a document and not about the document: with them no include fails.
+/// Codes about the actions of a plan and not about a document: such a diagnostic does not make an include fail.
 pub const OF_ACTIONS: &[&diag::Code] = &[&PROTECTED, &PROVIDER_FAILED, &RETRIES_EXHAUSTED, &UNSUPPORTED_FEATURE];

@@ -1,6 +1,6 @@
-//! The record of a resource after a call that was cut off, from what was read of the resource.
+//! The record of a resource after a call that was cut off, derived from the read of the object.
 //!
-//! Not here: what is read (`refresh`), and what a person decides of an outcome that is unknown (`settle`).
+//! Not here: the read (`refresh`), and the user's decision about an unknown outcome (`settle`).
 
 use std::sync::Arc;
 
@@ -47,10 +47,10 @@ pub(crate) fn after_cut_off(
             let inputs = filled(&intent.inputs, fields);
             Some(Arc::new(Record {
                 type_name: intent.type_name.clone(),
-                // Whether it is stable has not been seen.
+                // The read does not say whether the object is stable.
                 status: Status::new(StatusOp::Create, StatusWord::Configured),
                 id: id.clone(),
-                // As it was created: later changes by others are drift.
+                // The outputs as of the create: later changes by others are drift.
                 outputs: marked(&as_sent(fields, &inputs), &inputs),
                 inputs,
                 private: private.clone(),
@@ -82,7 +82,7 @@ pub(crate) fn after_cut_off(
             };
             let done = wanted.is_some_and(|wanted| {
                 let all = wanted.iter().all(|(key, value)| fields.get(key).is_some_and(|seen| same(seen, value)));
-                // A field that was to be removed is still there as long as it is seen.
+                // A field that the update removes must no longer have a value.
                 let stays = |(key, seen): (&Name, &Value)| !seen.is_null() && !wanted.contains_key(key) && goes(key);
                 all && !fields.as_map().is_some_and(|fields| fields.iter().any(stays))
             });
@@ -153,7 +153,7 @@ fn with_drift(seen: &Value, old: &Record, sent: &Value, is_input: impl Fn(&Name)
 }
 
 /// The inputs that were sent. A value that was unknown when the intent was written is taken from the fields that were
-/// read; without one there it is left out.
+/// read; it is left out if they lack it.
 pub(crate) fn filled(sent: &Value, fields: &Value) -> Value {
     fn walk(sent: &Value, seen: Option<&Value>) -> Option<Value> {
         match sent {
@@ -182,7 +182,7 @@ pub(crate) fn filled(sent: &Value, fields: &Value) -> Value {
     }
 }
 
-/// The fields that were read, with the fields that were sent in the form in which they were sent.
+/// The fields that were read. A sent field with another value in the read keeps the value that was sent.
 fn as_sent(fields: &Value, sent: &Value) -> Value {
     let Some(sent) = sent.as_map() else { return fields.clone() };
     let mut all = fields.as_map().cloned().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What is decided about one resource, link or part of a link.
+//! The decision about one resource, link or part of a link.
 //!
-//! Not here: how it is decided (`drafting`, `links`, `reconcile`).
+//! Not here: how decisions are made (`drafting`, `links`, `reconcile`).
 
 use std::sync::Arc;
 
@@ -19,9 +19,10 @@ use crate::model::{Action, Batch, Reason};
 #[derive(Clone, Debug)]
 pub(crate) struct Decision {
     pub(crate) address: Address,
-    /// Position of the resource in the document, and of the member in it; none for what only the state knows.
+    /// Position of the resource in the document, and of the member in it; `None` for links, their parts, and resources
+    /// that only the state knows.
     pub(crate) element: Option<(u32, Option<u32>)>,
-    /// What of a link it is about, if it is.
+    /// The link or the part of a link, if the decision is about one.
     pub(crate) linked: Option<Arc<Linked>>,
     pub(crate) type_name: TypeId,
     pub(crate) ty: Option<Arc<ResourceType>>,
@@ -33,7 +34,8 @@ pub(crate) struct Decision {
     pub(crate) condition_open: bool,
     /// All changes are only recorded: no call is made.
     pub(crate) only_recorded: bool,
-    /// Only what is recorded beside the spec differs: metadata, dependencies, lifecycle.
+    /// The record must be written even without a call: more than the spec may differ (metadata, dependencies,
+    /// lifecycle).
     pub(crate) record_differs: bool,
     pub(crate) desired: Value,
     pub(crate) metadata: Value,
@@ -45,7 +47,7 @@ pub(crate) struct Decision {
     pub(crate) expired: Option<Name>,
     /// The configuration of its provider, if a resource declares it.
     pub(crate) provider: Option<Arc<ProviderInstance>>,
-    /// What it uses, as its record will say.
+    /// Its direct dependencies, as its record will list them.
     pub(crate) dependencies: Vec<Address>,
     pub(crate) protection: Protection,
     pub(crate) lineage: Lineage,
@@ -57,29 +59,30 @@ pub(crate) struct Decision {
 /// The opaque data of a provider about one object.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PrivateData {
-    /// Those of the object as it is now: as read if it was read, else as recorded.
+    /// The data of the object as it is now: as read if it was read, else as recorded.
     pub(crate) now: Value,
-    /// What the provider planned for the change of the object; null if it planned none.
+    /// The data that the provider returned when it planned the change; null if it returned none.
     pub(crate) planned: Value,
 }
 
 impl PrivateData {
-    /// What a plan of the new resource starts from: what the plan of the change answered, else that of the old object.
+    /// The data for the plan of the new resource: from the plan of the change if there is one, else from the old
+    /// object.
     pub(crate) fn latest(&self) -> &Value {
         if self.planned.is_null() { &self.now } else { &self.planned }
     }
 }
 
-/// Where a resource comes from.
+/// The origin of a resource.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lineage {
-    /// The abstract resource that a transform made it from, as addresses print.
+    /// The abstract resource from which a transform made it, in the notation of addresses.
     pub(crate) made_from: Option<Name>,
-    /// The address it had before.
+    /// Its address before a move.
     pub(crate) moved_from: Option<Address>,
 }
 
-/// What must not be done to a resource.
+/// Restrictions on the actions on a resource.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Protection {
     /// It stays in the world when it is no longer declared.
@@ -104,8 +107,8 @@ impl Decision {
         ResourceTarget::new(&self.address, &self.type_name, folder).managed_by(self.provider.as_deref())
     }
 
-    /// Whether anything else is to be recorded than a record has. A resource that moves to another configuration of its
-    /// provider is only recorded with it: the configurations may mean the same account.
+    /// Whether the new record differs from this record. If a resource moves to another configuration of its provider,
+    /// only its record changes: both configurations may mean the same account.
     pub(crate) fn differs_from(&self, record: &Record) -> bool {
         self.desired != record.inputs
             || self.metadata != record.metadata
@@ -117,7 +120,7 @@ impl Decision {
     }
 }
 
-/// A decision about a resource that only the state knows: nothing is to be done yet.
+/// A decision about a resource that only the state knows, still without an action.
 pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Catalogs) -> Decision {
     let ty = match catalogs.resource_type(&record.type_name) {
         TypeRef::Known(ty) => Some(ty),
@@ -155,7 +158,7 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
     }
 }
 
-/// What becomes of a resource that is removed. Where the document still declares it, the document says how.
+/// The decision to remove a resource. If the document still declares the resource, its declared lifecycle applies.
 pub(crate) fn removal(
     address: &Address,
     record: &Arc<Record>,

@@ -1,6 +1,6 @@
-//! All decisions of a plan before they are put in order, with what else was found while they were made.
+//! All decisions of a plan before they are ordered, and what else is found while they are made.
 //!
-//! Not here: making them (`drafting`), putting them in order (`tasks`).
+//! Not here: making the decisions (`drafting`), ordering them (`tasks`).
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ pub(crate) struct Draft {
     pub(crate) decisions: Vec<Decision>,
     pub(crate) groups: IndexMap<Name, Vec<Address>>,
     pub(crate) absent: Vec<Address>,
-    /// The links that the document makes.
+    /// The links of the document.
     pub(crate) links: HashSet<Address>,
     pub(crate) imports: Imports,
-    /// Groups whose members come and go in batches, one after the other.
+    /// Groups that change in batches: the batches of each group, one after the other.
     pub(crate) batches: Vec<Vec<DraftGroup>>,
-    /// What stands in the way of creates.
+    /// The obstacles to operations.
     pub(crate) obstacles: Vec<Obstacle>,
 }
 
@@ -30,15 +30,15 @@ pub(crate) struct Draft {
 pub(crate) struct DraftGroup {
     /// The members to create or change.
     pub(crate) comes: Vec<Address>,
-    /// The members to delete. They are not urgent.
+    /// The members to delete. The next batch does not wait for these deletes.
     pub(crate) goes: Vec<Address>,
     pub(crate) pause: Duration,
 }
 
-/// Something that keeps an operation from being carried out.
+/// Something in the world that prevents an operation.
 pub(crate) struct Obstacle {
     pub(crate) address: Address,
-    /// The id of what is to be created, where that is what something stands in the way of.
+    /// The id of the object to create, if the obstacle prevents a create.
     pub(crate) id: Option<Name>,
     pub(crate) diagnostic: Diagnostic,
 }

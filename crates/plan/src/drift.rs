@@ -1,8 +1,8 @@
-//! What differs between the state and the world, by itself: for a person who wants to know, not for a plan.
+//! Drift: the differences between the records and the world. A user can ask for drift without a plan.
 //!
-//! Which fields count is the same for both (decision 5.5): ignored ones never, computed ones only where the catalogue
-//! tracks them or the document has set them. What a link has written is drift of the link, not of its target (decision
-//! 3.2).
+//! The same fields count with and without a plan (decision 5.5): ignored ones never, computed ones only where the
+//! catalogue tracks them or the document has set them. A difference in what a link has written is drift of the link,
+//! not of its target (decision 3.2).
 
 use std::sync::Arc;
 
@@ -26,36 +26,36 @@ use crate::refresh::{self, Refreshed};
 /// One resource whose object differs from its record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drifted {
-    /// Which.
+    /// Its address.
     pub address: Address,
     /// Its type.
     pub type_name: TypeId,
-    /// In what way.
+    /// Its drift.
     pub how: Drift,
 }
 
-/// How an object differs from its record.
+/// The difference between an object and its record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drift {
-    /// It is there, with other fields: before as recorded, after as seen, secrets marked.
+    /// The object exists, with other fields: before as recorded, after as read, secrets marked.
     Differs(Vec<Change>),
-    /// It is as recorded, but the provider says that it should be replaced, for this reason.
+    /// The object is as recorded, but the provider says that it should be replaced, for this reason.
     Expired(Name),
-    /// It is not there.
+    /// The object does not exist.
     Vanished,
 }
 
 /// The result of reading all recorded resources.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DriftScan {
-    /// What is not as recorded, in the order of the records.
+    /// The resources that are not as recorded, in the order of the records.
     pub drifted: Vec<Drifted>,
-    /// What could not be read, and why: nothing is known of whether it has drifted.
+    /// The resources that could not be read, and why. Whether they have drifted is not known.
     pub unread: IndexMap<Address, Name>,
 }
 
-/// Reads everything that is recorded and compares. What cannot be read is an error in `found`, and does not keep the
-/// rest from being compared. Resources whose call was cut off are left out: what became of them the next plan says.
+/// Reads all recorded resources and compares. A resource that cannot be read is an error in `found`; the others are
+/// still compared. Resources whose call was cut off are left out: the next plan settles them.
 pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> DriftScan {
     let mut answers = Answers::default();
     let world = RetryingWorld::new(world, catalogs);
@@ -67,7 +67,7 @@ pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, 
     DriftScan { drifted: seen(snapshot, catalogs, &answers), unread: answers.unread }
 }
 
-/// What was seen that is not as recorded, in the order of the records.
+/// The drift that reads have shown, in the order of the records.
 pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) -> Vec<Drifted> {
     if answers.seen.is_empty() {
         return Vec::new();
@@ -102,7 +102,8 @@ pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) 
     all
 }
 
-/// Keeps what lies within these addresses, if there are any; `unknown-address` for one that the state does not know.
+/// Keeps only resources that these addresses cover, if there are any addresses. Reports `unknown-address` for an
+/// address that is not in the state.
 pub fn only(all: &mut DriftScan, addresses: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
     if addresses.is_empty() {
         return;
@@ -118,7 +119,7 @@ pub fn only(all: &mut DriftScan, addresses: &[Address], snapshot: &Snapshot, fou
     all.unread.retain(|address, _| named.covers(address));
 }
 
-/// What links have written, by target.
+/// The values that links have written, by target.
 fn written_by_links(snapshot: &Snapshot) -> DeterministicMap<Address, Vec<(Address, Contribution)>> {
     let mut written: DeterministicMap<Address, Vec<(Address, Contribution)>> = DeterministicMap::default();
     for (link, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
@@ -131,7 +132,7 @@ fn written_by_links(snapshot: &Snapshot) -> DeterministicMap<Address, Vec<(Addre
     written
 }
 
-/// The links whose contributions to one object are not there as they wrote them.
+/// The links whose contributions to an object differ from what they wrote.
 fn of_links(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Value) -> Vec<Drifted> {
     let mut by_link: blueprint::IndexMap<&Address, Vec<Change>> = blueprint::IndexMap::default();
     let mut seen = ContributionIndex::new(seen.clone());
@@ -153,12 +154,12 @@ fn of_links(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Val
     by_link.into_iter().filter_map(drifted).collect()
 }
 
-/// What differs, leaf by leaf: before as recorded, after as seen.
+/// The differences, leaf by leaf: before as recorded, after as read.
 pub(crate) fn changes(ty: &ResourceType, record: &Record, seen: &Value) -> Vec<Change> {
     changes_beside(ty, record, seen, &[])
 }
 
-/// The same, what links have written left out.
+/// The differences, without the values that links have written.
 fn changes_beside(ty: &ResourceType, record: &Record, seen: &Value, written: &[&Contribution]) -> Vec<Change> {
     let (mut before, mut after) = (Map::default(), Map::default());
     for field in drifted_fields(ty, record, seen) {
@@ -180,28 +181,28 @@ fn changes_beside(ty: &ResourceType, record: &Record, seen: &Value, written: &[&
     changes
 }
 
-/// A field in which the world was seen to differ from the last answer.
+/// A field whose value in the world differs from the last answer of its provider.
 pub(crate) struct DriftedField<'a> {
     /// Its name.
     pub(crate) name: &'a Name,
-    /// What it may be.
+    /// Its schema.
     pub(crate) field: &'a Field,
-    /// As last answered.
+    /// Its value in the last answer.
     pub(crate) then: Option<&'a Value>,
-    /// As seen, not marked.
+    /// Its value as read, without secret marks.
     pub(crate) now: Option<&'a Value>,
     /// Whether the document has set it.
     pub(crate) written: bool,
 }
 
 impl DriftedField<'_> {
-    /// What was seen with the secret marks of what is recorded.
+    /// The value as read, with the secret marks of the record.
     pub(crate) fn marked(&self, now: &Value, record: &Record) -> Value {
         mark_like(now, record.inputs.get(self.name).or(record.outputs.get(self.name)), Some(self.field))
     }
 }
 
-/// The fields that count and in which the world was seen to differ from the last answer, in the order of the schema.
+/// The fields that count as drift and differ from the last answer, in the order of the schema.
 pub(crate) fn drifted_fields<'a>(
     ty: &'a ResourceType,
     record: &'a Record,
@@ -228,8 +229,8 @@ pub(crate) fn drifted_fields<'a>(
     })
 }
 
-/// The spec that a change would start from: as last sent, except where the world was seen to differ from the last
-/// answer; and whether it was in anything that is not ignored.
+/// The spec that a change starts from: as last sent, except that drifted fields are as read. Also whether any field has
+/// drifted that is not ignored.
 pub(crate) fn prior_spec(
     ty: &ResourceType,
     record: &Record,
@@ -241,7 +242,7 @@ pub(crate) fn prior_spec(
     let mut prior = record.inputs.as_map().cloned().unwrap_or_default();
     let mut drifted = false;
     for field in drifted_fields(ty, record, seen) {
-        // What links have written is theirs to set back.
+        // Links restore the values that they have written.
         if is_of_links(&field, written) {
             continue;
         }
@@ -261,7 +262,7 @@ pub(crate) fn prior_spec(
     (Value::Map(Arc::new(prior)), drifted)
 }
 
-/// Whether a field differs from the world only in what links have written, which is theirs to say (decision 3.2).
+/// Whether a field has drifted only in values that links have written: that is drift of the links (decision 3.2).
 pub(crate) fn is_of_links(drifted: &DriftedField<'_>, written: &[Contribution]) -> bool {
     let of = |value: Option<&Value>| Value::map(value.map(|value| (drifted.name.clone(), value.clone())));
     let of_field = || written.iter().filter(|it| it.path.split('.').next() == Some(drifted.name.as_ref()));
@@ -275,7 +276,7 @@ pub(crate) fn is_of_links(drifted: &DriftedField<'_>, written: &[Contribution]) 
     }
 }
 
-/// Whether a field differs from the world only where that does not matter.
+/// Whether a field has drifted only at ignored paths.
 pub(crate) fn is_ignored(drifted: &DriftedField<'_>, ignored: &[Name]) -> bool {
     let of = |value: Option<&Value>| Value::map(value.map(|value| (drifted.name.clone(), value.clone())));
     let (mut then, now) = (of(drifted.then), of(drifted.now));

@@ -18,22 +18,22 @@ use crate::codes;
 /// Members in the state, by template.
 pub(crate) type Recorded = IndexMap<Address, Vec<Address>>;
 
-/// Finds the members that were addressed otherwise.
+/// Finds members whose addresses changed from positions to keys, or from keys to positions.
 #[derive(Default)]
 pub(crate) struct EachKeys {
-    /// Looked up when the first template asks.
+    /// Filled for the first template that needs it.
     pub(crate) recorded: Option<Recorded>,
 }
 
-/// A member, in the state or in the document, with everything that is known of its spec.
+/// A member, in the state or in the document, with all known values of its spec.
 pub(crate) struct MatchCandidate {
     pub(crate) address: Address,
     pub(crate) leaves: Vec<(String, String)>,
 }
 
 impl EachKeys {
-    /// The former and present addresses of members of a template whose addresses are of another kind now. Members
-    /// that cannot be matched are reported to `found`.
+    /// The former and present addresses of a template's members whose addresses changed between positions and keys.
+    /// Reports members that cannot be matched to `found`.
     pub(crate) fn moved(
         &mut self,
         evaluation: &Evaluation,
@@ -104,7 +104,7 @@ pub(crate) fn recorded(snapshot: &Snapshot) -> Recorded {
     for address in snapshot.records.keys().filter(|address| address.key.is_some() && address.link.is_none()) {
         recorded.entry(element_of(address)).or_default().push(address.clone());
     }
-    // By position, where they have one.
+    // Members with positions come first, in the order of their positions.
     for members in recorded.values_mut() {
         members.sort_by_key(|address| match &address.key {
             Some(Key::Index(at)) => u64::from(*at),
@@ -121,7 +121,7 @@ pub(crate) fn candidate(address: &Address, spec: &Value) -> MatchCandidate {
     MatchCandidate { address: address.clone(), leaves }
 }
 
-/// Every value that holds no others and is known, with its path.
+/// Collects every known value that contains no other values, with its path.
 pub(crate) fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String, String)>) {
     let length = path.len();
     match value {
@@ -147,7 +147,7 @@ pub(crate) fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String
     }
 }
 
-/// The values of candidates at each path, where all have one and no two the same.
+/// The values of candidates at each path where every candidate has a value and no two values are equal.
 pub(crate) fn telling(all: &[MatchCandidate]) -> DeterministicMap<&str, DeterministicMap<&str, usize>> {
     let mut by_path: DeterministicMap<&str, DeterministicMap<&str, usize>> = DeterministicMap::default();
     for (at, candidate) in all.iter().enumerate() {
@@ -159,7 +159,7 @@ pub(crate) fn telling(all: &[MatchCandidate]) -> DeterministicMap<&str, Determin
     by_path
 }
 
-/// Which is which, by position among both; what is left over is gone, or new.
+/// Matches old and new candidates, by their positions in the lists. The others are gone, or new.
 pub(crate) fn paired(old: &[MatchCandidate], new: &[MatchCandidate]) -> Result<Vec<(usize, usize)>, AmbiguousMatch> {
     if let ([_], [_]) = (old, new) {
         return Ok(vec![(0, 0)]);
@@ -177,7 +177,7 @@ pub(crate) fn paired(old: &[MatchCandidate], new: &[MatchCandidate]) -> Result<V
             (of_old[*was], of_new[*is]) = (Some(*is), Some(*was));
         }
     }
-    // Those that are the same in everything are as good as each other.
+    // Candidates with equal values are interchangeable: they are matched in their order.
     let mut alike: DeterministicMap<&[(String, String)], std::collections::VecDeque<usize>> =
         DeterministicMap::default();
     for (at, candidate) in old.iter().enumerate().filter(|(at, _)| of_old[*at].is_none()) {
@@ -221,7 +221,7 @@ mod tests {
         check(&[a, b], &[b, a], Some(&[(0, 1), (1, 0)]));
         check(&[a, b], &[c, b, a], Some(&[(0, 2), (1, 1)]));
         check(&[a, b, c], &[c, a], Some(&[(0, 1), (2, 0)]));
-        // Something else may change at the same time.
+        // Another field may change at the same time.
         check(&[a, b], &[r#"{"n":"b","s":2}"#, r#"{"n":"a","s":2}"#], Some(&[(0, 1), (1, 0)]));
         check(&[a], &[c], Some(&[(0, 0)]));
     }

@@ -1,4 +1,4 @@
-//! The exported values that a plan leads to, and the document's metadata.
+//! The values of exports after a plan, and the document's metadata.
 
 use blueprint::{IndexMap, Map, Name, Value};
 use diag::Diagnostics;
@@ -10,7 +10,7 @@ use crate::codes;
 use crate::model::{ExportAction, ExportChange};
 use crate::targets::Untouched;
 
-/// What exports and metadata of the root document need from the world before they have values.
+/// Returns what the world must answer before the exports and metadata of the root document have values.
 pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     let documents = evaluation.documents.clone();
     let blueprint = documents.root().blueprint();
@@ -32,8 +32,8 @@ pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     needs
 }
 
-/// The values of all exports as far as they are known. One that stands for something absent is left out with a warning.
-/// Those that read what is out of target keep their former values.
+/// The values of all exports as far as they are known. An export of an absent element is left out with a warning.
+/// Exports that read something out of target keep their former values.
 pub fn values(
     evaluation: &mut Evaluation,
     untouched: &Untouched,
@@ -59,7 +59,7 @@ pub fn values(
                     .new(format!("the export `{name}` is left out"))
                     .label(export.field.span, "what it stands for is not there"),
             ),
-            // Asked for beforehand, in `needs`.
+            // The world has already answered the needs of exports (see `needs`).
             Err(Halt::Need(_)) => {}
         }
     }
@@ -79,7 +79,7 @@ pub(crate) fn exports(
     (changes, metadata)
 }
 
-/// Values by name before and after, in the order of after, then those that go.
+/// Compares values by name, in the order of `after`; removed values come last.
 pub(crate) fn compared(before: &IndexMap<Name, Value>, after: IndexMap<Name, Value>) -> Vec<ExportChange> {
     let gone = |(name, before): (&Name, &Value)| ExportChange {
         name: name.clone(),
@@ -109,7 +109,7 @@ pub(crate) fn metadata_changes(before: &Value, after: &Value) -> Vec<ExportChang
     compared(&entries(before), entries(after))
 }
 
-/// All exports gone.
+/// All exports as removed.
 pub(crate) fn none(snapshot: &Snapshot) -> Vec<ExportChange> {
     let removed = |(name, before): (&Name, &Value)| ExportChange {
         name: name.clone(),
@@ -120,7 +120,7 @@ pub(crate) fn none(snapshot: &Snapshot) -> Vec<ExportChange> {
     snapshot.exports.iter().map(removed).collect()
 }
 
-/// All exports as they are.
+/// All exports as unchanged.
 pub(crate) fn unchanged(snapshot: &Snapshot) -> Vec<ExportChange> {
     let same = |(name, value): (&Name, &Value)| ExportChange {
         name: name.clone(),

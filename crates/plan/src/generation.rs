@@ -1,7 +1,7 @@
-//! Generations: what an operation is kept with, so that it can be planned again, and which one a rollback goes back to
-//! (decision 5.3).
+//! Generations: the data that is stored with an operation so that it can be planned again, and the choice of the
+//! generation that a rollback restores (decision 5.3).
 //!
-//! Not here: the plan of a rollback, which is a plan like any other; when one is made by itself (`shell::operate`).
+//! Not here: the plan of a rollback, which is a plan like any other; automatic rollbacks (`run::operate`).
 
 use blueprint::{Map, Name, Value};
 use diag::{Diagnostic, Diagnostics};
@@ -13,7 +13,7 @@ use crate::codes;
 use crate::model::PinnedDocument;
 use crate::plan::Plan;
 
-/// A document with everything it was planned from, beside the state.
+/// A document with everything from which it was planned, except the state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedGeneration {
     /// The generation it belongs to.
@@ -27,16 +27,17 @@ pub struct SavedGeneration {
     pub answers: Answers,
 }
 
-/// What a rollback wants.
+/// The target of a rollback.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RollbackTarget {
-    /// What that generation wanted.
+    /// The document and inputs of a generation.
     Generation(Box<SavedGeneration>),
-    /// Nothing: there was no instance before, or it had been destroyed.
+    /// No resources: there was no instance before, or it had been destroyed.
     Nothing,
 }
 
-/// What an operation is kept with: null without a document. Secret as a whole where anything in the plan is.
+/// The data that is stored with an operation; null without a document. The whole value is secret if anything in the
+/// plan is secret.
 pub fn kept(plan: &Plan) -> Value {
     let Some(document) = &plan.document else { return Value::Null };
     let answers = &plan.answers;
@@ -62,7 +63,7 @@ pub fn kept(plan: &Plan) -> Value {
         [("document", Value::Text(document.text.clone())), ("typed", Value::map(typed)), ("text", Value::map(text))]
             .into_iter()
             .chain((!document.companions.is_empty()).then(|| ("beside", companions(document))))
-            // What cannot be written is asked for again.
+            // Answers that cannot be written are asked for again.
             .chain(answers.map(|answers| ("answers", Value::from(answers))))
             .chain((!texts.is_empty()).then(|| ("texts", Value::list(texts))))
             .chain((!files.is_empty()).then(|| ("files", Value::list(files))))
@@ -79,7 +80,7 @@ fn companions(document: &PinnedDocument) -> Value {
     Value::list(document.companions.iter().map(pair).collect::<Vec<_>>())
 }
 
-/// The inputs that an operation was given, where it was kept with any.
+/// The inputs that were stored with an operation, if there are any.
 fn given(desired: &Value) -> Given {
     let entries = |key: &str| desired.get(key).and_then(Value::as_map).cloned().unwrap_or_default();
     let text = entries("text").into_iter().filter_map(|(name, value)| match value {
@@ -93,7 +94,7 @@ fn list<'v>(desired: &'v Value, key: &str) -> &'v [Value] {
     desired.get(key).and_then(Value::as_list).unwrap_or_default()
 }
 
-/// The whole of it. `None` if it is not what [`kept`] writes.
+/// Reads the data that was stored with an operation. `None` if it is not what [`kept`] writes.
 fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration> {
     let desired = operation.desired.revealed();
     let Some(Value::Text(text)) = desired.get("document") else { return None };
@@ -104,12 +105,12 @@ fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration
     let companions =
         desired.get("beside").and_then(Value::as_list).unwrap_or_default().iter().filter_map(pair).collect();
     let document = PinnedDocument { path: operation.document.clone(), text: text.clone(), companions };
-    // The first states kept the inputs alone: everything else is asked for again.
+    // The first states stored only the inputs: everything else is asked for again.
     let mut answers: Answers = match desired.get("answers") {
         Some(Value::Text(answers)) => state::read_json(answers.as_bytes()).ok()?,
         _ => Answers { memoised: operation.memoised.clone(), ..Answers::default() },
     };
-    // Earlier states have these within the answers.
+    // Earlier states have these texts and files within the answers.
     for (child, text) in answers.documents.values_mut().zip(list(operation.desired.bare(), "texts")) {
         let Value::Text(text) = text else { return None };
         child.text = text.clone();
@@ -120,17 +121,17 @@ fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration
     Some(SavedGeneration { generation, document, given: given(&desired), answers })
 }
 
-/// The operation in a history that a rollback goes back to.
+/// The operation in a history that a rollback restores.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TargetOperation {
-    /// Its documents tell what is wanted.
+    /// An operation whose document is planned again.
     Of(Generation, Name),
     /// Nothing: see [`RollbackTarget::Nothing`].
     Nothing,
 }
 
-/// The operation to go back to, found in the operations of the past, newest first: the last one that ended well and
-/// said what is wanted, or the one of this number. Where there is none, nothing is gone back to.
+/// Finds the operation that a rollback restores, in the past operations, newest first: the last one that ended well and
+/// has a document, or the one of the wanted generation. `Nothing` if no operation ended well.
 pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<TargetOperation, Box<Diagnostic>> {
     for GenerationInfo { operation, finished } in history {
         let Some(Ended { outcome, generation, .. }) = finished else { continue };
@@ -157,7 +158,7 @@ pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<Ta
     }
 }
 
-/// What an operation wanted, to be gone back to.
+/// Reads the target of a rollback from its operation.
 pub fn kept_by(generation: Generation, operation: Option<&Operation>) -> Result<RollbackTarget, Box<Diagnostic>> {
     let kept = operation.and_then(|operation| read(generation, operation));
     kept.map(|kept| RollbackTarget::Generation(Box::new(kept)))
@@ -168,7 +169,7 @@ fn incomplete(message: String) -> Diagnostic {
     codes::ROLLBACK_INCOMPLETE.new(message)
 }
 
-/// The report of what a rollback has left as it is: addresses and why, if there is anything.
+/// The report of an incomplete rollback: why it is incomplete, and the addresses that it left as they are, if any.
 pub fn left(addresses: &[blueprint::Address], why: Diagnostics) -> Diagnostics {
     let mut found = why;
     let mut diagnostic = incomplete("some resources could not be brought back".to_owned());
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn an_operation_is_read_with_its_document_and_inputs() {
-        // As the first states have it: without answers.
+        // An operation of the first states, without answers.
         let desired = Value::map([
             ("document", Value::from("three")),
             ("typed", Value::map([("size", Value::Int(3))])),

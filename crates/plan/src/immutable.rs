@@ -1,4 +1,4 @@
-//! Inputs that may not change once an instance exists: their values are stored, and another one is refused.
+//! Inputs that may not change once an instance exists: their values are stored, and a different value is refused.
 
 use blueprint::{Name, Value};
 use diag::Diagnostics;
@@ -42,7 +42,7 @@ pub(crate) fn refuse_changed_inputs(
     }
 }
 
-/// The same of what children are given: of it only a digest is stored.
+/// Does the same for the inputs of children, of which only digests are stored.
 pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &mut Diagnostics) {
     let documents = evaluation.documents.clone();
     for unit in &documents.units()[1..] {
@@ -53,7 +53,7 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
         }
         let (above_here, mut mine) = (documents.unit(above), Diagnostics::new());
         let Some((child, included)) = above_here.blueprint().children.get_index(include as usize) else { continue };
-        // No document writes what the members of a group share.
+        // The inputs that the members of a group share are not written in a document.
         if included.expansion.is_some() {
             continue;
         }
@@ -93,7 +93,7 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
     }
 }
 
-/// A value as a text that is the same for equal ones, whatever the order of their entries.
+/// Writes a value as a text that is the same for equal values, in whatever order their entries are.
 fn shown(value: &Value, text: &mut String) {
     let (bare, _) = value.exposed();
     match bare {

@@ -1,6 +1,6 @@
 //! Existing objects that are taken under management: by the hint `cyan.import`, or by `cyan import` (decision 5.5).
 //!
-//! A record is made of what the provider reads, and then compared like any other.
+//! A record is created from what the provider reads, and then compared like any other.
 
 use std::sync::Arc;
 
@@ -23,18 +23,18 @@ use crate::provider_diagnostics::report_at;
 use crate::settled::SettledRecords;
 use crate::target_set::TargetSet;
 
-/// What is imported by a plan.
+/// The imports of a plan.
 #[derive(Default)]
 pub(crate) struct Imports {
-    /// Addresses whose records have just been made of what was read.
+    /// Addresses whose records have just been created from a read.
     pub(crate) done: AddressSet,
-    /// Where each object is managed, by type and id; looked up only if something is imported.
+    /// The address of each managed object, by type and id; filled only if something is imported.
     managed: Option<IndexMap<(TypeId, Name), Address>>,
-    /// What is taken over from another tool.
+    /// Resources that are taken over from another tool.
     taken: IndexMap<Address, Taken>,
 }
 
-/// What resources are imported with.
+/// The context of imports.
 pub(crate) struct ImportContext<'a> {
     pub(crate) target_set: &'a TargetSet<'a>,
     pub(crate) snapshot: &'a mut Snapshot,
@@ -42,7 +42,7 @@ pub(crate) struct ImportContext<'a> {
     pub(crate) world: &'a dyn World,
 }
 
-/// What is to be imported.
+/// An object to import.
 struct ImportTarget {
     address: Address,
     ty: Arc<ResourceType>,
@@ -51,18 +51,19 @@ struct ImportTarget {
     span: Span,
     /// The configuration of its provider, if a resource declares it.
     provider: Option<Arc<ProviderInstance>>,
-    /// What another tool has kept of it.
+    /// The fields that another tool has stored of the object, if no provider can read it.
     stored_fields: Option<IndexMap<Name, Value>>,
 }
 
 impl Imports {
-    /// Nothing yet, and these objects of another tool.
+    /// Creates an empty value with the resources that are taken over from another tool.
     pub(crate) fn of(taken: &[Taken]) -> Imports {
         let taken = taken.iter().map(|taken| (taken.address.clone(), taken.clone())).collect();
         Imports { taken, ..Imports::default() }
     }
 
-    /// `import-failed` for everything that would have to be made although it should only be taken over.
+    /// Reports `import-failed` for each resource that would be created, if the plan takes over resources of another
+    /// tool.
     pub(crate) fn refuse_what_was_not_told(&self, decisions: &[Decision], found: &mut Diagnostics) {
         if self.taken.is_empty() {
             return;
@@ -72,7 +73,8 @@ impl Imports {
         }
     }
 
-    /// Takes in whatever the members of these resources want to be imported. The hint is spent where there is a record.
+    /// Imports objects for the members of these resources, by hint or from another tool. Members with records are left
+    /// out.
     pub(crate) async fn take_in(
         &mut self,
         evaluation: &mut Evaluation,
@@ -149,7 +151,7 @@ impl Imports {
             match seen {
                 Ok((seen, diagnostics)) => {
                     report_at(diagnostics, &wanted.address, Some(&evaluation.documents), found);
-                    // The id as the provider writes it: the same object may be named in several ways.
+                    // The id as the provider writes it: one object may have several spellings.
                     if let PinnedRead::Present { id: real, .. } = &seen {
                         let key = (wanted.ty.name.clone(), real.clone());
                         match managed.get(&key).filter(|other| **other != wanted.address) {
@@ -173,7 +175,7 @@ impl Imports {
 }
 
 impl Imports {
-    /// Leaves out what is out of target.
+    /// Removes the imported records that are out of target.
     pub(crate) fn take_back(
         &mut self,
         stays: impl Fn(&Address) -> bool,
@@ -201,13 +203,13 @@ fn from_foreign_fields(wanted: &ImportTarget, stored_fields: &IndexMap<Name, Val
     PinnedRead::Present { id: wanted.id.clone(), fields, private: Value::Null, expired: None, inputs: None }
 }
 
-/// Where each object is managed.
+/// The address of each managed object, by type and id.
 pub(crate) fn managed(snapshot: &Snapshot) -> IndexMap<(TypeId, Name), Address> {
     let records = snapshot.records.iter().filter(|(_, record)| !record.id.is_empty());
     records.map(|(address, record)| ((record.type_name.clone(), record.id.clone()), address.clone())).collect()
 }
 
-/// Reads an object that is to be imported, with this configuration of its provider; why not, as a phrase.
+/// Reads an object that is to be imported, with this configuration of its provider. An error is a phrase for a note.
 pub(crate) async fn read(
     (address, instance): (&Address, Option<&ProviderInstance>),
     ty: &ResourceType,
@@ -229,7 +231,8 @@ pub(crate) async fn read(
                 pinned(observed)
             };
             let first = of_type.map(|found| kept(found.observed));
-            // What a provider sees may depend on what was sent, as it will be from now on.
+            // A read may depend on the inputs that were sent, so the object is read again with the inputs of its new
+            // record.
             let Some(record) = first.as_ref().and_then(|first| record_of(ty, first, &Value::Null, id)) else {
                 return Err(absent());
             };
@@ -253,14 +256,14 @@ pub(crate) async fn read(
     }
 }
 
-/// What was observed, as a plan keeps it.
+/// The observation as a plan stores it.
 pub(crate) fn pinned(observed: Observed) -> PinnedRead {
     let Observed { id, fields, inputs, private, expired, .. } = observed;
     PinnedRead::Present { id, fields, private, expired: expired.map(Into::into), inputs }
 }
 
-/// The record of an object that was read: what could have been set of it counts as set. Fields whose drift does not
-/// count are as `desired` says.
+/// The record of an object that was read. Each field that a document can set counts as set. Fields whose drift does not
+/// count have the values of `desired`.
 pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedRead, desired: &Value, id: &Name) -> Option<Record> {
     let PinnedRead::Present { id: read, fields, private, inputs: told, .. } = seen else { return None };
     let outputs = mark_fields(&ty.schema, fields, desired);
@@ -302,13 +305,13 @@ pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedRead, desired: &Value, i
     })
 }
 
-/// `import-failed`.
+/// The diagnostic `import-failed`.
 pub(crate) fn failed(address: &Address, span: Span) -> Diagnostic {
     let diagnostic = codes::IMPORT_FAILED.new(format!("`{address}` cannot be imported"));
     if span.is_some() { diagnostic.label(span, "declared here") } else { diagnostic }
 }
 
-/// `import-failed`, because the object is managed at another address.
+/// The diagnostic `import-failed` for an object that another address manages.
 pub(crate) fn managed_already(address: &Address, other: &Address, id: &str, span: Span) -> Diagnostic {
     failed(address, span)
         .note(format!("`{id}` is managed already, as `{other}`"))

@@ -1,10 +1,11 @@
-//! In which order elements are decided about, and which intermediate values anybody reads.
+//! The order in which elements are decided, and the intermediate values that are read.
 
 use blueprint::{Ref, ReferenceHead};
 use understand::documents::Documents;
 use understand::graph::{Graph, GraphNode};
 
-/// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
+/// The nodes of a graph by level: the longest path from a node to one without edges. Within a level, in the graph's
+/// order.
 pub(crate) fn levels(graph: &Graph) -> Vec<Vec<GraphNode>> {
     // By position; the nodes of a cycle have no level.
     let mut level_of: Vec<Option<u32>> = vec![None; graph.nodes().len()];
@@ -25,7 +26,7 @@ pub(crate) fn levels(graph: &Graph) -> Vec<Vec<GraphNode>> {
     levels
 }
 
-/// Which intermediate values something other than intermediate values reads, however indirectly.
+/// Whether each intermediate value is read by another kind of element, directly or through other intermediate values.
 pub fn live_locals(documents: &Documents) -> Vec<bool> {
     let [locals, ..] = documents.counts();
     let graph = documents.graph();
@@ -42,7 +43,7 @@ pub fn live_locals(documents: &Documents) -> Vec<bool> {
         .copied()
         .filter(|node| matches!(node, GraphNode::Resource(_) | GraphNode::Child(_) | GraphNode::Input(_)))
         .collect();
-    // What children show and say of themselves counts too, whether or not anybody reads it.
+    // Exports and metadata of children count as read, even if no element reads them.
     for unit in &documents.units()[1..] {
         let blueprint = unit.blueprint();
         for expr in blueprint.exports.values().map(|export| &export.field).chain(&blueprint.metadata) {

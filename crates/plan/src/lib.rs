@@ -1,7 +1,7 @@
-//! From the desired, recorded and observed resources to steps, each with its reason. [`plan`](plan()) calls the stages
-//! of planning one after the other; `staging` holds their state.
+//! Plans: compares the desired, recorded and observed resources, and makes steps, each with its reason.
+//! [`plan`](plan()) calls the stages of planning one after the other; `staging` holds their state.
 //!
-//! Not here: running steps (`apply`); words for people (the command line).
+//! Not here: running steps (`apply`); texts for users (the command line).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod addresses;
@@ -66,9 +66,9 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let mut refreshed = refresh::Refreshed::default();
     let (world, documents) = (request.world, request.document.as_ref().map(|(documents, _)| documents.clone()));
     let (forced, refuses) = (request.options.force, request.options.drift == DriftPolicy::Refuse);
-    // The future is large, and so are those of the callers.
+    // The future is large, and so are the futures of the callers.
     let staged = Box::pin(plan_from(request, &mut refreshed, found)).await;
-    // A transform may have made the resource.
+    // The resource may be in the evaluated documents only: a transform may have made it.
     let evaluated = staged.as_ref().and_then(|staged| staged.evaluation.as_ref()).map(|it| &*it.documents);
     let documents = evaluated.or(documents.as_deref());
     report_settings(world.environment().settings_remarks(), documents, found);
@@ -87,7 +87,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     staged
 }
 
-/// The steps of a plan, in order. `refreshed` receives what could not be read, and what was said about what was.
+/// Makes a plan. `refreshed` receives the resources that could not be read, and the diagnostics of the reads.
 async fn plan_from(
     mut request: Request<'_>,
     refreshed: &mut refresh::Refreshed,
@@ -109,7 +109,7 @@ async fn plan_from(
         }
         earlier => staging::read_world(&request, earlier, world, refreshed, found).await,
     };
-    // A saved plan is settled again, so it keeps everything that was seen.
+    // A saved plan is settled again, so it keeps the result of every read.
     let seen = answers.seen.clone();
     let mut staging = Staging::new(request, answers, is_saved, document.is_some(), world);
     let failed_before = found.has_errors();

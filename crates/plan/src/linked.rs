@@ -1,4 +1,4 @@
-//! What of a link a decision is about: one of its resources, what it writes into one target, or the link as a whole.
+//! The subject of a decision about a link: one of its parts, what it writes into one target, or the link as a whole.
 //!
 //! Not here: deciding about links (`links`).
 
@@ -8,54 +8,54 @@ use understand::compare::Change;
 use understand::links::overlay::Overlay;
 use understand::links::wiring::LinkTarget;
 
-/// What of a link a decision is about.
+/// The subject of a decision about a link.
 #[derive(Clone, Debug)]
 pub enum Linked {
-    /// One of its parts.
+    /// A part of the link.
     Part {
-        /// Of which link.
+        /// The link.
         link: LinkAt,
         /// Its position among the kind's parts.
         part: usize,
     },
-    /// What it writes into one target by a step of its own.
+    /// A write into one target by a step of its own.
     Write(LinkWrite),
-    /// All of it.
+    /// The link as a whole.
     Whole(LinkRecord),
 }
 
-/// What a link writes into one target by a step of its own, or takes out of it.
+/// A step in which a link writes into one target, or removes what it wrote.
 #[derive(Clone, Debug)]
 pub struct LinkWrite {
     /// The link.
     pub link: Address,
-    /// Which of the declared ones it is, and into which of its targets it writes; none where it only takes out.
+    /// The declared link and its target; `None` if the step only removes.
     pub into: Option<(LinkAt, LinkTarget)>,
     /// `a`, `b` or the neighbour's name.
     pub name: Name,
-    /// Into what.
+    /// The address of the target.
     pub target: Address,
     /// The target among the declared resources.
     pub member: Option<(u32, Option<u32>)>,
-    /// What is taken out.
+    /// The contributions to remove.
     pub undo: Vec<Overlay>,
     /// Its place among the writes of the link.
     pub(crate) place: u32,
-    /// Behind how many links that give it something the link comes.
+    /// The depth of the link behind the links that it needs.
     pub(crate) rank: u32,
-    /// The world has changed what was written, so a call is due whatever the records say.
+    /// A call is due whatever the records say: something else may have changed or removed what was written.
     pub insist: bool,
 }
 
 /// The step that writes the record of a link.
 #[derive(Clone, Debug)]
 pub struct LinkRecord {
-    /// Which of the declared ones it is; none for one that is no longer declared.
+    /// The declared link; `None` if the link is no longer declared.
     pub link: Option<LinkAt>,
-    /// Links that give it something it needs.
+    /// The links that give a guarantee that it needs.
     pub(crate) after: Vec<Address>,
     /// The addresses of its parts that are wanted.
     pub(crate) parts: Vec<Address>,
-    /// What it contributes to the specs of its targets, and whether with them: for people.
+    /// The changes of its contributions, for the user: the target, whether written with its spec, and the change.
     pub(crate) changes: Vec<(Name, bool, Change)>,
 }

@@ -1,4 +1,4 @@
-//! What a plan is made of: steps, what becomes of exports, links and child documents, and where an operation stops.
+//! The data of a plan: steps, changes of exports, links and child documents, and the places where an operation stops.
 //!
 //! Plain data. Not here: the plan as a whole (`plan`), the decisions that steps are made from (`decision`).
 
@@ -9,45 +9,45 @@ use diag::Span;
 use serde::{Deserialize, Serialize};
 use understand::compare::Change;
 
-/// What a plan is for.
+/// The purpose of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// What the document says.
+    /// To make the world match the document.
     Deploy,
-    /// Nothing is left.
+    /// To remove all resources.
     Destroy,
-    /// What was cut off is settled, nothing else.
+    /// To settle cut-off calls and correct drift, or to change the state alone, without a document.
     Reconcile,
 }
 
-/// What is done to a resource.
+/// The action on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// Made.
+    /// An object is created.
     Create,
-    /// Changed in place.
+    /// The object is changed in place.
     Update,
     /// A new object replaces the old one.
     Replace,
-    /// Taken away.
+    /// The object is deleted.
     Delete,
-    /// Left in the world, no longer managed.
+    /// The object stays in the world and is no longer managed.
     Detach,
-    /// Taken under management as it is.
+    /// The existing object is taken under management.
     Import,
-    /// It gets another address; the object itself stays as it is.
+    /// The resource gets another address; the object itself stays as it is.
     Move,
-    /// A link is made, or a part of it.
+    /// A link is created, or one of its writes.
     Link,
     /// A link is changed.
     Relink,
-    /// A link is undone.
+    /// A link is removed.
     Unlink,
-    /// A data source is read, which depends on something that does not exist yet.
+    /// A data source is read that depends on something that does not exist yet.
     Read,
-    /// Nothing; only its record changes.
+    /// The object stays as it is; only the record may change.
     None,
 }
 
@@ -71,21 +71,21 @@ impl Action {
     }
 }
 
-/// Why something is done (decision 5.1).
+/// The reason of an action (decision 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// It is not there yet.
+    /// It does not exist yet.
     New,
-    /// The document says otherwise than before.
+    /// The document has changed it.
     Changed,
-    /// Its type is another one.
+    /// Its type has changed.
     TypeChanged,
     /// A changed field cannot be changed in place.
     FieldForces,
     /// A resource that it reads is replaced.
     DependencyReplaced,
-    /// A link writes something else into it.
+    /// A link writes another value into it.
     LinkChanged,
     /// It is no longer declared.
     Removed,
@@ -93,25 +93,25 @@ pub enum Reason {
     ConditionFalse,
     /// The list of its template has become shorter.
     EachShrunk,
-    /// The world has changed it.
+    /// It was changed outside `cyan`.
     Drifted,
-    /// The world has lost it.
+    /// It was deleted outside `cyan`.
     Vanished,
     /// Its last operation was cut off.
     Interrupted,
     /// Its last operation failed.
     FailedBefore,
-    /// The settings of its provider are others, so it is replaced and gets them.
+    /// The settings of its provider have changed, so it is replaced.
     ProviderChanged,
-    /// Its provider wants to change it, though the document and the resource are as before.
+    /// Its provider wants to change it, although the document and the resource are as before.
     ProviderDecides,
-    /// A person asked for it.
+    /// The user asked for it.
     Requested,
     /// It had another address before.
     Moved,
-    /// It was there already and is managed from now on.
+    /// It existed before and is managed from now on.
     Imported,
-    /// Everything goes.
+    /// All resources are removed.
     Destroy,
 }
 
@@ -147,19 +147,19 @@ impl Reason {
 pub struct Step {
     /// Its number in the plan, from 0 in the order of the plan.
     pub id: u32,
-    /// On what.
+    /// The address of the resource or link.
     pub address: Address,
     /// Its type.
     #[serde(rename = "type")]
     pub type_name: TypeId,
-    /// What.
+    /// The action.
     pub action: Action,
-    /// Why, the strongest reason first.
+    /// The reasons, the strongest first.
     pub reasons: Vec<Reason>,
-    /// The leaves that differ. Of a create all that are set; of a delete none.
+    /// The leaves that differ: for a create all that are set, for a delete none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
-    /// Which half of a replacement comes first.
+    /// Whether a replacement creates or deletes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replace_order: Option<ReplaceOrder>,
     /// A replacement that stays an update if the values known on deploy turn out equal.
@@ -168,50 +168,50 @@ pub struct Step {
     /// False if its condition is known only on deploy.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub condition_known: bool,
-    /// Fields whose values are known only once it is done.
+    /// Fields whose values are known only after the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub computed: Vec<Name>,
-    /// Why the provider asks for a replacement although nothing differs, in its words.
+    /// The provider's reason for a replacement although nothing differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired: Option<Name>,
-    /// The abstract resource that a transform made the resource from, as addresses print (decision 4.2).
+    /// The abstract resource from which a transform made the resource, in the notation of addresses (decision 4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,
-    /// The address it had before.
+    /// Its address before the move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<Address>,
-    /// It is made only to stand in for others of its group, and taken away again before the operation ends.
+    /// It is created only to stand in for others of its group, and deleted before the operation ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
-    /// Which batch of its group it belongs to, where the group is made or changed in several.
+    /// Its batch, if its group is created or changed in several batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<Batch>,
-    /// The operation stops before it.
+    /// The breakpoint before the step, if the operation stops there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops_before: Option<Breakpoint>,
-    /// The operation stops once it is done.
+    /// The breakpoint after the step, if the operation stops there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops_after: Option<Breakpoint>,
     /// Numbers of steps that must be done first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_on: Vec<u32>,
-    /// What is there was not looked at when the plan was made: the step goes by what is recorded.
+    /// The object was not read for the plan: the step relies on the record.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_observed: bool,
-    /// The provider's id of the existing object; none where there is none yet.
+    /// The provider's id of the existing object; `None` if there is no object yet.
     #[serde(skip)]
     pub provider_id: Option<Name>,
-    /// How many leaves of the spec stay as they are.
+    /// The number of leaves of the spec that stay as they are.
     #[serde(skip)]
     pub unchanged: u64,
-    /// What is to be created exists already as it is wanted: it is taken under management, and stays when it goes from
-    /// the document.
+    /// The object to create exists already as desired: it is taken under management, and stays in the world when it is
+    /// no longer declared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopts: bool,
-    /// Links that it gains, that change, and that it loses; none if there are none.
+    /// The links that it gains, changes and loses; `None` if there are none.
     #[serde(skip)]
     pub links: Option<Box<StepLinks>>,
-    /// Where it is declared; nowhere if only the state knows it.
+    /// The place of its declaration; none if only the state knows it.
     #[serde(skip, default = "nowhere")]
     pub span: Span,
 }
@@ -224,14 +224,14 @@ pub(crate) fn nowhere() -> Span {
     Span::NONE
 }
 
-/// Which batch of its group a step belongs to.
+/// The batch of a step in its group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     /// Its number, from 1.
     pub number: u32,
-    /// How many there are.
+    /// The number of batches.
     pub of: u32,
-    /// How long it is waited between its end and the next batch, in milliseconds; 0 behind the last.
+    /// The pause between its end and the next batch, in milliseconds; 0 after the last.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pause_ms: u64,
     /// The batch in which a temporary member is deleted again.
@@ -243,24 +243,24 @@ pub(crate) fn is_zero(millis: &u64) -> bool {
     *millis == 0
 }
 
-/// What is not touched, and why.
+/// The resources that a plan leaves as they are, by cause.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LeftAlone {
-    /// How many resources are as they should be.
+    /// The number of resources that are as they should be.
     pub unchanged: u64,
-    /// Left in the world, no longer managed.
+    /// Resources that stay in the world and are no longer managed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retained: Vec<Address>,
-    /// Conditioned out.
+    /// Resources whose condition is false.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<Address>,
-    /// Accepted drift of what the document sets: it will be set back one day unless the document is changed.
+    /// Accepted drift of fields that the document sets: a later plan sets them back unless the document is changed.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub document_differs: IndexMap<Address, Vec<Change>>,
-    /// Out of target.
+    /// Resources out of target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub out_of_target: Vec<Address>,
-    /// Those out of target that would otherwise change.
+    /// Resources out of target that would otherwise change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Address>,
 }
@@ -272,27 +272,27 @@ pub struct PinnedDocument {
     pub path: Name,
     /// Its text.
     pub text: Arc<str>,
-    /// Files that were given along with it, in order: paths as its own, and texts.
+    /// Files that were passed along with it, in order: paths, relative like its own, and texts.
     #[serde(rename = "beside", default, skip_serializing_if = "Vec::is_empty")]
     pub companions: Vec<(Name, Arc<str>)>,
 }
 
-/// A link that is made, changed or undone.
+/// A link that is created, changed or removed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkChange {
-    /// Which: `a::b`.
+    /// Its address: `a::b`.
     pub address: Address,
-    /// Its kind: the types of both ends, `::` between.
+    /// Its kind: the types of both ends, joined by `::`.
     #[serde(rename = "type")]
     pub type_name: TypeId,
-    /// What: link, relink or unlink.
+    /// The action: link, relink or unlink.
     pub action: Action,
-    /// Why, the strongest reason first.
+    /// The reasons, the strongest first.
     pub reasons: Vec<Reason>,
     /// The annotations in force, by the names of the kind.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub annotations: Value,
-    /// What it writes otherwise than before.
+    /// The changes of its contributions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<LinkEffectChange>,
     /// The addresses of its parts; each that changes has a step of its own.
@@ -300,43 +300,43 @@ pub struct LinkChange {
     pub parts: Vec<Address>,
 }
 
-/// One contribution that a link writes otherwise than before.
+/// The change of one contribution of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkEffectChange {
-    /// Into what: `a`, `b` or the name of a neighbour.
+    /// The target: `a`, `b` or the name of a neighbour.
     pub into: Name,
-    /// Written with the target's own spec; otherwise by a step of its own.
+    /// Whether it is written with the target's own spec; otherwise by a step of its own.
     pub with: bool,
-    /// What it was and will be.
+    /// The value before and after.
     #[serde(flatten)]
     pub change: Change,
 }
 
-/// What links do to a resource, each by its address `a::b`.
+/// The links of a resource that change, by their addresses `a::b`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StepLinks {
-    /// Those that are made.
+    /// Links that are created.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gained: Vec<Address>,
-    /// Those that are there and change.
+    /// Links that exist and change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Address>,
-    /// Those that are undone.
+    /// Links that are removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<Address>,
 }
 
-/// What becomes of an exported value.
+/// The change of an exported value or of a child document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExportAction {
-    /// It was not exported before.
+    /// It did not exist before.
     New,
-    /// It is another value, or may be.
+    /// It changes, or may change.
     Changed,
-    /// It stays.
+    /// It stays the same.
     Unchanged,
-    /// It is no longer exported.
+    /// It no longer exists.
     Removed,
 }
 
@@ -345,7 +345,7 @@ pub enum ExportAction {
 pub struct ExportChange {
     /// Its name.
     pub name: Name,
-    /// What becomes of it.
+    /// Its change.
     pub action: ExportAction,
     /// The value before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -358,11 +358,11 @@ pub struct ExportChange {
 /// A child document, before and after.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChildChange {
-    /// The includes that lead to it, as addresses print them: `core/inner`.
+    /// The path of includes to it, in the notation of addresses: `core/inner`.
     pub address: Name,
-    /// What becomes of it: `changed` as soon as anything in it, or below it, does.
+    /// Its change: `changed` as soon as anything in it, or below it, changes.
     pub action: ExportAction,
-    /// How many resources of its own document are as they should be.
+    /// The number of resources of its own document that are as they should be.
     pub unchanged: u64,
     /// Its exported values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -372,29 +372,29 @@ pub struct ChildChange {
     pub metadata: Vec<ExportChange>,
 }
 
-/// A place at which a plan stops, or from which it goes on.
+/// A place at which a plan stops, or from which it continues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedStop {
-    /// The resource, or the includes that lead to the child.
+    /// The resource, or the path of includes to the child.
     pub address: Name,
-    /// It is a child document as a whole.
+    /// Whether the place is a child document as a whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub child: bool,
-    /// The moment.
+    /// The breakpoint.
     pub at: Breakpoint,
-    /// The last operation waited there, and this one goes on.
+    /// Whether the last operation waited there and this one continues.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub passed: bool,
 }
 
-/// A task that nothing passes which waits for it, until the next operation.
+/// A task at which an operation may stop. Tasks that wait for it then run only in the next operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// Whose it is, as the state calls it.
+    /// The resource or child that it belongs to, as the state names it.
     pub place: Name,
-    /// Of which action, and on which side of it.
+    /// The breakpoint: an action, and the side of it.
     pub at: Breakpoint,
-    /// Whether the operation stops there. If not it only tells that the action is over.
+    /// Whether the operation stops there. If not, the gate only tells that the action is over.
     pub stops: bool,
     /// It stops only if the object was updated in place.
     pub after_update: bool,

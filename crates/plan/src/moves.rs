@@ -1,9 +1,9 @@
 //! Records that follow their resources to a new address (decision 5.5, moves).
 //!
-//! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from `cyan state move`. Whatever
-//! belongs to the address moves along: the record, its users, memoised values, what refresh read.
+//! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from `cyan state move`. Everything
+//! that belongs to the address moves along: the record, the records that use it, memoised values, results of reads.
 //!
-//! Not here: the step that reports it (`draft`), writing it (`settled_records`).
+//! Not here: collecting the changed records (`settled`).
 
 mod links;
 
@@ -22,10 +22,10 @@ use crate::linked::Linked;
 use crate::model::{Action, Reason};
 use crate::settled::SettledRecords;
 
-/// A resource had another address before.
+/// A statement of the document that a resource had another address before.
 struct Hint {
     from: Address,
-    /// Where it may have been if not there: a hint in a child names a resource of that child, or one of the root.
+    /// The former address if `from` has none: a hint in a child names a resource of that child, or one of the root.
     elsewhere: Option<Address>,
     to: Address,
     span: Span,
@@ -40,17 +40,17 @@ pub(crate) struct Moves {
 }
 
 impl Moves {
-    /// Whether the record at an address has just come there.
+    /// Whether this plan has moved a record to the address.
     pub(crate) fn has_arrived(&self, address: &Address) -> bool {
         self.arrived.contains_key(address)
     }
 
-    /// The address that a resource has just come from.
+    /// The address from which this plan has moved the record of a resource.
     pub(crate) fn from(&self, address: &Address) -> Option<Address> {
         self.arrived.get(address).cloned()
     }
 
-    /// `move-conflict` where the document still declares what has moved away.
+    /// Reports `move-conflict` for a former address that the document still declares.
     pub(crate) fn refuse_declared(&self, draft: &Draft, found: &mut Diagnostics) {
         if self.pairs.is_empty() {
             return;
@@ -63,7 +63,7 @@ impl Moves {
         }
     }
 
-    /// Renames, unless something is there already under a new name.
+    /// Renames the records, unless a new address is in use already.
     fn carry_out(
         &mut self,
         snapshot: &mut Snapshot,
@@ -83,8 +83,8 @@ impl Moves {
         }
     }
 
-    /// Takes in moves that the document does not name: of members that got keys, or lost them. Returns whether values
-    /// are memoised for them, or links come along, so that they must be evaluated again.
+    /// Adds moves that the document does not name: those of members that got keys, or lost them. Returns whether the
+    /// members must be evaluated again, because they have memoised values or links move along.
     pub(crate) fn add(
         &mut self,
         pairs: impl Iterator<Item = (Address, Address)>,
@@ -105,7 +105,7 @@ impl Moves {
             if !site.rsplitn(3, '|').nth(2).is_some_and(|owner| arrived.contains_key(owner)) {
                 continue;
             }
-            // Drawn for the new name, before the move was known.
+            // The value was drawn for the new address before the move was known: the recorded value replaces it.
             if answers.memoised.get(site).is_none_or(|drawn| drawn.fingerprint == value.fingerprint) {
                 answers.memoised.insert(site.clone(), value.clone());
                 must_evaluate = true;
@@ -118,7 +118,7 @@ impl Moves {
         must_evaluate
     }
 
-    /// Takes those moves back that lead out of what is to change.
+    /// Reverts the moves to addresses that must not change.
     pub(crate) fn take_back(
         &mut self,
         stays: impl Fn(&Address) -> bool,
@@ -144,8 +144,8 @@ impl Moves {
     }
 }
 
-/// Moves records to where the document declares their resources now. `within` tells whether a resource may change at
-/// all.
+/// Moves records to the addresses at which the document declares their resources now. `within` tells whether a resource
+/// may change at all.
 pub(crate) fn follow(
     documents: &Documents,
     within: impl Fn(&Address) -> bool,
@@ -188,7 +188,7 @@ pub(crate) fn follow(
         }
     }
     for hint in &hints {
-        // In a chain of moves the former name is declared again, for what comes there.
+        // In a chain of moves, a former address is declared again for the next resource.
         let declared = is_single(documents, &hint.from) && hint.from != hint.to;
         if declared && !moves.arrived.contains_key(&hint.from) {
             found.push(still_declared(&hint.from, &hint.to, hint.span));
@@ -213,7 +213,8 @@ fn taken(from: &Address, to: &Address, span: Span) -> diag::Diagnostic {
         .help("remove the hint; if one of the two is not needed, take it out of the state with `cyan state remove`")
 }
 
-/// The moves that a person asked for on the command line: `unknown-address` or `move-conflict` where one cannot be.
+/// Makes the moves that the user asked for on the command line. Reports `unknown-address` or `move-conflict` for a move
+/// that is not possible.
 pub(crate) fn requested_moves(
     wanted: &[(Address, Address)],
     snapshot: &mut Snapshot,
@@ -247,7 +248,7 @@ pub(crate) fn requested_moves(
     moves
 }
 
-/// Everything within a template or a child document, each with its address under the new name.
+/// All records in a template or a child document, each with its new address.
 fn below(from: &Address, to: &Address, snapshot: &Snapshot) -> Vec<(Address, Address)> {
     let mut all = Vec::new();
     if from.key.is_some() || to.key.is_some() || from.link.is_some() || to.link.is_some() {
@@ -266,7 +267,7 @@ fn below(from: &Address, to: &Address, snapshot: &Snapshot) -> Vec<(Address, Add
     all
 }
 
-/// An element's address with the member and the link of another one.
+/// An element's address with the key and the link of another address.
 fn like(element: Address, other: &Address) -> Address {
     let address = match &other.key {
         Some(key) => element.with_key(key.clone()),
@@ -292,7 +293,7 @@ fn hints(documents: &Documents) -> Vec<Hint> {
         };
         for (name, resource) in &unit.blueprint().resources {
             for from in &resource.lifecycle.moved_from {
-                // Read by the dialect, so it is an address.
+                // The dialect has checked that this is an address.
                 if let Ok(from) = from.parse() {
                     hint(&from, unit.address(name), resource.span);
                 }
@@ -307,12 +308,12 @@ fn hints(documents: &Documents) -> Vec<Hint> {
     hints
 }
 
-/// Whether a document declares exactly this, as one resource.
+/// Whether a document declares exactly this address, as a resource without `each`.
 fn is_single(documents: &Documents, address: &Address) -> bool {
     address.key.is_none() && address.link.is_none() && template(documents, address) == Some(false)
 }
 
-/// Whether the resource of an address has `each`; none if it is not declared.
+/// Whether the resource of an address has `each`; `None` if it is not declared.
 fn template(documents: &Documents, address: &Address) -> Option<bool> {
     let (_, _, resource) = documents.resource(documents.declared(address)?)?;
     Some(resource.each.is_some())
@@ -328,7 +329,7 @@ fn members(snapshot: &Snapshot) -> MembersOf {
     members
 }
 
-/// What a hint means for the records that are there.
+/// The moves of existing records that a hint describes.
 fn pairs(
     hint: &Hint,
     documents: &Documents,
@@ -371,8 +372,8 @@ fn pairs_from(
     every.map(|member| (member.clone(), like(to.clone(), member))).collect()
 }
 
-/// Gives records, and whatever names them, their new addresses. Positions stay as they are. Gives the links, and parts
-/// of links, that have moved along with an end.
+/// Changes the addresses of records, and in everything that names them. The order of the records stays. Returns the
+/// links, and parts of links, that have moved along with an end.
 fn rename(
     mut pairs: IndexMap<Address, Address>,
     snapshot: &mut Snapshot,
@@ -424,7 +425,7 @@ fn rename(
     along
 }
 
-/// The call site of a memoised value under the new name of its owner.
+/// The call site of a memoised value under the new address of its owner.
 fn moved_site(site: &str, owners: &IndexMap<String, String>) -> Option<Name> {
     let mut parts = site.rsplitn(3, '|');
     let (nth, path, owner) = (parts.next()?, parts.next()?, parts.next()?);
@@ -432,7 +433,8 @@ fn moved_site(site: &str, owners: &IndexMap<String, String>) -> Option<Name> {
 }
 
 impl Draft {
-    /// Notes of resources whose records have just been moved or imported that they were; nothing else may be due there.
+    /// Marks the decisions about resources whose records have just been moved or imported. These resources may have no
+    /// other action.
     pub(crate) fn note_moves(&mut self, moves: &Moves) {
         for decision in &mut self.decisions {
             let (moved, imported) =
@@ -447,7 +449,7 @@ impl Draft {
                 if moved { (Action::Move, Reason::Moved) } else { (Action::Import, Reason::Imported) };
             decision.lineage.moved_from = moves.from(&decision.address);
             if imported {
-                // What differs from the document is drift: the document never said anything else.
+                // A difference from the document is drift: the document has not changed.
                 for reason in decision.reasons.iter_mut().filter(|reason| **reason == Reason::Changed) {
                     *reason = Reason::Drifted;
                 }

@@ -25,10 +25,10 @@ use crate::drafting::level::settle_level;
 use crate::levels::{levels, live_locals};
 use crate::provider_diagnostics::report;
 
-/// So many members of one resource are shown to their provider; they share a template and so their mistakes.
+/// The most members of one resource that are shown to their provider. All members share a template and its mistakes.
 const MEMBERS: usize = 100;
 
-/// Evaluates documents without the world and reports what is wrong, each mistake once.
+/// Evaluates documents without the world and reports their mistakes, each once.
 pub async fn check_offline(
     documents: Arc<Documents>,
     given: &Given,
@@ -88,7 +88,7 @@ async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn W
         };
         let folder = documents.folder_seen_from_root(unit);
         for (address, spec) in members {
-            // A provider that fails says so at stage, where it is needed.
+            // A provider that fails is reported at stage, where its answer is needed.
             let target = ResourceTarget::new(address, &ty.name, &folder);
             let request = CheckRequest { type_name: &ty.name, spec };
             let Ok(checked) = world.check(target, request).await else { continue };

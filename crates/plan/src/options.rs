@@ -1,6 +1,6 @@
-//! How a plan is made: what a person asked for beside the document (decision 5.5, `--target` and its kin).
+//! The options of a plan: what the user asked for besides the document (decision 5.5, `--target` and similar flags).
 //!
-//! Not here: what follows from it (`targets`, `policies`, `state_edit`).
+//! Not here: the effects of the options (`targets`, `policies`, `state_edit`).
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 use state::Exported;
 
-/// What becomes of differences between what is recorded and what was seen.
+/// The treatment of differences between the records and the objects as read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DriftPolicy {
     /// The plan sets the fields back.
     #[default]
     Revert,
-    /// The state takes what was seen of fields that the document does not set; the others are left as they are.
+    /// The state takes the values as read of fields that the document does not set; other fields stay as they are.
     Accept,
     /// Fields are left as they are, in the world and in the state.
     Ignore,
@@ -29,24 +29,24 @@ impl DriftPolicy {
     }
 }
 
-/// A resource whose call was cut off counts as done, because a person says so.
+/// A resource whose cut-off call counts as carried out, because the user says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adoption {
-    /// Where.
+    /// The address of the resource.
     pub address: Address,
-    /// The provider's id of what was made; needed where nothing else tells it.
+    /// The provider's id of the created object; needed if nothing else gives the id.
     pub id: Option<Name>,
 }
 
 /// An object that another tool has managed until now: it becomes managed here, and is not created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Taken {
-    /// Where the document has it.
+    /// Its address in the document.
     pub address: Address,
-    /// The provider's id of it; none if the other tool did not tell, which is an error.
+    /// The provider's id of it; `None` if the other tool did not give the id, which is an error.
     pub id: Option<Name>,
-    /// What the other tool has kept of it beside its definition, as texts. Where the provider can read the object by
-    /// its id, that counts and this does not.
+    /// The fields that the other tool stored besides the definition of the object, as texts. If the provider can read
+    /// the object by its id, the read counts and these fields do not.
     #[serde(default)]
     pub fields: IndexMap<Name, Value>,
 }
@@ -67,63 +67,64 @@ pub enum StateEdit {
         /// The address it gets.
         address: Address,
     },
-    /// What another state wrote is read back.
+    /// An exported instance is read back.
     Load(Arc<Exported>),
-    /// What was seen counts from now on, of these addresses or of all.
+    /// Drift is accepted: of the targets, or of all resources if there are no targets.
     AcceptDrift,
 }
 
-/// How a plan is made.
+/// The options of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// Ask the world what is there.
+    /// Whether existing objects are read.
     pub refresh: bool,
-    /// Addresses of calls that were cut off and about which the provider cannot tell: a person says they were not done.
+    /// Addresses of cut-off calls that the user says were not carried out, for providers that cannot tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undone: Vec<Address>,
-    /// Addresses of calls that were cut off: a person says that what they were about is to be forgotten.
+    /// Addresses of cut-off calls whose resources the user wants forgotten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<Address>,
-    /// Calls that were cut off: a person says they were done.
+    /// Cut-off calls that the user says were carried out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adopted: Vec<Adoption>,
-    /// Objects that exist already and are taken over from another tool, which has to tell of every resource in the
-    /// document.
+    /// Objects that exist already and are taken over from another tool. The tool has to give the id of every resource
+    /// in the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<Taken>,
-    /// Settle what was cut off and what has drifted, without a document.
+    /// Whether to settle cut-off calls and correct drift, without a document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reconcile: bool,
-    /// Only these change, with everything they depend on; all, if there is none.
+    /// The resources that may change, with everything that they depend on; all resources if the list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Address>,
-    /// These are replaced.
+    /// Resources to replace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replace: Vec<Address>,
-    /// The memoised values of these are drawn again.
+    /// Resources whose memoised values are drawn again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub renew: Vec<Address>,
-    /// What becomes of drift.
+    /// The treatment of drift.
     #[serde(default, skip_serializing_if = "DriftPolicy::is_usual")]
     pub drift: DriftPolicy,
-    /// Stop once this is done.
+    /// The resource after which the operation stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Address>,
-    /// Records of objects that cannot be deleted are dropped; only a destroy applies it.
+    /// Whether a destroy ignores unknown outcomes, unread resources and claims of other instances, and drops records of
+    /// objects that cannot be deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
-    /// The providers are simulations: such a plan is carried out by simulations alone.
+    /// Whether the providers are simulations. Such a plan is applied with simulations only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub simulated: bool,
     /// A rollback to an earlier generation: the answers of the request are those of that generation, and the resources
     /// are read again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rollback: bool,
-    /// These are to be imported: refused where the document declares them and their conditions are false. Never kept in
-    /// a plan file.
+    /// Resources to import: refused if the document declares them and their conditions are false. Never saved in a plan
+    /// file.
     #[serde(skip)]
     pub importing: Vec<Address>,
-    /// A change of the state alone. Never kept in a plan file.
+    /// A change of the state alone. Never saved in a plan file.
     #[serde(skip)]
     pub state_edit: Option<StateEdit>,
 }

@@ -1,4 +1,4 @@
-//! A plan, and what it is made from: plain data with what can be asked of it.
+//! A plan, and the request from which it is made: plain data with queries.
 //!
 //! Not here: making a plan (`staging`), carrying it out (`apply`).
 
@@ -30,11 +30,11 @@ use crate::targets::Untouched;
 use crate::task::{Task, TaskKind};
 
 impl Staged {
-    /// The value of an expression of the staged document, asking the world what it needs. `None` if it is in error.
+    /// Evaluates an expression of the staged document, and asks the world what it needs. `None` if it is in error.
     pub async fn evaluate(&mut self, expr: &Expr, world: &dyn World, found: &mut Diagnostics) -> Option<Value> {
         let evaluation = self.evaluation.as_mut()?;
         let world = &RetryingWorld::new(world, &self.catalogs);
-        // Each round answers a question, and an expression holds finitely many.
+        // Each round answers a question, and an expression contains finitely many questions.
         for _ in 0..1000 {
             let mut mistakes = Diagnostics::new();
             match evaluation.present(ExpressionSite::of(0, "eval"), expr, &mut mistakes) {
@@ -61,14 +61,14 @@ impl Staged {
     }
 }
 
-/// Everything that will be done, and what it was decided from.
+/// All actions of an operation, and the data from which they were decided.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The instance.
     pub instance: Name,
-    /// What for.
+    /// The purpose.
     pub purpose: Purpose,
-    /// What the operation will be called in the history.
+    /// The kind of the operation in the history.
     pub kind: OperationKind,
     /// The revision of the state it was made from.
     pub revision: Revision,
@@ -76,48 +76,48 @@ pub struct Plan {
     pub document: Option<PinnedDocument>,
     /// The inputs as given.
     pub given: Given,
-    /// How it was made.
+    /// The options.
     pub options: Options,
-    /// What the world had to say.
+    /// The answers of the world.
     pub answers: Answers,
-    /// What will be done, in an order in which it can be done; ties in document order.
+    /// The steps, in an order in which they can be carried out; ties in document order.
     pub steps: Vec<Step>,
-    /// The links that are made, changed or undone.
+    /// The links that are created, changed or removed.
     pub links: Vec<LinkChange>,
     /// The exported values after it.
     pub exports: Vec<ExportChange>,
     /// Evaluated metadata of the document.
     pub metadata: Value,
-    /// Its entries before and after.
+    /// The entries of the metadata, before and after.
     pub metadata_changes: Vec<ExportChange>,
     /// Child documents, each before those that it includes.
     pub children: Vec<ChildChange>,
-    /// What refresh found that is not as recorded; what is done about it the step at the same address says.
+    /// The drift that the refresh found. The step at the same address says what is done about it.
     pub drift: Vec<Drifted>,
-    /// Where it stops, and where it goes on that waited.
+    /// The places where the operation stops, and the places from which a stopped operation continues.
     pub stops: Vec<PlannedStop>,
-    /// What is not touched.
+    /// The resources that stay as they are.
     pub left_alone: LeftAlone,
     /// Whether anything secret will be stored, or may be, because of an answer.
     pub secret: bool,
-    /// What `apply` carries out, in an order in which each task comes after those that it waits for.
+    /// The tasks that `apply` carries out. Each task comes after those that it waits for.
     pub tasks: Vec<Task>,
-    /// What the named intermediate values use, as the state keeps it.
+    /// The addresses that named intermediate values use, as the state stores them.
     pub groups: IndexMap<Name, Vec<Address>>,
-    /// What became of calls that were cut off.
+    /// The results of calls that were cut off.
     pub settled: Vec<Settled>,
-    /// What lies outside the targets.
+    /// The exports and metadata that keep their values because of resources out of target.
     pub untouched: Untouched,
-    /// What is recorded of children and data sources differs from before.
+    /// Whether the records of children and data sources change.
     pub(crate) changes_declared: bool,
     /// Breakpoints at which operations stop.
     pub gates: Vec<Gate>,
-    /// Where operations stop and what is under way, as is to be stored when it begins.
+    /// The stops, and the actions that are under way, as stored when this operation begins.
     pub begun: state::Stops,
 }
 
 impl Plan {
-    /// Whether nothing would be done and no export would change.
+    /// Whether the plan does nothing and changes no export.
     pub fn is_empty(&self) -> bool {
         let state_edit = self.kind == OperationKind::State && !self.settled.is_empty();
         !state_edit
@@ -136,15 +136,16 @@ impl Plan {
         nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)
     }
 
-    /// What could not be read although the plan would change it, or although nothing may have drifted: such a plan is
-    /// not carried out.
+    /// The resources that could not be read although the plan would change them, or although drift is refused. Such a
+    /// plan is not carried out.
     pub fn unread_but_needed(&self) -> Vec<&Address> {
         if self.answers.unread.is_empty() || self.options.force {
             return Vec::new();
         }
         let changes =
             |step: &&Step| matches!(step.action, Action::Create | Action::Update | Action::Replace | Action::Delete);
-        // Where only what is recorded changes, nothing is called: a `read` command that fails can be replaced.
+        // A step that only changes a record calls no provider. A `read` command that fails can be replaced by such a
+        // step.
         let recorded = self.tasks.iter().filter(|task| task.kind == TaskKind::Record).filter_map(|task| task.step);
         let recorded: std::collections::HashSet<u32, foldhash::fast::FixedState> = recorded.collect();
         let steps = self.steps.iter().enumerate().filter(|(number, _)| !recorded.contains(&(*number as u32)));
@@ -155,7 +156,7 @@ impl Plan {
         self.answers.unread.keys().filter(|address| refuses || changed.contains(address)).collect()
     }
 
-    /// The writes of links, each with what it writes into: its calls are updates of that.
+    /// The writes of links, each with its target. The calls of a write are updates of its target.
     pub fn link_writes(&self) -> impl Iterator<Item = (&Address, &Address)> {
         self.tasks.iter().filter_map(|task| match task.decision.as_ref()?.linked.as_deref()? {
             Linked::Write(write) => Some((&task.decision.as_ref()?.address, &write.target)),
@@ -163,8 +164,7 @@ impl Plan {
         })
     }
 
-    /// The changes that are only those of a source's content: address and path of the change, and what the source is
-    /// called.
+    /// The changes of the contents of sources: the address and path of the change, and the name of the source.
     pub fn changed_sources(&self) -> impl Iterator<Item = ((&Address, String), &Name)> {
         let decided = self.tasks.iter().filter_map(|task| task.decision.as_deref());
         decided.flat_map(|decided| {
@@ -176,7 +176,7 @@ impl Plan {
         })
     }
 
-    /// What for, as the plan's head has it: `deploy`, `destroy`, `reconcile`, or `rollback` (decision 5.1).
+    /// The purpose as the head of the plan shows it: `deploy`, `destroy`, `reconcile`, or `rollback` (decision 5.1).
     pub fn purpose_word(&self) -> &'static str {
         match self.purpose {
             _ if self.kind == OperationKind::Rollback => "rollback",
@@ -186,7 +186,7 @@ impl Plan {
         }
     }
 
-    /// How many steps create, update, delete and replace. What is made for a while is deleted too.
+    /// The number of steps that create, update, delete and replace. A temporary member counts as a delete too.
     pub fn counts(&self) -> [u64; 4] {
         let of = |action| self.steps.iter().filter(|step| step.action == action).count() as u64;
         let temporary = self.steps.iter().filter(|step| step.temporary).count() as u64;
@@ -194,43 +194,43 @@ impl Plan {
     }
 }
 
-/// A plan, and what `apply` goes on from.
+/// A plan, and the data from which `apply` continues.
 pub struct Staged {
     /// The plan.
     pub plan: Plan,
-    /// The state it was made from, put right where calls had been cut off.
+    /// The state from which it was made, after cut-off calls were settled.
     pub snapshot: Snapshot,
-    /// The values so far; none for a plan without a document.
+    /// The evaluation so far; `None` for a plan without a document.
     pub evaluation: Option<Evaluation>,
     /// The catalogues that the plan was made with.
     pub catalogs: Arc<Catalogs>,
 }
 
-/// What a plan is made from.
+/// The data from which a plan is made.
 pub struct Request<'a> {
     /// The instance.
     pub instance: Name,
-    /// The checked documents, and the text of the root; none to destroy or to reconcile.
+    /// The checked documents, and the text of the root; `None` to destroy or to reconcile.
     pub document: Option<(Arc<Documents>, PinnedDocument)>,
     /// The inputs as given.
     pub given: Given,
-    /// How.
+    /// The options.
     pub options: Options,
     /// The state.
     pub snapshot: Snapshot,
-    /// What providers offer.
+    /// The catalogues of the providers.
     pub catalogs: Arc<Catalogs>,
-    /// What expressions can call.
+    /// The functions that expressions can call.
     pub functions: Arc<FunctionTable>,
-    /// Answers that are already there: of a kept plan, or of the generation that a rollback goes back to.
+    /// Existing answers: of a saved plan, or of the generation that a rollback restores.
     pub answers: Option<Answers>,
-    /// The state, in which other instances may manage the same objects; none where there are no others.
+    /// The store in which other instances may manage the same objects; `None` if there are no others.
     pub others: Option<&'a dyn Store>,
-    /// Where to ask.
+    /// The world to ask.
     pub world: &'a dyn World,
 }
 
-/// Whether a plan may still be applied to a state: `plan-stale` if that has moved on.
+/// Whether a plan may still be applied to a state. Reports `plan-stale` if the state has another revision.
 pub fn is_current(plan: &Plan, snapshot: &Snapshot, found: &mut Diagnostics) -> bool {
     if plan.revision == snapshot.revision {
         return true;

@@ -1,7 +1,7 @@
-//! A plan as a file: everything it was made from, and its steps for those who read it.
+//! A plan as a file: the data from which it was made, and its steps for readers of the file.
 //!
-//! The same inputs and answers give the same plan, so the file keeps these, sealed where secret, and applying it makes
-//! the plan again without asking the world. Its steps must then be the same.
+//! The same inputs and answers give the same plan. The file contains them, sealed if secret. When the file is applied,
+//! the plan is made again without asking the world, and its steps must be the same.
 
 use blueprint::{IndexMap, Name, Value};
 use evaluate::answers::Answers;
@@ -14,59 +14,59 @@ use crate::model::{ChildChange, ExportChange, LeftAlone, LinkChange, PinnedDocum
 use crate::options::Options;
 use crate::plan::Plan;
 
-/// The version of the form.
+/// The version of the file format.
 pub const FORMAT: u32 = 2;
 
-/// Where a plan's secrets stand.
+/// The place for which the secrets of a plan are sealed.
 const PLACE: SealPlace<'static> = SealPlace { uid: "plan", record: 0 };
 
-/// A plan file cannot be used.
+/// An error that prevents the use of a plan file.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
-    /// It was written by a newer version.
+    /// The file was written by a newer version.
     #[error("the plan has format {found}; this version reads up to {FORMAT}")]
     Newer {
-        /// The format it has.
+        /// The format of the file.
         found: u64,
     },
-    /// It is not a plan.
+    /// The file is not a plan.
     #[error("the file is not a plan")]
     NotAPlan {
-        /// What is wrong with it.
+        /// The error of the parser.
         #[source]
         source: serde_json::Error,
     },
-    /// Its secrets cannot be sealed or opened.
+    /// The secrets of the plan cannot be sealed or opened.
     #[error("the secrets of the plan cannot be {verb}")]
     Sealed {
         /// `sealed` or `opened`.
         verb: &'static str,
-        /// Why.
+        /// The cause.
         #[source]
         source: SealError,
     },
 }
 
-/// What the file says.
+/// The contents of a plan file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PlanFile {
-    /// The version of the form.
+    /// The version of the file format.
     pub format: u32,
     /// Always `plan`.
     pub kind: Name,
     /// The instance.
     pub instance: Name,
-    /// What for.
+    /// The purpose.
     pub purpose: Purpose,
     /// The revision of the state it was made from.
     pub revision: Revision,
-    /// How it was made.
+    /// The options.
     pub options: Options,
-    /// What it was made from, sealed if anything in it is secret.
+    /// The data from which the plan was made, sealed if anything in it is secret.
     pub made_from: Value,
-    /// What will be done.
+    /// The steps.
     pub steps: Vec<Step>,
-    /// The links that are made, changed or undone.
+    /// The links that are created, changed or removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkChange>,
     /// The exported values after it.
@@ -76,7 +76,7 @@ pub struct PlanFile {
     pub children: Vec<ChildChange>,
 }
 
-/// What a plan was made from, in clear.
+/// The data from which a plan was made, not sealed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MadeFrom {
     /// The document; none for a destroy.
@@ -85,7 +85,7 @@ pub struct MadeFrom {
     pub typed: IndexMap<Name, Value>,
     /// Inputs as text.
     pub text: IndexMap<Name, Name>,
-    /// What the world had to say.
+    /// The answers of the world.
     pub answers: Answers,
 }
 
@@ -166,7 +166,7 @@ pub fn looks_like_one(text: &str) -> bool {
             .any(|part| part == b"\"kind\":\"plan\"")
 }
 
-/// A value for people and files: secrets as the text `(secret)`.
+/// A value for users and files: secrets as the text `(secret)`.
 pub fn hidden(value: &Value) -> Value {
     match value {
         Value::Secret(_) => Value::from("(secret)"),
@@ -176,7 +176,7 @@ pub fn hidden(value: &Value) -> Value {
     }
 }
 
-/// A step for people and files: secrets as the text `(secret)`.
+/// A step for users and files: secrets as the text `(secret)`.
 pub fn hidden_step(step: &Step) -> Step {
     let mut step = step.clone();
     for change in &mut step.changes {
@@ -186,7 +186,7 @@ pub fn hidden_step(step: &Step) -> Step {
     step
 }
 
-/// What a plan says of a link for people and files: secrets as the text `(secret)`.
+/// A change of a link for users and files: secrets as the text `(secret)`.
 pub fn hidden_link(link: &LinkChange) -> LinkChange {
     let mut link = link.clone();
     link.annotations = hidden(&link.annotations);
@@ -197,7 +197,7 @@ pub fn hidden_link(link: &LinkChange) -> LinkChange {
     link
 }
 
-/// What is left alone, for people and files: secrets as the text `(secret)`.
+/// The resources left alone, for users and files: secrets as the text `(secret)`.
 pub fn hidden_left_alone(left: &LeftAlone) -> LeftAlone {
     let mut left = left.clone();
     for change in left.document_differs.values_mut().flatten() {
@@ -207,7 +207,7 @@ pub fn hidden_left_alone(left: &LeftAlone) -> LeftAlone {
     left
 }
 
-/// An export for people and files: secrets as the text `(secret)`.
+/// An export for users and files: secrets as the text `(secret)`.
 pub fn hidden_export(export: &ExportChange) -> ExportChange {
     let mut export = export.clone();
     export.before = export.before.as_ref().map(hidden);
@@ -215,7 +215,7 @@ pub fn hidden_export(export: &ExportChange) -> ExportChange {
     export
 }
 
-/// A child document for people and files: secrets as the text `(secret)`.
+/// A child document for users and files: secrets as the text `(secret)`.
 pub fn hidden_child(child: &ChildChange) -> ChildChange {
     let mut child = child.clone();
     for export in child.exports.iter_mut().chain(&mut child.metadata) {

@@ -1,4 +1,4 @@
-//! Applies a person's policies to a draft: drift accepted, ignored or refused, requested replacements, protection and
+//! Applies the user's policies to a draft: drift accepted, ignored or refused, requested replacements, protection and
 //! retention (decisions 5.2, 5.5).
 
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::model::{Action, Reason};
 use crate::options::DriftPolicy;
 use crate::settled::SettledRecords;
 
-/// Makes of what was read what the policy wants the planner to see. A vanished object stays vanished under all of them.
-/// Gives what was accepted although the document says otherwise.
+/// Applies the drift policy to the reads and the records, before anything is decided. A vanished object stays vanished
+/// under every policy. Returns accepted drift of fields that the document sets.
 pub(crate) fn apply_drift_policy(
     policy: DriftPolicy,
     reaches: impl Fn(&Address) -> bool,
@@ -68,7 +68,7 @@ pub(crate) fn apply_drift_policy(
     differs
 }
 
-/// Whether the document sets the leaf at a path, or something around it.
+/// Whether the document sets the leaf at a path, or a value that contains the leaf.
 fn is_set(record: &Record, path: &str) -> bool {
     let mut here = &record.inputs;
     for name in path.strip_prefix("spec.").unwrap_or(path).split('.') {
@@ -89,7 +89,7 @@ fn is_ignored(path: &str, ignored: &[Name]) -> bool {
         .any(|one| path.strip_prefix(one.as_ref()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
-/// The fields of a resource with what was read of those that the document does not set.
+/// The recorded fields of a resource, with the values as read of fields that the document does not set.
 fn accepted(ty: &ResourceType, record: &Record, seen: &Value) -> Value {
     let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
     for field in drifted_fields(ty, record, seen) {
@@ -102,7 +102,7 @@ fn accepted(ty: &ResourceType, record: &Record, seen: &Value) -> Value {
     Value::Map(outputs.into())
 }
 
-/// What is recorded, with what was seen wherever the document says nothing.
+/// The recorded value, with the value as read wherever the document sets nothing.
 fn take_unset(recorded: Option<&Value>, seen: &Value, set: Option<&Value>) -> Value {
     let Some(set) = set.filter(|set| !set.is_null()) else { return seen.clone() };
     let recorded = recorded.cloned().unwrap_or_default();
@@ -121,7 +121,7 @@ fn take_unset(recorded: Option<&Value>, seen: &Value, set: Option<&Value>) -> Va
     }
 }
 
-/// The record of an object as it was read: all that is set of it, too.
+/// The record of an object with all fields as read, also those that the document sets.
 pub(crate) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, private: &Value) -> Record {
     let mut inputs = record.inputs.as_map().cloned().unwrap_or_default();
     for field in drifted_fields(ty, record, fields).filter(|field| field.written) {
@@ -137,15 +137,15 @@ pub(crate) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, privat
     taken
 }
 
-/// The paths of a spec whose changes are ignored, by the annotation that the record stores of its resource. For records
-/// that the documents no longer declare, and for plans without a document.
+/// The paths of a spec whose changes are ignored, from the annotation that the record stores of its resource. For
+/// records that the documents no longer declare, and for plans without a document.
 pub(crate) fn ignored_changes(record: &Record) -> Vec<Name> {
     let annotations = record.metadata.get("annotations");
     let text = annotations.and_then(|all| all.get("cyan.ignoreChanges")).and_then(Value::as_text);
     text.map(|text| text.split(',').map(str::trim).map(Name::from).collect()).unwrap_or_default()
 }
 
-/// Turns the steps of the resources that a person wants replaced into replacements; absent resources stay as they are.
+/// Turns the steps of the resources that the user wants replaced into replacements; absent resources stay as they are.
 pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &SelectedAddresses) {
     for decision in drafts.iter_mut().filter(|decision| replace.covers(&decision.address)) {
         if matches!(decision.action, Action::None | Action::Update | Action::Replace) {
@@ -157,14 +157,14 @@ pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &SelectedAd
     }
 }
 
-/// Drops the memoised values that a person wants drawn again (decision S60).
+/// Drops the memoised values that the user wants drawn again (decision S60).
 pub(crate) fn renew(answers: &mut Answers, renew: &SelectedAddresses) {
     if !renew.is_empty() {
         answers.memoised.retain(|site, _| !owner_of(site).is_some_and(|owner| renew.covers(&owner)));
     }
 }
 
-/// Owners of call sites, as addresses.
+/// The names of the owners of call sites.
 pub(crate) fn owners(answers: &Answers) -> Vec<Name> {
     answers.memoised.keys().filter_map(|site| Some(owner_of(site)?.name.clone())).collect()
 }
@@ -173,7 +173,7 @@ fn owner_of(site: &str) -> Option<Address> {
     site.rsplitn(3, '|').nth(2)?.parse().ok()
 }
 
-/// `drift-refused` for everything in a draft that has drifted.
+/// Reports `drift-refused` for each resource of a draft that has drifted.
 pub(crate) fn refuse_drift(draft: &Draft, answers: &Answers, found: &mut Diagnostics) {
     for decision in &draft.decisions {
         let drifted = match decision.element {
@@ -190,11 +190,11 @@ pub(crate) fn refuse_drift(draft: &Draft, answers: &Answers, found: &mut Diagnos
     }
 }
 
-/// Whether something that goes is not as recorded.
+/// Whether a resource that is no longer declared differs from its record.
 fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return false };
     match answers.seen.get(&decision.address) {
-        // What its hints said does not count, though it is declared no longer.
+        // Changes that its annotation ignores do not count, although it is no longer declared.
         Some(PinnedRead::Present { fields, .. }) => {
             prior_spec(ty, record, Some(fields), &ignored_changes(record), &[]).1
         }
@@ -202,7 +202,8 @@ fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
     }
 }
 
-/// `protected` for what must not go, and a note for what is left in the world.
+/// Reports refused changes, `protected` for replaced or deleted resources, and a note for each object left in the
+/// world.
 pub(crate) fn report_what_goes(draft: &Draft, messages: &dyn MessageRules, found: &mut Diagnostics) {
     for decision in &draft.decisions {
         let Decision { address, span, .. } = decision;
@@ -219,7 +220,7 @@ pub(crate) fn report_what_goes(draft: &Draft, messages: &dyn MessageRules, found
     }
 }
 
-/// `restricted-action` for what may not be done to a resource, `immutable-changed` for fields that may not change.
+/// Reports `restricted-action` for actions that are restricted, and `immutable-changed` for fields that may not change.
 fn refuse_changes(decision: &Decision, messages: &dyn MessageRules, found: &mut Diagnostics) {
     let words = |mistake: Mistake<'_>| messages.of(&mistake).map(Box::new);
     let (what, restricted) = match decision.action {

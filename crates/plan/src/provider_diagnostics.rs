@@ -1,4 +1,4 @@
-//! What providers say of a spec, as diagnostics at the places that they are about.
+//! Diagnostics of providers about a spec, reported at the places that they are about.
 //!
 //! Not here: when a provider is asked (`drafting::opinions`).
 
@@ -9,7 +9,7 @@ use evaluate::retry::failure;
 use provider::{Finding, ProviderDiagnostic, ProviderSeverity};
 use understand::documents::Documents;
 
-/// Reports what a provider says of a spec; `span` is the place of what is said of no field that is written.
+/// Reports diagnostics of a provider about a spec. `span` is the place of diagnostics about no written field.
 pub fn report(
     diagnostics: Vec<ProviderDiagnostic>,
     address: &Address,
@@ -62,7 +62,7 @@ fn at(diagnostic: Diagnostic, place: Span, text: &str) -> Diagnostic {
     if place.is_some() { diagnostic.label(place, text) } else { diagnostic.note(text) }
 }
 
-/// Reports what providers said about the resources that they read.
+/// Reports the diagnostics of providers about the resources that they read.
 pub(crate) fn report_reads(
     diagnostics: Vec<(Address, Vec<ProviderDiagnostic>)>,
     documents: Option<&Documents>,
@@ -73,8 +73,8 @@ pub(crate) fn report_reads(
     }
 }
 
-/// Reports what providers said about their settings: at the resource that declares them, or with the place in the
-/// configuration file.
+/// Reports the diagnostics of providers about their settings: at the resource that declares the settings, or with the
+/// place in the configuration file.
 pub fn report_settings(diagnostics: Vec<SettingsRemark>, documents: Option<&Documents>, found: &mut Diagnostics) {
     for SettingsRemark { provider, instance, written, mut diagnostic } in diagnostics {
         if let Some(address) = instance {
@@ -124,8 +124,8 @@ fn severity_of(severity: ProviderSeverity) -> Severity {
 
 /// Diagnostics with the places and the texts of their paths, in an order that does not depend on the provider.
 ///
-/// Providers report a wrong combination of fields at each field of it. Those of fields that the spec does not set are
-/// left out if one at a field that it sets names them.
+/// Providers report a wrong combination of fields at each of the fields. A diagnostic at a field that the spec does not
+/// set is left out if the same diagnostic at a field that the spec sets names the unset field.
 fn placed(
     diagnostics: Vec<ProviderDiagnostic>,
     spec: Option<&Expr>,
@@ -152,7 +152,7 @@ fn placed(
     placed.into_iter()
 }
 
-/// Where the value at a path of a spec is written: at the deepest part of the path that is written.
+/// The place where the value at a path of a spec is written: that of the deepest part of the path that is written.
 pub fn place_at(spec: &Expr, path: &FieldPath) -> Option<Span> {
     let mut here = spec;
     for step in &path.0 {
@@ -165,7 +165,7 @@ pub fn place_at(spec: &Expr, path: &FieldPath) -> Option<Span> {
         };
         match inside {
             Some(inside) => here = inside,
-            // What is not written as a whole is not in the spec.
+            // Not even the first part of the path is written.
             None if std::ptr::eq(here, spec) => return None,
             None => break,
         }

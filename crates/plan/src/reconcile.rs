@@ -1,4 +1,4 @@
-//! A plan without a document that sets right what has drifted: everything is to be as it was last sent (decision 5.3).
+//! A plan without a document that corrects drift: every resource is to be as it was last sent (decision 5.3).
 //!
 //! Not here: calls that were cut off, which are settled before any plan.
 
@@ -19,10 +19,10 @@ use crate::drift::prior_spec;
 use crate::model::{Action, Reason};
 use crate::policies::ignored_changes;
 
-/// Decides about everything that was seen to differ from its record; the rest stays.
+/// Decides about each resource whose read differs from its record; the others stay.
 pub(crate) fn draft(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
     let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
-    // What links have written is no drift.
+    // Values that links have written are no drift.
     let mut written: IndexMap<Address, Vec<Contribution>> = IndexMap::default();
     for (_, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
         for overlay in overlays_of(record) {

@@ -1,6 +1,6 @@
 //! Reads the recorded resources, and the resources whose calls were cut off.
 //!
-//! Not here: what follows for calls that were cut off (`settle`).
+//! Not here: settling calls that were cut off (`settle`).
 
 use std::sync::Arc;
 use std::task::Poll;
@@ -24,43 +24,43 @@ use crate::options::Adoption;
 
 /// A resource that could not be read.
 pub(crate) struct Unread {
-    /// Which.
+    /// Its address.
     pub(crate) address: Address,
-    /// Under which code that is reported.
+    /// The code under which it is reported.
     pub(crate) code: &'static diag::Code,
-    /// Why, in the provider's words.
+    /// The message of the provider.
     pub(crate) message: Name,
     /// The diagnostic, if its provider cannot be used at all.
     of_provider: Option<Box<Diagnostic>>,
-    /// The reason why the plan needs it.
+    /// The reason of the read.
     pub(crate) cause: ReadCause,
 }
 
-/// What a refresh has to tell beside the answers that a plan keeps.
+/// The results of a refresh, besides the answers that a plan stores.
 #[derive(Default)]
 pub(crate) struct Refreshed {
-    /// What could not be read.
+    /// The resources that could not be read.
     pub(crate) unread: Vec<Unread>,
-    /// What providers said about the resources that they read.
+    /// The diagnostics of providers about the resources that they read.
     pub(crate) diagnostics: Vec<(Address, Vec<ProviderDiagnostic>)>,
 }
 
-/// The reason why an object is read.
+/// The reason of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadCause {
-    /// It is recorded.
+    /// The resource is recorded.
     Recorded,
-    /// Its call was cut off. Without an answer a person must decide about the outcome (`settle`).
+    /// A call was cut off. Without an answer, the user must say what became of the resource (`settle`).
     CutOff,
-    /// The same of the delete of a deposed object. The object that replaced it is read as well.
+    /// The delete of a deposed object was cut off. The object that replaced it is read as well.
     Deposed,
-    /// Its create failed, and may have been carried out all the same.
+    /// A create failed, and may have been carried out anyway.
     Unsure,
 }
 
-/// Reads every recorded resource, by the id that a person named where one did, and every one whose call was cut off,
-/// into `answers`. What could not be read and what was said are given back, in the order of the records; everything
-/// else has been read.
+/// Reads every recorded resource, and every resource whose call was cut off, into `answers`. After a cut-off call or a
+/// failed create, the read uses the id that the user gave, if any. Returns the resources that could not be read, and
+/// diagnostics, in the order of the records.
 pub(crate) async fn refresh(
     snapshot: &Snapshot,
     only_cut_off: bool,
@@ -69,7 +69,7 @@ pub(crate) async fn refresh(
     world: &dyn World,
     answers: &mut Answers,
 ) -> Refreshed {
-    // Of each type: whether resources of it can be read, and how many there are.
+    // For each type: whether its resources can be read, and how many there are.
     let mut types: IndexMap<&TypeId, (bool, usize)> = IndexMap::default();
     for record in snapshot.records.values() {
         types.entry(&record.type_name).or_insert_with(|| (reads(catalogs, record), 0)).1 += 1;
@@ -82,7 +82,7 @@ pub(crate) async fn refresh(
     });
     let instances = &RecordedInstances::of(snapshot);
     let questions = recorded.map(|(address, record)| read_again(address, record, instances));
-    // Versions before 0.2 stated creates before all of their spec was known.
+    // Versions before 0.2 wrote the intent of a create before its whole spec was known.
     let in_part = snapshot.open.iter().filter(|(_, open)| open.intent.inputs.has_unknown());
     let in_part: IndexMap<&Address, Value> =
         in_part.map(|(address, open)| (address, filled(&open.intent.inputs, &Value::Null))).collect();
@@ -117,7 +117,7 @@ pub(crate) async fn refresh(
             cause: if open.intent.deposed { ReadCause::Deposed } else { ReadCause::CutOff },
         }
     });
-    // A create that failed without a word about whether it was done.
+    // Creates that failed and that may have been carried out.
     let unsure = snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address));
     let unsure = unsure.filter_map(|(address, record)| Some((address, attempt_of(record)?)));
     let unsure = unsure.map(|(address, (attempt, token))| ResourceRead {
@@ -137,7 +137,7 @@ pub(crate) async fn refresh(
         },
         cause: ReadCause::Unsure,
     });
-    // Each provider is asked beside the others, so that none waits for a slow one.
+    // Providers are asked concurrently, so that none waits for a slow one.
     let mut of_namespace: IndexMap<&str, usize> = IndexMap::default();
     for (name, (_, count)) in &types {
         *of_namespace.entry(name.package_name()).or_default() += count;
@@ -184,7 +184,7 @@ struct ReadAnswers<'a> {
     diagnostics: Vec<(usize, &'a Address, Vec<ProviderDiagnostic>)>,
 }
 
-/// Puts questions to one provider, at most so many at once.
+/// Asks the questions of one provider, at most `most` of them at once.
 async fn ask<'a>(
     questions: Vec<(usize, ResourceRead<'a>)>,
     most: usize,
@@ -226,7 +226,7 @@ async fn ask<'a>(
         let is_create = request.id.is_none();
         let mut asked = Box::pin(async move {
             let seen = world.read(target, request).await;
-            // What was to be made in place of it was not: what is recorded may still be there, or be gone as well.
+            // The new object was not created. The recorded object may still exist, or be gone as well.
             let beside = || recorded_beside(snapshot, address).filter(|record| reads(catalogs, record));
             let seen = match &seen {
                 Ok(ReadOutcome::Absent) if is_create && let Some(record) = beside() => {
@@ -237,7 +237,7 @@ async fn ask<'a>(
             };
             (number, address, cause, seen)
         });
-        // What is answered at once need not queue.
+        // A read that is answered immediately does not queue.
         match futures::poll!(&mut asked) {
             Poll::Ready(answer) => take(answer),
             Poll::Pending => under_way.push(asked),
@@ -254,7 +254,7 @@ async fn ask<'a>(
     answered
 }
 
-/// The resources that a kept plan could not read when it was made.
+/// The resources that a saved plan could not read when it was made.
 pub(crate) fn unread_then(answers: &Answers) -> Vec<Unread> {
     let then = answers.unread.iter().map(|(address, message)| Unread {
         address: address.clone(),
@@ -269,7 +269,7 @@ pub(crate) fn unread_then(answers: &Answers) -> Vec<Unread> {
 /// Up to this number of resources that could not be read for one reason, each gets its own diagnostic.
 const FEW: usize = 5;
 
-/// Says what could not be read, and what follows from it: an error where nothing can be said or done without it.
+/// Reports resources that could not be read, and the consequence `so`.
 pub(crate) fn report_unread<'u>(
     unread: impl IntoIterator<Item = &'u Unread>,
     severity: Severity,
@@ -358,7 +358,7 @@ fn recorded_beside<'a>(snapshot: &'a Snapshot, address: &Address) -> Option<&'a 
     is_create.then(|| record.as_ref())
 }
 
-/// What may have been created under the token that is recorded with it: the object itself, or a new one in its place.
+/// The create that may have been carried out under its recorded token: of the object itself, or of one in its place.
 pub(crate) fn attempt_of(record: &Record) -> Option<(&Record, &Name)> {
     let attempt = record.attempt.as_deref().unwrap_or(record);
     attempt.token.as_ref().filter(|_| attempt.id.is_empty()).map(|token| (attempt, token))
@@ -371,7 +371,7 @@ fn reads(catalogs: &Catalogs, record: &Record) -> bool {
     }
 }
 
-/// What was seen, unless it is just what is recorded.
+/// The result of a read, unless it is equal to the record.
 fn differing(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option<PinnedRead> {
     match seen {
         ReadOutcome::Absent => Some(PinnedRead::Absent),

@@ -1,4 +1,4 @@
-//! Settles the calls that were cut off, by what was read of their resources and by what a person decided.
+//! Settles the calls that were cut off, by the reads of their resources and by the decisions of the user.
 //!
 //! Not here: reading the resources (`refresh`).
 
@@ -19,10 +19,10 @@ use crate::settled::Settled;
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
-/// Corrects the records where calls were cut off (decision 5.3): updated if the call was done, unchanged if not. An
-/// outcome that is unknown is `needs-attention`, unless a person has decided it.
+/// Corrects the records of calls that were cut off (decision 5.3): updated if the call was carried out, unchanged if
+/// not. An unknown outcome is reported as `needs-attention`, unless the user has decided it.
 ///
-/// Each of the commands that a diagnostic names works in that situation.
+/// Each command that a diagnostic names works in the situation that it reports.
 pub(crate) fn settle(
     instance: &str,
     snapshot: &mut Snapshot,
@@ -98,7 +98,7 @@ pub(crate) fn settle(
                         .help("if the cause is temporary, run the same command again");
                 }
                 let shown = address.to_string();
-                // Only a person knows the id of what was created.
+                // Only the user can find out the id of the created object.
                 let done = if open.intent.op == StatusOp::Create { format!("{shown}=ID") } else { shown.clone() };
                 found.push(
                     diagnostic
@@ -142,7 +142,7 @@ pub(crate) fn settle(
     settled
 }
 
-/// Says that all calls whose outcomes are not known must be decided together.
+/// Reports that all calls with unknown outcomes must be decided together.
 fn report_several<'a>(open: impl Iterator<Item = &'a Address>, found: &mut Diagnostics) {
     let all: Vec<String> = open.map(|address| format!("`{address}`")).collect();
     if all.len() > 1 {
@@ -154,7 +154,7 @@ fn report_several<'a>(open: impl Iterator<Item = &'a Address>, found: &mut Diagn
     }
 }
 
-/// `unknown-address` for each address of a verdict at which no call was interrupted.
+/// Reports `unknown-address` for each address that the user has decided about and at which no call was cut off.
 fn refuse_unused_decisions(options: &Options, used: &HashSet<&Address>, settled: &[Settled], found: &mut Diagnostics) {
     for address in decided_by_user(options).filter(|address| !used.contains(*address)) {
         let known: Vec<String> = settled.iter().map(|settled| settled.address.to_string()).collect();
@@ -195,7 +195,7 @@ pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options
     }
 }
 
-/// Reports calls with an intent that were not made. Many of them are one note.
+/// Reports calls with an intent that were not made. Many of them are reported as one note.
 fn report_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics) {
     const NAMED: usize = 3;
     if not_made.len() <= NAMED {
@@ -210,14 +210,14 @@ fn report_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics
     );
 }
 
-/// The decision of a person about a call that was cut off.
+/// The decision of the user about a call that was cut off.
 enum CutOffDecision<'a> {
     Undone,
     Forgotten,
     Adopted(Option<&'a Name>),
 }
 
-/// All addresses about which a person decided.
+/// All addresses about which the user decided.
 fn decided_by_user(options: &Options) -> impl Iterator<Item = &Address> {
     let adopted = options.adopted.iter().map(|adoption| &adoption.address);
     options.undone.iter().chain(&options.forgotten).chain(adopted)
@@ -234,7 +234,7 @@ fn verdict<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, 
     in_list(&options.undone).map(|decided| (decided, CutOffDecision::Undone))
 }
 
-/// Whether the resource that a person named as created or updated was read and does not exist.
+/// Whether the resource that the user named as created or updated was read and does not exist.
 fn not_there(open: &OpenIntent, seen: Option<&PinnedRead>) -> bool {
     open.intent.op != StatusOp::Delete && matches!(seen, Some(PinnedRead::Absent))
 }
@@ -290,8 +290,8 @@ fn forget_missing(
     }
 }
 
-/// Adopts resources that exist although their creates failed, because the answer was lost. A decision of a person
-/// about one of them counts.
+/// Adopts resources that exist although their creates failed, because the answer was lost. A decision of the user about
+/// such a resource counts.
 fn adopt_uncertain<'o>(
     snapshot: &mut Snapshot,
     answers: &Answers,
@@ -333,7 +333,7 @@ fn adopt_uncertain<'o>(
         let Some(seen) = seen.filter(|seen| matches!(seen, PinnedRead::Present { id, .. } if *id != record.id)) else {
             let was_read = answers.refreshed && !answers.unread.contains_key(address);
             if was_read && record.attempt.is_some() && !matches!(seen, Some(PinnedRead::Unknown)) {
-                // No new one was made: there is nothing to look for any more.
+                // No new object was created, so the attempt is dropped.
                 Arc::make_mut(record).attempt = None;
                 settled.push(Settled { address: address.clone(), record: Some(record.clone()) });
             }
@@ -368,7 +368,7 @@ fn adopt_uncertain<'o>(
     settled
 }
 
-/// The expected result of reading a resource that was created with these inputs under an id that a person names.
+/// The expected result of reading a resource that was created with these inputs under an id that the user names.
 fn expected_as_created(id: &Name, type_name: &TypeId, inputs: &Value, catalogs: &Catalogs) -> PinnedRead {
     let mut fields = filled(inputs, &Value::Null).as_map().cloned().unwrap_or_default();
     if let TypeRef::Known(ty) = catalogs.resource_type(type_name)

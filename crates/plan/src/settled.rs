@@ -1,37 +1,37 @@
-//! Records that a plan changes before anything is done: moved, imported, accepted as seen.
+//! Records that a plan changes before its steps run: moved, imported, or with accepted drift.
 //!
-//! They are written together when the operation begins, so that no crash finds half of a move. What was there before is
-//! kept until the plan is complete, because a target may leave some of it out again.
+//! They are written together when the operation begins, so that a crash never leaves half of a move. The former records
+//! are kept until the plan is complete, because changes out of target are reverted.
 
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap};
 use state::{Record, Snapshot};
 
-/// A record that is put right before anything is planned.
+/// A record that is corrected or changed before the steps of a plan run.
 #[derive(Clone, Debug)]
 pub struct Settled {
-    /// Of what.
+    /// Its address.
     pub address: Address,
-    /// What is known of it now; none where nothing is left.
+    /// The new record; `None` if the record is removed.
     pub record: Option<Arc<Record>>,
 }
 
-/// What was at each address that has been changed, before it was.
+/// The former records at all addresses that have been changed.
 #[derive(Debug, Default)]
 pub(crate) struct SettledRecords {
     pub(crate) before: IndexMap<Address, Option<Arc<Record>>>,
 }
 
 impl SettledRecords {
-    /// Says that the record at an address is about to change.
+    /// Saves the record at an address before its first change.
     pub(crate) fn note(&mut self, snapshot: &Snapshot, address: &Address) {
         if !self.before.contains_key(address) {
             self.before.insert(address.clone(), snapshot.records.get(address).cloned());
         }
     }
 
-    /// Sets the record at an address; none takes it away.
+    /// Sets the record at an address; `None` removes it.
     pub(crate) fn put(&mut self, snapshot: &mut Snapshot, address: &Address, record: Option<Arc<Record>>) {
         self.note(snapshot, address);
         match record {
@@ -40,7 +40,7 @@ impl SettledRecords {
         }
     }
 
-    /// What is to be written: every address at which the record is another one than before.
+    /// The records to write: those that differ from the former record at their address.
     pub(crate) fn settled(self, snapshot: &Snapshot) -> Vec<Settled> {
         let mut settled = Vec::new();
         for (address, before) in self.before {
@@ -49,7 +49,7 @@ impl SettledRecords {
                 settled.push(Settled { record: now.cloned(), address });
             }
         }
-        // What goes is written before what comes.
+        // Removed records are written first.
         settled.sort_by_key(|settled| settled.record.is_some());
         settled
     }

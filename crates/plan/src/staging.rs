@@ -6,7 +6,7 @@
 //! ```text
 //! checked, inputs ──┐
 //! snapshot ─────────┼──> settle ──> draft, level by level ──> removals ──> order ──> Plan
-//! answers ──────────┘    (what was cut off)   (each element read, compared, decided)
+//! answers ──────────┘    (cut-off calls)      (each element read, compared, decided)
 //! ```
 //!
 //! Not here: what each step does (the modules of the same names), running a plan (`apply`).
@@ -49,8 +49,8 @@ use crate::{
     settle, state_edit, targets, tasks, unchanged,
 };
 
-/// Reads what is recorded, unless the options leave the world aside. `earlier` holds the answers of the generation that
-/// a rollback goes back to.
+/// Reads the recorded resources, unless the options skip this. `earlier` holds the answers of the generation that a
+/// rollback restores.
 pub(crate) async fn read_world(
     request: &Request<'_>,
     earlier: Option<Answers>,
@@ -74,13 +74,13 @@ pub(crate) async fn read_world(
         let unread = &mut refreshed.unread;
         let unsure = unread.extract_if(.., |one| one.cause == refresh::ReadCause::Unsure).collect::<Vec<_>>();
         settle::report_unsure(&unsure, instance, options, found);
-        // `settle` reports interrupted calls with what a person can do about them.
+        // `settle` reports interrupted calls with what the user can do about them.
         unread.retain(|one| one.cause == refresh::ReadCause::Recorded);
     }
     answers
 }
 
-/// The addresses that a person named in the options.
+/// The addresses that the user named in the options.
 struct NamedAddresses {
     targets: SelectedAddresses,
     replace: SelectedAddresses,
@@ -89,7 +89,7 @@ struct NamedAddresses {
     owners: Vec<Name>,
 }
 
-/// What the documents show after the plan: exports, metadata, and what the state keeps of children and data sources.
+/// The outputs of the documents after the plan: exports, metadata, and the records of children and data sources.
 pub(crate) struct Outputs {
     exports: Vec<ExportChange>,
     metadata: Value,
@@ -104,7 +104,7 @@ pub(crate) struct Staging<'a> {
     options: Options,
     purpose: Purpose,
     kind: OperationKind,
-    /// The answers are those of a saved plan.
+    /// Whether the answers are those of a saved plan.
     is_saved: bool,
     named: NamedAddresses,
     catalogs: Arc<Catalogs>,
@@ -220,7 +220,7 @@ impl<'a> Staging<'a> {
         Some(draft)
     }
 
-    /// Keeps the documents and what transforms made of them among the answers; refuses what cannot be carried out.
+    /// Stores the documents and the results of their transforms in the answers, and reports unsupported features.
     /// Returns the keys under which groups are memoised.
     fn pin_documents(&mut self, documents: &Documents) -> Vec<Name> {
         still_makes(documents, &mut self.answers, &mut self.mistakes);
@@ -251,7 +251,7 @@ impl<'a> Staging<'a> {
         self.moves = moves::follow(documents, within, snapshot, answers, &mut self.settled_records, &mut self.mistakes);
     }
 
-    /// Notes what differs from the records, drops memoised values to renew, and applies the drift policy.
+    /// Collects the drift, drops memoised values to renew, and applies the drift policy.
     fn note_drift(&mut self, target_set: &TargetSet<'_>) {
         self.drift = drift::seen(&self.snapshot, &self.catalogs, &self.answers);
         if !self.named.renew.is_empty() {
@@ -270,7 +270,8 @@ impl<'a> Staging<'a> {
             policies::apply_drift_policy(policy, reaches, snapshot, answers, catalogs, &mut self.settled_records);
     }
 
-    /// Decides about what the state has, without a document: a change of the state, a reconciliation, or a destroy.
+    /// Decides about the records of the state, without a document: a change of the state, a reconciliation, or a
+    /// destroy.
     pub(crate) async fn draft_records(&mut self) -> Draft {
         if let Some(state_edit) = &self.options.state_edit {
             let table = state_edit::Table {
@@ -307,7 +308,7 @@ impl<'a> Staging<'a> {
         self.answers.preflights.extend(asked);
     }
 
-    /// Asks the providers that plan deletes.
+    /// Asks the providers that plan deletes about the deletes of a draft.
     pub(crate) async fn plan_deletes(&mut self, draft: &Draft) {
         if self.options.state_edit.is_some() {
             return;
@@ -335,7 +336,8 @@ impl<'a> Staging<'a> {
         addresses::refuse_absent(&self.options.importing, draft, documents, mistakes);
     }
 
-    /// Leaves out what is not targeted and takes back its moves and imports. Returns what was left out.
+    /// Removes decisions out of target from the draft, and reverts their moves and imports. Returns the removed
+    /// decisions.
     pub(crate) fn apply_targets(&mut self, draft: &mut Draft) -> Vec<Decision> {
         if self.named.targets.is_empty() || self.options.state_edit.is_some() {
             return Vec::new();
@@ -353,7 +355,7 @@ impl<'a> Staging<'a> {
 
     /// Reports resources that two addresses or two instances would manage.
     pub(crate) async fn refuse_claims(&mut self, draft: &mut Draft) {
-        // A state that is loaded may be that of another instance, which then gives its resources up.
+        // A loaded state may come from another instance, which then gives up its resources.
         let gives_up = matches!(self.options.state_edit, Some(StateEdit::Load(_) | StateEdit::Remove(_)));
         if self.mistakes.has_errors() || self.options.force || gives_up {
             return;
@@ -384,7 +386,7 @@ impl<'a> Staging<'a> {
         }
     }
 
-    /// Asks what exports and metadata need. Returns what the state is to keep of children and data sources.
+    /// Asks the world what exports and metadata need. Returns the records of children and data sources.
     pub(crate) async fn declare(&mut self) -> Declared {
         let Some(evaluation) = &mut self.evaluation else {
             let everything_goes = self.purpose == Purpose::Destroy && self.named.targets.is_empty();
@@ -421,7 +423,7 @@ impl<'a> Staging<'a> {
         Outputs { exports, metadata, declared }
     }
 
-    /// Leads mistakes to the documents that include the place, and reports limits that evaluation exceeded.
+    /// Adds to mistakes in children the includes that lead to them, and reports limits that evaluation exceeded.
     pub(crate) fn attribute_mistakes(&mut self) {
         if let Some(evaluation) = &mut self.evaluation {
             evaluation.report_room(&mut self.mistakes);
@@ -436,7 +438,7 @@ impl<'a> Staging<'a> {
         let answers = &mut self.answers;
         answers.memoised = evaluation.memoised();
         if self.untouched.partial {
-            // What is left out keeps the values it was made with.
+            // Elements out of target keep their memoised values.
             let kept = self.snapshot.memoised.iter().filter(|(site, _)| !answers.memoised.contains_key(*site));
             let kept: Vec<_> = kept.map(|(site, value)| (site.clone(), value.clone())).collect();
             answers.memoised.extend(kept);
@@ -506,7 +508,7 @@ impl<'a> Staging<'a> {
         Staged { plan, snapshot: self.snapshot, evaluation: self.evaluation, catalogs: self.catalogs }
     }
 
-    /// Notes in the steps what is adopted and what was not read, and keeps digests of the settings of their providers.
+    /// Marks steps that adopt objects or whose objects were not read, and stores digests of their providers' settings.
     fn complete_steps(&mut self, steps: &mut [Step]) {
         for step in steps.iter_mut().filter(|step| matches!(step.action, Action::Create | Action::Replace)) {
             step.adopts = self.answers.opinions.get(&step.address).is_some_and(|opinion| opinion.adopts);
@@ -540,7 +542,7 @@ impl<'a> Staging<'a> {
             || self.evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret))
     }
 
-    /// Whether the state will keep something else of groups, data sources or children than before.
+    /// Whether the records of groups, data sources or children change.
     fn declares_otherwise(&self, declared: &Declared, children: &[ChildChange]) -> bool {
         let differs = |changes: &[ExportChange]| changes.iter().any(|it| it.action != ExportAction::Unchanged);
         self.evaluation.is_some() && groups_differ(&self.snapshot.memoised, &self.answers.memoised)
@@ -580,7 +582,7 @@ fn kind_of(purpose: Purpose, options: &Options, snapshot: &Snapshot) -> Operatio
     }
 }
 
-/// Keeps what transforms made of documents by its digest; `input-changed` if a kept plan was made from something else.
+/// Stores digests of the results of transforms. Reports `input-changed` if a saved plan was made from other results.
 pub(crate) fn still_makes(documents: &Documents, answers: &mut Answers, found: &mut Diagnostics) {
     for unit in documents.units() {
         let Some(made) = &unit.checked.made else { continue };

@@ -1,5 +1,5 @@
-//! Changes of the state alone, asked for on the command line: moves, removals, imports, a state that is read back,
-//! drift that is accepted. Each is a plan like any other; nothing in the world is touched.
+//! Changes of the state alone, which the user asks for on the command line: moves, removals, imports, an exported state
+//! that is read back, accepted drift. Each is a plan like any other, but changes nothing in the world.
 //!
 //! Not here: hints of documents (`moves`, `imports`).
 
@@ -22,7 +22,7 @@ use crate::provider_diagnostics::report_at;
 use crate::settled::SettledRecords;
 use crate::{imports, moves, policies};
 
-/// What a state_edit works on.
+/// The context of a state edit.
 pub(crate) struct Table<'a> {
     pub(crate) snapshot: &'a mut Snapshot,
     pub(crate) answers: &'a mut Answers,
@@ -32,7 +32,7 @@ pub(crate) struct Table<'a> {
     pub(crate) world: &'a dyn World,
 }
 
-/// Changes the records and says so.
+/// Changes the records, and drafts a decision for each changed record.
 pub(crate) async fn draft(state_edit: &StateEdit, on: Table<'_>, found: &mut Diagnostics) -> Draft {
     let Table { snapshot, answers, settled_records, targets, catalogs, world } = on;
     let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
@@ -86,7 +86,7 @@ pub(crate) async fn draft(state_edit: &StateEdit, on: Table<'_>, found: &mut Dia
     draft
 }
 
-/// A decision that is carried out by the change of the record alone.
+/// A decision whose only effect is the change of the record.
 pub(crate) fn settled(mut decision: Decision, action: Action, reason: Reason) -> Decision {
     decision.action = action;
     decision.reasons = vec![reason];
@@ -123,7 +123,7 @@ pub(crate) async fn import(
     match imports::read((address, None), &ty, id, world).await {
         Ok((seen, diagnostics)) => {
             report_at(diagnostics, address, None, found);
-            // The id as the provider writes it: the same object may be named in several ways.
+            // The id as the provider writes it: one object may have several spellings.
             if let PinnedRead::Present { id: real, .. } = &seen
                 && let Some(other) = imports::managed(snapshot).get(&(ty.name.clone(), real.clone()))
             {
@@ -141,7 +141,7 @@ pub(crate) async fn import(
     }
 }
 
-/// Puts everything of an exported state beside what is there, if nothing of it is there already.
+/// Adds everything of an exported state to the snapshot, unless one of its addresses or objects is already managed.
 pub(crate) fn load(
     exported: &Exported,
     snapshot: &mut Snapshot,
@@ -172,7 +172,7 @@ pub(crate) fn load(
     }
 }
 
-/// What was seen counts from now on; what has vanished is forgotten.
+/// Accepts drift: records take over what was read, and records of vanished objects are removed.
 pub(crate) fn accept(
     draft: &mut Draft,
     snapshot: &mut Snapshot,

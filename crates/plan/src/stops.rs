@@ -1,16 +1,16 @@
-//! Where a plan stops until a person lets it go on: breakpoints of resources and of child documents, of which action
-//! each is, and which of them the last operation waited at, so that this one goes on from there.
+//! The places where a plan stops until the user lets it continue: breakpoints of resources and of child documents, the
+//! action of each, and the breakpoints at which the last operation waited and from which this one continues.
 //!
 //! ```text
-//! breakpoints, what is done ──┐
-//! what is recorded ───────────┴──> Subject: stops before, stops after, goes on ──> gates (`tasks`) ──> apply stops
+//! breakpoints, actions ──┐
+//! recorded stops ────────┴──> Subject: stops before, stops after, continues ──> gates (`tasks`) ──> apply stops
 //! ```
 //!
-//! A breakpoint is passed once for an action. An action is under way from the moment at which nothing stops before it
-//! any more until nothing stops after it; what is under way is committed when an operation begins, so that a run which
-//! is cut off neither forgets a stop nor makes it twice.
+//! A breakpoint is passed once for an action. An action is under way from when the breakpoint before it is passed until
+//! the breakpoint after it is passed. Actions under way are committed when an operation begins, so that a cut-off run
+//! neither forgets a stop nor repeats it.
 //!
-//! Not here: which tasks wait for whom (`tasks::gates`); standing there (`apply::gates`).
+//! Not here: which tasks wait for a gate (`tasks::gates`); waiting at a gate (`apply::gates`).
 
 use blueprint::{Address, Breakpoint, Breakpoints, Name};
 use evaluate::resolve::Evaluation;
@@ -22,38 +22,38 @@ use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::model::{Action, AddressSet, PlannedStop, Purpose, Step};
 
-/// What happens behind an action.
+/// The kind of gate after an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
-    /// Nothing.
+    /// No gate.
     Nothing,
-    /// The action is over.
+    /// A gate that only tells that the action is over.
     Ends,
-    /// The operation stops.
+    /// A gate at which the operation stops.
     Stops,
 }
 
-/// A resource or a child with breakpoints, and what this plan does there.
+/// A resource or a child with breakpoints, and the action of this plan on it.
 pub(crate) struct Subject {
     pub(crate) place: Name,
-    /// The includes that lead to it, if it is a child.
+    /// The path of includes to it, if it is a child.
     pub(crate) path: Option<Box<[Name]>>,
     pub(crate) address: Option<Address>,
     breakpoints: Breakpoints,
     /// The action that is under way from now on, or that the plan stops before.
     pub(crate) action: Option<StatusOp>,
-    /// The plan stops before it.
+    /// Whether the plan stops before the action.
     pub(crate) before: bool,
     pub(crate) after: After,
     pub(crate) after_update: bool,
-    /// Where the last operation waited.
+    /// The breakpoint at which the last operation waited and from which this one continues.
     goes_on: Option<Breakpoint>,
-    /// What it used, of a delete: resources, and groups of the state.
+    /// For a delete: the resources, and the groups of the state, that it used.
     pub(crate) uses: Vec<Address>,
     declared: bool,
 }
 
-/// All of them, and how to find them.
+/// All subjects, with indexes by address and by path.
 #[derive(Default)]
 pub(crate) struct Subjects {
     pub(crate) all: Vec<Subject>,
@@ -63,21 +63,21 @@ pub(crate) struct Subjects {
     untouched_stops: Stops,
 }
 
-/// What a plan does in a child.
+/// The actions of a plan in a child.
 #[derive(Default)]
 struct InChild {
-    /// The plan looks at something in it.
+    /// The plan has a decision about something in it.
     seen: bool,
-    /// It makes or changes something.
+    /// The plan creates or changes something in it.
     makes: bool,
     deletes: bool,
-    /// Something of it is there already.
+    /// Something in it exists already.
     there: bool,
     uses: AddressSet,
 }
 
 impl Subjects {
-    /// Everything at which a plan may stop, and what it does there.
+    /// Everything at which a plan may stop, and the actions of the plan there.
     pub(crate) fn of(
         draft: &Draft,
         evaluation: Option<&Evaluation>,
@@ -99,7 +99,7 @@ impl Subjects {
         subjects.add_children(draft, documents, &declared, &known, partial);
         subjects.add_resources(draft, documents, snapshot, &known, partial);
         if kind == OperationKind::Rollback {
-            // What goes back stops nowhere, and whatever was under way is not any more.
+            // A rollback stops nowhere, and ends every action that was under way.
             for subject in &mut subjects.all {
                 (subject.action, subject.before, subject.after, subject.goes_on) = (None, false, After::Nothing, None);
             }
@@ -132,7 +132,7 @@ impl Subjects {
         }
         let mut units: DeterministicMap<&[Name], ()> = DeterministicMap::default();
         units.extend(documents.into_iter().flat_map(|all| all.units()).map(|unit| (&*unit.path, ())));
-        // In the order of the documents; then those that only the state knows.
+        // In the order of the documents; then children that only the state knows.
         let first = documents.into_iter().flat_map(|all| all.units()).map(|unit| Box::from(&*unit.path));
         let paths: indexmap::IndexSet<Box<[Name]>, foldhash::fast::FixedState> =
             first.chain(known.children.keys().cloned()).collect();
@@ -149,7 +149,7 @@ impl Subjects {
                 true => declared.get(&path).copied().unwrap_or_default(),
                 false => before.map_or(Breakpoints::NONE, |stop| stop.breakpoints),
             };
-            // What goes only once others have turned away may be left of an update that has been passed.
+            // Deletes wait for users, so they may be the rest of an update whose breakpoint has been passed.
             let is_rest = before.and_then(|stop| stop.waiting) == Some(Breakpoint::PostUpdate);
             let does = child.makes || child.deletes && !is_rest;
             let now = match (is_declared, does) {
@@ -208,7 +208,7 @@ impl Subjects {
             self.resources.insert(decision.address.clone(), self.all.len() as u32);
             self.all.push(subject);
         }
-        // No decision is made about what is gone by now.
+        // Resources that have been deleted have no decision.
         let moved: DeterministicMap<&Address, ()> =
             draft.decisions.iter().filter_map(|decision| Some((decision.lineage.moved_from.as_ref()?, ()))).collect();
         for (address, stop) in &known.resources {
@@ -235,7 +235,7 @@ impl Subjects {
         self.untouched_stops.extend(stop.map(|stop| (place, stop.clone())));
     }
 
-    /// What is to be stored from the beginning of the operation on.
+    /// The stops to store when the operation begins.
     pub(crate) fn begun(&self) -> Stops {
         let entries = self.all.iter().filter_map(|subject| {
             let action = subject.action.filter(|_| !subject.before);
@@ -251,7 +251,7 @@ impl Subjects {
         self.untouched_stops.iter().map(|(place, stop)| (place.clone(), stop.clone())).chain(entries).collect()
     }
 
-    /// Sets in steps where the plan stops.
+    /// Sets in the steps where the plan stops.
     pub(crate) fn report(&self, steps: &mut [Step]) {
         for step in steps.iter_mut().filter(|_| !self.resources.is_empty()) {
             let Some(at) = self.resources.get(&step.address) else { continue };
@@ -261,7 +261,7 @@ impl Subjects {
         }
     }
 
-    /// Where the plan stops, and from where it goes on, for people.
+    /// The places where the plan stops, and those from which it continues, for the user.
     pub(crate) fn planned(&self) -> Vec<PlannedStop> {
         let mut planned = Vec::new();
         for subject in &self.all {
@@ -284,7 +284,7 @@ impl Subjects {
     }
 }
 
-/// The stored stops, by what they concern.
+/// The stored stops, by resource and by child.
 struct RecordedStops<'s> {
     resources: indexmap::IndexMap<Address, &'s Stop, foldhash::fast::FixedState>,
     children: indexmap::IndexMap<Box<[Name]>, &'s Stop, foldhash::fast::FixedState>,
@@ -319,7 +319,8 @@ impl InChild {
 }
 
 impl Subject {
-    /// `now` is what the plan does there; `is_done` whether of an action that is under way nothing is left to do.
+    /// Creates a subject. `now` is the action of the plan there; `is_done` tells whether nothing is left to do of an
+    /// action that is under way.
     fn new(
         place: Name,
         breakpoints: Breakpoints,
@@ -332,9 +333,9 @@ impl Subject {
         let was_over = waited.is_some_and(|at| !at.is_before());
         let under_way = before.and_then(|stop| stop.action).filter(|_| !was_over);
         let (action, begun) = match (under_way, now) {
-            // What is made stays being made, also where it is changed on the way.
+            // A create that is under way stays a create, even if the plan now updates the resource.
             (Some(StatusOp::Create), Some(StatusOp::Create | StatusOp::Update)) => (Some(StatusOp::Create), true),
-            // So does what is changed and is gone meanwhile.
+            // An update stays an update, even if the resource has vanished meanwhile and is created again.
             (Some(StatusOp::Update), Some(StatusOp::Create | StatusOp::Update)) => (Some(StatusOp::Update), true),
             (Some(action), Some(now)) if action == now => (Some(action), true),
             (_, Some(now)) => (Some(now), false),
@@ -350,7 +351,7 @@ impl Subject {
             Some(_) if has(StatusOp::after) => After::Stops,
             Some(_) => After::Ends,
         };
-        // Where it stands and does something else now, nothing goes on.
+        // If the plan now has another action than the one that waited, nothing continues.
         let goes_on = waited.filter(|_| was_over || begun);
         Subject {
             place,
@@ -375,7 +376,7 @@ impl Subject {
     }
 }
 
-/// The action of what the plan does with a resource.
+/// The kind of operation to which an action of the plan belongs.
 fn action_of(action: Action) -> Option<StatusOp> {
     match action {
         Action::Create => Some(StatusOp::Create),

@@ -1,6 +1,6 @@
-//! Which declared resources the targets of a plan may target_set: a coarse answer, before anything is evaluated.
+//! The declared resources that the targets of a plan may reach: a coarse answer, before anything is evaluated.
 //!
-//! Not here: leaving out what is not targeted (`targets`).
+//! Not here: removing decisions out of target (`targets`).
 
 use blueprint::{Address, Name};
 use understand::documents::Documents;
@@ -8,7 +8,7 @@ use understand::graph::GraphNode;
 
 use crate::model::HashSet;
 
-/// Which declared resources a target may target_set: a coarse answer, before anything is evaluated.
+/// The declared resources that the targets of a plan may reach.
 pub(crate) struct TargetSet<'a> {
     pub(crate) documents: &'a Documents,
     pub(crate) resources: Option<HashSet<u32>>,
@@ -43,7 +43,7 @@ impl TargetSet<'_> {
         TargetSet { documents, resources: Some(resources) }
     }
 
-    /// Whether a resource may be within it.
+    /// Whether the targets may reach a resource.
     pub(crate) fn covers(&self, address: &Address) -> bool {
         match &self.resources {
             None => true,

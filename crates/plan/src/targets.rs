@@ -24,7 +24,7 @@ pub struct Untouched {
     pub partial: bool,
     /// Names of exports, by the document in which they stand.
     exports: HashSet<(u32, Name)>,
-    /// Documents whose metadata they are.
+    /// Documents whose metadata keeps its value.
     metadata: HashSet<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What a plan hands to `apply`: tasks, what they wait for, and the decisions behind them.
+//! The part of a plan that `apply` carries out: tasks, what they wait for, and the decisions behind them.
 
 use blueprint::{Address, Name, ReplaceOrder, TypeId, Value};
 
@@ -16,53 +16,53 @@ impl Decided {
     }
 }
 
-/// What one task does.
+/// The kind of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskKind {
     /// Creates the object.
     Create,
     /// Changes it in place.
     Update,
-    /// Takes it away.
+    /// Deletes the object.
     Delete,
     /// Deletes an old object: 0 is the one before the replacement, others are deposed objects of earlier ones.
     DeleteOld(u32),
     /// Changes its record, without a call.
     Record,
-    /// Forgets it, without a call.
+    /// Drops its record, without a call.
     Forget,
-    /// Nothing: its record is written when the operation begins.
+    /// Does nothing: the record is written when the operation begins.
     Settled,
-    /// Only finds out whether its condition holds.
+    /// Only evaluates its condition.
     Condition,
-    /// Polls an object until it is ready that an earlier operation left accepted but not ready.
+    /// Polls an object that an earlier operation left accepted but not ready, until it is ready.
     PollUntilReady,
-    /// Takes it away if its condition came out false; waits for everything else.
+    /// Deletes the object if its condition turns out to be false; waits for everything else.
     DeleteIfAbsent,
-    /// Writes into a target what a link contributes to it, or takes it out.
+    /// Writes the contributions of a link into a target, or removes them.
     LinkWrite,
-    /// A link is made: its record.
+    /// Writes the record of a link.
     Link,
-    /// Nothing: stands for an intermediate value that others wait for.
+    /// Does nothing: other tasks wait for it instead of the many tasks that it waits for.
     Gather,
-    /// Nothing: so long after everything it waits for, others go on.
+    /// Does nothing: the tasks that wait for it start this long after everything that it waits for.
     Pause(std::time::Duration),
-    /// Takes away what was made only to stand in for others.
+    /// Deletes a temporary member, which only stood in for others.
     TakeBack,
     /// Reads the data source of that number, which could not be read at stage.
     Read(u32),
-    /// Nothing: the operation stops here, at the gate of that number, or an action is over.
+    /// Does nothing: the operation stops here, at the gate of that number, or an action is over.
     Gate(u32),
 }
 
-/// How far another task must have come.
+/// The progress that another task must have made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// The provider has accepted, and its answer is in the state.
     Configured,
-    /// It is stable.
+    /// The object is stable.
     Ready,
-    /// It is over, well or not: who waits only wants to do more at once.
+    /// The task is over, whether it succeeded or not: the waiting task only wants to do more in one call.
     Over,
 }
 
@@ -71,70 +71,70 @@ pub enum Until {
 pub struct Wait {
     /// The number of the other task.
     pub task: u32,
-    /// How far it must have come.
+    /// The progress that it must have made.
     pub until: Until,
 }
 
 /// One call, or one change of the state alone.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// What it does.
+    /// Its kind.
     pub kind: TaskKind,
-    /// The number of its step; none for a gather.
+    /// The number of its step; `None` for a gather.
     pub step: Option<u32>,
-    /// What it waits for.
+    /// Its waits for other tasks.
     pub waits: Vec<Wait>,
-    /// The decision behind it; none for a task that only gathers others.
+    /// The decision behind it; `None` for a task that only gathers others.
     pub decision: Option<std::sync::Arc<Decided>>,
 }
 
-/// What a task needs to know of the decision behind it.
+/// The part of a decision that its tasks need.
 #[derive(Clone, Debug)]
 pub struct Decided {
     /// Its position among the decisions of the plan.
     pub(crate) number: usize,
     /// The address of the resource.
     pub address: Address,
-    /// The declared resource and the position of the member; none for what is no longer declared.
+    /// The declared resource and the position of the member; `None` for links, their parts, and undeclared resources.
     pub element: Option<(u32, Option<u32>)>,
-    /// What of a link it is about, if it is.
+    /// The link or the part of a link, if the decision is about one.
     pub linked: Option<std::sync::Arc<Linked>>,
     /// Its type.
     pub type_name: TypeId,
-    /// The definition of its type; none where no catalogue has it.
+    /// The definition of its type; `None` if no catalogue has it.
     pub ty: Option<std::sync::Arc<provider::ResourceType>>,
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// Whether a value that becomes known may turn an update into a replacement.
     pub may_replace: bool,
-    /// In which order a replacement is done.
+    /// The order of a replacement.
     pub replace_order: ReplaceOrder,
     /// Whether its condition is known only on deploy.
     pub condition_open: bool,
-    /// A call is due even if no field differs: the world has drifted, or the last operation failed.
+    /// Whether a call is due even if no field differs: the world has drifted, or the last operation failed.
     pub insist: bool,
-    /// The spec wanted.
+    /// The desired spec.
     pub desired: Value,
     /// Labels, annotations, display name and custom data.
     pub metadata: Value,
-    /// The record; none for what does not exist.
+    /// The record; `None` if there is none.
     pub prior: Option<std::sync::Arc<state::Record>>,
-    /// The fields as last answered or seen.
+    /// The fields as last answered or read.
     pub outputs: Value,
     /// Opaque data of the provider about the object as it was, as last answered or read.
     pub private: Value,
-    /// What the provider planned for a change of the object; null if it planned none.
+    /// The data that the provider returned when it planned a change; null if it returned none.
     pub planned_private: Value,
     /// The configuration of its provider when the plan was made, if a resource declares it.
     pub provider: Option<std::sync::Arc<evaluate::question::ProviderInstance>>,
-    /// What it depends on directly.
+    /// Its direct dependencies.
     pub dependencies: Vec<Address>,
-    /// Whether it stays when it is no longer declared.
+    /// Whether it stays in the world when it is no longer declared.
     pub retain: bool,
     /// Whether it must not be deleted.
     pub protect: bool,
-    /// The abstract resource that a transform made it from; none for a resource that the document declares itself.
+    /// The abstract resource from which a transform made it; `None` for a resource that the document itself declares.
     pub made_from: Option<Name>,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub span: diag::Span,
 }

@@ -1,4 +1,4 @@
-//! Whether everything that a plan was made from is unchanged: checked before a saved plan is applied, and before a plan
+//! Checks whether everything from which a plan was made is unchanged: before a saved plan is applied, and before a plan
 //! whose confirmation took long.
 //!
 //! Each difference is a diagnostic of its own. Not here: the revision of the state (`is_current`).
@@ -29,8 +29,8 @@ use crate::task::Decided;
 
 const CHANGED: &str = "has changed since the plan was made";
 
-/// Whether a plan may be carried out: `input-changed` and `observation-changed` for each difference otherwise. `folder`
-/// is that of the root document.
+/// Whether a plan may be carried out. Reports `input-changed` or `observation-changed` for each difference. `folder` is
+/// the folder of the root document.
 pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: &mut Diagnostics) -> bool {
     let world = &RetryingWorld::new(world, &staged.catalogs);
     let before = found.len();
@@ -44,7 +44,7 @@ pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: 
     found.len() == before
 }
 
-/// Files, URLs and child documents still have the bytes that the plan saw.
+/// Checks that files, URLs and child documents still have the bytes that the plan read.
 async fn inputs(answers: &Answers, folder: &str, world: &dyn World, found: &mut Diagnostics) {
     let requests: Vec<source::Request> =
         answers.documents.values().map(|pinned| pinned.request.request(folder)).collect();
@@ -73,7 +73,7 @@ async fn inputs(answers: &Answers, folder: &str, world: &dyn World, found: &mut 
     }
 }
 
-/// Data sources give what they gave, where asking runs and sends nothing.
+/// Checks that data sources give the same values, if the search can be repeated without running or sending anything.
 async fn data_sources(evaluation: &Evaluation, staged: &Staged, world: &dyn World, found: &mut Diagnostics) {
     let documents = &evaluation.documents;
     let [_, count, _] = documents.counts();
@@ -109,7 +109,7 @@ async fn data_sources(evaluation: &Evaluation, staged: &Staged, world: &dyn Worl
     }
 }
 
-/// Providers are configured as they were.
+/// Checks that providers still have the same settings.
 fn settings(plan: &Plan, world: &dyn World, found: &mut Diagnostics) {
     let now = settings_of(&plan.steps, &plan.answers.salt, world);
     let mut namespaces: Vec<&Name> = plan.answers.settings.keys().chain(now.keys()).collect();
@@ -121,7 +121,7 @@ fn settings(plan: &Plan, world: &dyn World, found: &mut Diagnostics) {
     }
 }
 
-/// EachKeys digests of the settings of the providers that steps need.
+/// Keyed digests of the settings of the providers that steps need.
 pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blueprint::IndexMap<Name, Name> {
     let mut digests = blueprint::IndexMap::default();
     let mut before = "";
@@ -141,8 +141,8 @@ pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blue
     digests
 }
 
-/// Sources have the content that the plan saw, and nothing else stands where objects are created, changed or deleted.
-/// What was reported already is not reported again.
+/// Checks that sources have the content that the plan read, and that no other object exists where the plan creates,
+/// changes or deletes one. Addresses in `reported` are not reported again.
 async fn preflights(staged: &Staged, reported: &AddressSet, world: &dyn World, found: &mut Diagnostics) {
     let nothing = Arc::default();
     let decisions = decisions(&staged.plan);
@@ -199,7 +199,7 @@ async fn preflights(staged: &Staged, reported: &AddressSet, world: &dyn World, f
 
 fn sources(address: &Address, kept: &PinnedPreflight, now: &[provider::SourceRead], found: &mut Diagnostics) {
     for then in &kept.sources {
-        // What the plan makes itself is not pinned.
+        // A source that the plan creates itself is not pinned.
         let Some(digest) = &then.digest else { continue };
         let now = now.iter().find(|now| now.field == then.field).map(|now| &now.content);
         let what = match now {
@@ -220,7 +220,7 @@ fn decisions(plan: &Plan) -> HashMap<&Address, &Decided, FixedState> {
     decisions.filter(|decided| decided.linked.is_none() || decided.ty.is_some()).map(|it| (&it.address, it)).collect()
 }
 
-/// Objects that the plan changes or deletes are as it saw them; those that are not are given back.
+/// Checks that objects that the plan changes or deletes are as the plan read them. Returns the addresses that differ.
 async fn objects(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> AddressSet {
     let plan = &staged.plan;
     let mut reported = AddressSet::default();
@@ -306,7 +306,7 @@ pub(crate) fn is_unobserved(
     !refresh || !is_observed(&ty, record, answers, address)
 }
 
-/// In what an object differs from what the plan saw, in the fields that plans use.
+/// The difference between an object and what the plan read, in the fields that plans use.
 fn differs(ty: &ResourceType, record: &Record, then: Option<&PinnedRead>, now: &ReadOutcome) -> Option<String> {
     let then = match then {
         None => Some(&record.outputs),

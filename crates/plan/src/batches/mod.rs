@@ -1,10 +1,11 @@
-//! Groups whose members are made and changed some at a time: what is decided about each member says which are to
-//! change, and these are put into batches, one after the other. What is as it should be takes part in none, so that a
-//! run that was cut off goes on where it stopped.
+//! Changes of groups in batches: the members that are created or changed are put into batches, one after the other. The
+//! decisions about a member say whether it changes. A member that is up to date is in no batch, so a plan after a
+//! cut-off run continues where that run stopped.
 //!
-//! Members that are needed only so that enough are in service become *temporary*: made and taken away by the same plan.
+//! Members that are needed only so that enough members are in service become *temporary*: the same plan creates and
+//! deletes them.
 //!
-//! Not here: how many there are in a batch (`turns`); how tasks wait for each other (`tasks::batches`).
+//! Not here: the members of each batch (`turns`); how tasks wait for each other (`tasks::batches`).
 
 mod turns;
 
@@ -25,11 +26,11 @@ use crate::decision::{Decision, removal};
 use crate::draft::{Draft, DraftGroup};
 use crate::model::{Action, AddressSet, Batch, Reason};
 
-/// What is known of a member.
+/// Whether a member exists, and the decisions about it.
 #[derive(Default)]
 struct BatchMember {
     there: bool,
-    /// Positions of decisions about it, and about everything in it.
+    /// Positions of the decisions about the member and about everything in it.
     decisions: Vec<usize>,
 }
 
@@ -39,10 +40,10 @@ struct Group<'a> {
     members: IndexMap<Name, BatchMember>,
 }
 
-/// Puts the members of groups into batches, one after the other, and makes those temporary that only stand in for
-/// others.
+/// Puts the members of groups into batches, one after the other, and marks members that only stand in for others as
+/// temporary.
 ///
-/// `value-constraint` where the pauses alone take too long.
+/// Reports `value-constraint` if the pauses alone take too long.
 pub(crate) fn arrange(
     draft: &mut Draft,
     evaluation: &Evaluation,
@@ -109,7 +110,7 @@ pub(crate) fn arrange(
             let declared = decided.map(|at| &draft.decisions[*at]).filter(|decision| decision.element.is_some());
             standing_in.extend(declared.map(|decision| decision.address.clone()));
         }
-        // What the document has only to stand in for others is made if it is needed.
+        // A member that the document declares only to stand in for others is created only if it is needed.
         let needed: std::collections::HashSet<usize, foldhash::fast::FixedState> =
             all.iter().flat_map(|turn| &turn.comes).filter_map(extra_of).collect();
         for (_, name) in batches.beyond.iter().enumerate().filter(|(at, _)| !needed.contains(at)) {
@@ -142,7 +143,7 @@ pub(crate) fn arrange(
         at += 1;
         !dropped[at - 1]
     });
-    // No resource depends on members that do not stay.
+    // A resource that stays does not depend on members that stand in for others.
     let stays = |address: &Address| !standing_in.contains(address);
     for decision in draft.decisions.iter_mut().filter(|decision| stays(&decision.address)) {
         if decision.element.is_some() && !decision.dependencies.iter().all(stays) {
@@ -153,7 +154,7 @@ pub(crate) fn arrange(
     }
 }
 
-/// All groups that are changed in batches, outermost first, with what is there of them and what is decided about it.
+/// All groups that are changed in batches, outermost first, with their members and the decisions about them.
 fn groups<'a>(draft: &Draft, documents: &'a Documents, evaluation: &Evaluation, snapshot: &Snapshot) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut of_path: HashMap<&[Name], usize, foldhash::fast::FixedState> = HashMap::default();
@@ -193,12 +194,12 @@ fn extra_of(who: &Who) -> Option<usize> {
     }
 }
 
-/// Whether something is made or changed.
+/// Whether the decision creates or changes a declared resource.
 fn is_forth(decision: &Decision) -> bool {
     decision.element.is_some() && matches!(decision.action, Action::Create | Action::Update | Action::Replace)
 }
 
-/// The addresses of a batch. Notes in their decisions which batch it is, and which members are temporary.
+/// Returns the addresses of a batch. Stores in their decisions which batch it is, and which members are temporary.
 fn together(
     turn: &BatchTurn,
     group: &Group<'_>,

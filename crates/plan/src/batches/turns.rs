@@ -1,54 +1,54 @@
-//! Which members of a group come and go together, so that never more than so many are away at once (decision
-//! Heat 10.3, batches).
+//! Computes which members of a group are created, changed and deleted together, so that enough members stay in service
+//! if possible (decision Heat 10.3, batches).
 //!
-//! Not here: members with names, and the steps that carry it out (`mod.rs`).
+//! Not here: the names of members, and the decisions about them (`mod.rs`).
 
-/// How a member is that is to stay.
+/// The state of a member that stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemberState {
-    /// It is yet to be made.
+    /// The member does not exist yet.
     Absent,
-    /// It is there, but its last operation failed.
+    /// The member exists, but its last operation failed.
     Failed,
-    /// It is there, and is to be changed.
+    /// The member exists and is to be changed.
     Old,
-    /// It is there as it is to be.
+    /// The member needs no change.
     Current,
 }
 
-/// How a member is that does not stay.
+/// The state of a member that does not stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extra {
-    /// It is there.
+    /// The member exists.
     There,
-    /// It can be made for a while.
+    /// The member can be created temporarily.
     Possible,
-    /// It is not there and cannot be made.
+    /// The member does not exist and cannot be created.
     Nothing,
 }
 
-/// A member: one that stays, or one that does not, by position.
+/// A member by its position, among the members that stay or among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
-    /// One of those that stay.
+    /// A member that stays.
     Member(usize),
-    /// One of the others.
+    /// A member that does not stay.
     Extra(usize),
 }
 
-/// What is done together.
+/// The members that are changed together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct BatchTurn {
-    /// Made or changed.
+    /// Members to create or change.
     pub(crate) comes: Vec<Who>,
-    /// Taken away: positions among those that do not stay.
+    /// Members to delete: positions among those that do not stay.
     pub(crate) goes: Vec<usize>,
 }
 
-/// A group, and what is asked of its change.
+/// A group and the requirements for its change.
 pub(super) struct RollingGroup<'a> {
     pub(crate) members: &'a [MemberState],
-    /// Those in front stay longest.
+    /// The members that do not stay. Those in front stay longest.
     pub(super) extras: &'a [Extra],
     pub(crate) size: usize,
     pub(super) in_service: usize,
@@ -56,14 +56,15 @@ pub(super) struct RollingGroup<'a> {
     pub(super) new_ones_last: bool,
 }
 
-/// How large the group becomes in the next batch, and how many members it may bring up to date.
+/// Returns the size of the group after the next batch, and how many members the batch may bring up to date.
 fn next_batch(target: usize, there: usize, current: usize, size: usize, in_service: usize) -> (usize, usize) {
     let least = in_service.min(target).min(there);
     let batch = size.min(target.saturating_sub(current));
     (batch + there.min(target - batch).max(least), batch)
 }
 
-/// The batches, none of them empty; and new members that are made at once behind them, where that is asked for.
+/// Returns the batches, none of them empty; and with `new_ones_last` the new members, which are created together after
+/// the batches.
 pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<BatchTurn>) {
     let stays = |standing: MemberState| !rolling.new_ones_last || standing != MemberState::Absent;
     let of = |wanted: MemberState| {
@@ -81,7 +82,7 @@ pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<Batch
         failed.reverse();
         old.reverse();
     }
-    // From the back: those that failed first.
+    // Members are taken from the back: the failed ones first.
     old.append(&mut failed);
     let mut current = of(MemberState::Current).len();
     let mut there = target - absent.len();

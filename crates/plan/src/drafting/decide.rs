@@ -1,6 +1,6 @@
-//! Decides about the members of resources: compares the spec wanted with what is recorded and what was read.
+//! Decides about the members of resources: compares the desired spec with the record and with the object as read.
 //!
-//! Not here: what providers say of a change (`opinions`), links (`links`).
+//! Not here: the opinions of providers on a change (`opinions`), links (`links`).
 
 use std::sync::Arc;
 
@@ -30,12 +30,12 @@ use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
 use crate::policies::request_replacements;
 
-/// What the members of a level are decided with.
+/// The context in which the members of a level are decided.
 pub(crate) struct LevelContext<'a> {
     pub(crate) snapshot: &'a Snapshot,
     /// Addresses behind intermediate values, by the name of the value.
     pub(crate) groups: &'a IndexMap<Name, Vec<Address>>,
-    /// What a person asked to replace.
+    /// The resources that the user asked to replace.
     pub(crate) replace: &'a SelectedAddresses,
     pub(crate) world: &'a dyn World,
 }
@@ -137,7 +137,7 @@ pub(crate) fn with_more(common: &[Address], more: Vec<Address>) -> Vec<Address> 
     common.iter().cloned().chain(more).collect::<AddressSet>().into_iter().collect()
 }
 
-/// What the document wants of a member.
+/// The desired state of a member.
 pub(crate) struct DesiredMember<'a> {
     pub(crate) member: &'a Member,
     pub(crate) resource: &'a Resource,
@@ -145,11 +145,11 @@ pub(crate) struct DesiredMember<'a> {
     pub(crate) dependencies: Vec<Address>,
     /// The configuration of its provider, if a resource declares it.
     pub(crate) provider: Option<Arc<ProviderInstance>>,
-    /// What links write into it.
+    /// The values that links write into it.
     pub(crate) written: &'a [Contribution],
 }
 
-/// Compares what is wanted of a member with what is recorded and read of it.
+/// Compares the desired state of a member with its record and with the object as read.
 pub(crate) fn decide(wanted: DesiredMember<'_>, snapshot: &Snapshot, answers: &Answers) -> Decision {
     let DesiredMember { resource, ty, written, .. } = wanted;
     let address = &wanted.member.address;
@@ -187,7 +187,7 @@ pub(crate) fn decide(wanted: DesiredMember<'_>, snapshot: &Snapshot, answers: &A
     decision
 }
 
-/// Compares the spec wanted with the record and with the fields that were seen: the action, its reasons and changes.
+/// Compares the desired spec with the record and the fields as read, and sets the action, its reasons and changes.
 fn compare(
     decision: &mut Decision,
     resource: &Resource,
@@ -203,13 +203,13 @@ fn compare(
     }
     let unmerged = decision.desired.clone();
     if !written.is_empty() {
-        // What links have written is theirs to change.
+        // Only links change the values that links have written.
         decision.desired = carried(&decision.desired, written.iter(), &prior, &unmerged);
     }
     differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
     let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
     let failed = matches!(record.status.word, StatusWord::Failed | StatusWord::Interrupted);
-    // A provider that decides may repair what exists.
+    // A provider that plans every change may repair the existing object.
     let repairs = ty.capabilities.plans == Plans::Always && !record.unhealthy.is_empty();
     let mut reasons = Vec::new();
     if !forcing.is_empty() {
@@ -292,7 +292,7 @@ fn undecided(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> Decisio
     }
 }
 
-/// The abstract resource behind a resource, as addresses print.
+/// The abstract resource behind a resource, in the notation of addresses.
 pub(crate) fn abstract_source(address: &Address, name: &Name) -> Name {
     match address.path.is_empty() {
         true => name.clone(),
@@ -300,7 +300,7 @@ pub(crate) fn abstract_source(address: &Address, name: &Name) -> Name {
     }
 }
 
-/// An external object, which the instance does not change: other elements read its id.
+/// Sets the outputs of an external object, which the instance does not change: other elements read its id.
 fn settle_external(
     evaluation: &mut Evaluation,
     index: u32,

@@ -1,4 +1,4 @@
-//! The decisions about the levels that are done, and what later levels may read of them.
+//! The decisions about the levels that are done, and the information that later levels read from them.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::model::{Action, HashSet, Reason};
 /// The decisions about the levels that are done.
 #[derive(Default)]
 pub(crate) struct DecidedSoFar {
-    /// By the resource's position in the document.
+    /// The decisions about resources, by the resource's position in the document.
     pub(crate) of: Vec<Vec<Decision>>,
     /// The resources that this plan replaces. The reasons of their dependants name them.
     pub(crate) remade: HashSet<Address>,
-    /// About parts of links.
+    /// The decisions about parts of links.
     pub(crate) parts: Vec<Decision>,
-    /// What is made or changed by them.
+    /// The objects and resources that these decisions create or change.
     pub(crate) changing: Changing,
-    /// What stands in the way of creates.
+    /// The obstacles to operations.
     pub(crate) obstacles: Vec<Obstacle>,
 }
 
-/// Tells readers what they may expect of a resource, and keeps the decision.
+/// Sets the outputs that readers of a resource see, and stores the decision.
 pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut DecidedSoFar) {
     if matches!(decision.action, Action::Update | Action::Replace)
         && decision
@@ -43,7 +43,7 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
         decided.remade.insert(decision.address.clone());
     }
     let opinion = evaluation.answers.opinions.get(&decision.address);
-    // The provider finds no difference, and the engine insists on a call.
+    // The provider finds no difference, but the engine makes the call anyway.
     let is_overruled =
         decision.action == Action::Update && opinion.is_some_and(|opinion| opinion.verdict == Verdict::Same);
     let planned = opinion.filter(|_| !is_overruled).and_then(|opinion| opinion.outputs.as_ref());
@@ -92,7 +92,7 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
     list.push(decision);
 }
 
-/// Planned fields for dependants: what is unknown in them is known once the resource is done.
+/// The planned fields for dependants. Each unknown value in them waits for the resource.
 fn waiting_for(planned: &Value, address: &Address) -> Value {
     match planned {
         Value::Unknown(unknown) => {

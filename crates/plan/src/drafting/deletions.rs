@@ -1,4 +1,4 @@
-//! What providers that plan deletes say of the deletes of a draft, and of the old resources of its replacements.
+//! Asks providers that plan deletes about the deletes of a draft, and about the old resources of its replacements.
 //!
 //! A refusal is an error at the resource. The opaque data of the answer reaches the call.
 //!

@@ -1,7 +1,7 @@
-//! What stands behind values: intermediate ones, those that cross from a document to its child, and data sources. What
-//! reads one of them waits for all that is behind it, however many read it.
+//! Groups: the addresses that an intermediate value, an input of a child or a data source uses. A reader of such a
+//! value depends on the group instead of its addresses, so each list of addresses is stored once.
 //!
-//! Not here: what a value is (`resolve`).
+//! Not here: the evaluation of values (`resolve`).
 
 use blueprint::{AccessorKind, Address, Expr, IndexMap, Name, ReferenceHead, Resource};
 use evaluate::resolve::links::LinkSlot;
@@ -11,8 +11,8 @@ use understand::graph::{EdgeKind, GraphNode};
 
 use crate::model::HashSet;
 
-/// Addresses that something uses, each once, in the order in which they were found. A handful, as nearly all are, is
-/// looked through from its beginning; more have an index.
+/// The addresses that an element uses, each once, in the order in which they were found. A short list is searched from
+/// its beginning; a longer list has an index.
 #[derive(Default)]
 pub(crate) struct Used {
     pub(crate) list: Vec<Address>,
@@ -20,7 +20,7 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// Up to so many there is no index.
+    /// The greatest length of a list without an index.
     const FEW: usize = 8;
 
     pub(crate) fn add(&mut self, address: Address) {
@@ -46,7 +46,7 @@ impl Used {
     }
 }
 
-/// What an intermediate value uses: resources, and other intermediate values that use some.
+/// Stores the group of an intermediate value: the resources that it uses, and other intermediate values with groups.
 pub(crate) fn group(
     documents: &Documents,
     index: u32,
@@ -66,8 +66,8 @@ pub(crate) fn group(
     }
 }
 
-/// What a data source's search uses: who reads the data source waits for that as well, because it may be read only
-/// then.
+/// Stores the group of a data source: the addresses that its search uses. A reader of the data source waits for them
+/// too, because the data source may be read only after them.
 pub(crate) fn searched_group(
     documents: &Documents,
     index: u32,
@@ -91,12 +91,12 @@ pub(crate) fn searched_group(
     }
 }
 
-/// How the group of a data source is called among those of intermediate values: no value may be called so.
+/// The name of the group of a data source. No intermediate value can have such a name.
 pub(crate) fn source_group(name: &Name) -> Name {
     format!("?{name}").into()
 }
 
-/// What stands behind an input of a child: one resource, or a group of several.
+/// Stores what an input of a child uses: one address, or a group of several.
 pub(crate) fn handed_group(
     documents: &Documents,
     number: u32,
@@ -140,7 +140,7 @@ impl<'a> Reads<'a> {
         Reads { documents, unit, readers, positions: std::cell::OnceCell::new() }
     }
 
-    /// At which positions members of that template are read.
+    /// The positions at which members of the template are read.
     pub(crate) fn of(&self, template: u32) -> &[usize] {
         self.positions.get_or_init(|| self.look()).get(&template).map_or(&[], Vec::as_slice)
     }
@@ -164,7 +164,7 @@ impl<'a> Reads<'a> {
                         reads.entry(unit.resource(position)).or_default().push(*at as usize);
                     }
                 }
-                // An export reads in its own document.
+                // The references of an export belong to the document of the export.
                 (ReferenceHead::Child(name), Some(AccessorKind::Name(export))) => {
                     let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
                     let Some(child) = child else { return };
@@ -236,7 +236,7 @@ pub(crate) fn addresses_of(
     }
 }
 
-/// What every member of a resource uses directly, by what its expressions name.
+/// The direct dependencies that all members of a resource share, from its edges in the graph.
 pub(crate) fn common_dependencies(
     evaluation: &Evaluation,
     documents: &Documents,

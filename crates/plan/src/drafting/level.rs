@@ -1,6 +1,6 @@
-//! Evaluates the elements of one level of the graph, asking the world what they need.
+//! Evaluates the elements of one level of the graph, and asks the world their questions.
 //!
-//! Not here: what is decided about them (`decide`).
+//! Not here: the decisions about these elements (`decide`).
 
 use blueprint::IndexMap;
 use diag::Diagnostics;
@@ -15,8 +15,8 @@ use crate::draft::Draft;
 use crate::drafting::groups::{group, handed_group, searched_group};
 use crate::drafting::members::members;
 
-/// Evaluates every element of a level, putting what they need to the world together. Gives the level's resources, and
-/// the links whose parts come next.
+/// Evaluates every element of a level, and asks the world the questions of all elements together. Returns the resources
+/// of the level, and the links whose parts are decided next.
 pub(crate) async fn settle_level(
     evaluation: &mut Evaluation,
     level: Vec<GraphNode>,
@@ -62,7 +62,7 @@ pub(crate) async fn settle_level(
                 GraphNode::Input(number) => {
                     evaluation.settle_passed_input(number, &mut mistakes).map_err(|need| vec![need])
                 }
-                // Read when something live asks for them (decision S59).
+                // Read only when a live element needs them (decision S59).
                 GraphNode::DataSource(_) | GraphNode::Child(_) => Ok(()),
                 GraphNode::Link(number) => {
                     evaluation.settle_link(number, &mut mistakes).map_err(|need| vec![need]).map(|ready| {

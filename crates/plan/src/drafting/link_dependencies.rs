@@ -1,6 +1,6 @@
-//! What links mean for the decision about a resource: what it uses because of them, and that a change is theirs.
+//! The effects of links on the decision about a resource: its dependencies, and the changes that links make.
 //!
-//! Not here: what links write by steps of their own (`plan::links`), their parts (`parts`).
+//! Not here: what links write by steps of their own (`plan::links`), parts of links (`link_resources`).
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use understand::links::wiring::{LinkRead, LinkTarget, is_settable};
 use crate::decision::Decision;
 use crate::model::{Action, AddressSet, Reason};
 
-/// What a member uses because of links: what must be there first, and what contributions into it read.
+/// The dependencies of a member because of links: the end that must exist first, and what contributions to the member
+/// read.
 pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
     let mut used = AddressSet::default();
     let mut writes = false;
@@ -60,7 +61,7 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
         used.extend(required_first(evaluation, index, position));
     }
     if writes && let Some(member) = own {
-        // What is read from the document alone may itself wait for something.
+        // A value that is read from the document alone may wait for other resources.
         let mut waits_for = Vec::new();
         member.spec.waits_for(&mut waits_for);
         used.extend(waits_for.into_iter().filter(|address| address.link.is_none()));
@@ -71,7 +72,7 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
     used.into_iter().collect()
 }
 
-/// What the requirements of links that write with a member read of others.
+/// The resources that the requirements of links read, for links that write with the step of the member.
 pub(crate) fn required_first(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
     let mut used = Vec::new();
     for (number, at, target) in evaluation.links_of(index, position) {
@@ -97,7 +98,8 @@ pub(crate) fn required_first(evaluation: &Evaluation, index: u32, position: Opti
                 _ => None,
             };
             match set {
-                // What the document sets is known without the whole resource, once what it reads is.
+                // A field that the document sets does not wait for the whole resource, only for the references in its
+                // value.
                 Some(field) => member.spec.get(field).unwrap_or(&Value::Null).waits_for(&mut used),
                 None => used.push(member.address.clone()),
             }
@@ -106,7 +108,7 @@ pub(crate) fn required_first(evaluation: &Evaluation, index: u32, position: Opti
     used
 }
 
-/// Says of a change that a link makes it.
+/// Adds the reason that a link makes the change.
 pub(crate) fn mark_link_changes(evaluation: &Evaluation, index: u32, position: Option<u32>, decision: &mut Decision) {
     if !matches!(decision.action, Action::Update | Action::Replace) || decision.changes.is_empty() {
         return;

@@ -1,6 +1,6 @@
 //! The parts of links: resources that a link owns, decided about like any other (decision 3.2).
 //!
-//! Not here: which links there are (`resolve`), what links write (`plan::links`).
+//! Not here: finding links (`resolve`), what links write (`plan::links`).
 
 use blueprint::{Address, Value};
 use diag::Diagnostics;
@@ -20,7 +20,7 @@ use crate::linked::Linked;
 use crate::links::answered;
 use crate::model::AddressSet;
 
-/// Evaluates the parts of links and decides about them, those first that others read.
+/// Evaluates the parts of links and decides about them. Parts that other parts read come first.
 pub(crate) async fn decide_parts(
     evaluation: &mut Evaluation,
     numbers: &[u32],
@@ -77,7 +77,7 @@ pub(crate) async fn decide_parts(
     }
 }
 
-/// What a part uses: both ends, unless one itself waits for it, neighbours and other parts.
+/// The dependencies of a part: both ends, except an end that waits for the part; neighbours and other parts.
 pub(crate) fn dependencies(evaluation: &Evaluation, link: LinkAt, part: usize) -> Vec<Address> {
     let mut used = AddressSet::default();
     let Some(pair) = evaluation.pair(link.0) else { return Vec::new() };

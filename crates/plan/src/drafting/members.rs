@@ -1,4 +1,4 @@
-//! Evaluates a resource: its members, each with its spec and metadata, or what must be asked first.
+//! Evaluates a resource: its members, each with its spec and metadata, or the questions that must be answered first.
 //!
 //! Not here: the order in which resources are evaluated (`level`).
 
@@ -12,8 +12,8 @@ use state::Snapshot;
 
 use crate::codes;
 
-/// The members of a resource, evaluated; or everything that must be asked first. Those whose conditions are false go to
-/// `absent`.
+/// Evaluates the members of a resource, or returns all questions that must be answered first. Members whose conditions
+/// are false go to `absent`.
 pub(crate) fn members(
     evaluation: &mut Evaluation,
     index: u32,
@@ -129,7 +129,7 @@ pub(crate) fn member(
     let metadata = evaluation.metadata(site, resource, found)?;
     let spec = match evaluation.spec(site, resource, ty, found)? {
         Some(spec) => spec,
-        // What exists elsewhere is not made from its spec, which may read what is settled later.
+        // An external object is not created from its spec. The spec may read elements that are settled later.
         None if resource.lifecycle.external.is_some() => Value::unknown(None, None),
         None => return Ok(EvaluatedMember::Failed),
     };
@@ -138,7 +138,7 @@ pub(crate) fn member(
     Ok(EvaluatedMember::There(Box::new(Member { address, item, spec, metadata, condition_open, retain, outputs })))
 }
 
-/// Evaluates the members of a template again, because other values are memoised for them than were drawn.
+/// Evaluates the members of a template again, after moves have changed their memoised values or their links.
 pub(crate) async fn again(
     evaluation: &mut Evaluation,
     index: u32,
@@ -146,7 +146,7 @@ pub(crate) async fn again(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    // What is wrong with them has been said. Each pass answers questions, and there are finitely many.
+    // Their mistakes are already reported. Each pass answers questions, and there are finitely many.
     for _ in 0..1000 {
         let mut mistakes = Diagnostics::new();
         let needs = match members(evaluation, index, &mut Vec::new(), &mut mistakes) {
@@ -163,8 +163,8 @@ pub(crate) async fn again(
     }
 }
 
-/// Draws the memoised values of a resource again and evaluates it again; false if it has none, or if they are new
-/// already.
+/// Draws the memoised values of a resource again and evaluates it again. Returns false if it has none, or if they are
+/// new already.
 pub(crate) async fn redraw(
     evaluation: &mut Evaluation,
     index: u32,

@@ -1,4 +1,4 @@
-//! Decides about each resource: level by level of the graph, so that each element reads only what is decided.
+//! Decides about each resource, level by level of the graph, so that each element reads only decided elements.
 //!
 //! All questions of one level are put to the world together. Removals come last: the records that the documents no
 //! longer declare.
@@ -44,7 +44,7 @@ use crate::options::Taken;
 use crate::settled::SettledRecords;
 use crate::target_set::TargetSet;
 
-/// What a draft is made with, beside the document.
+/// The context of a draft, besides the document.
 pub(crate) struct Drafting<'a> {
     pub(crate) snapshot: &'a mut Snapshot,
     pub(crate) settled_records: &'a mut SettledRecords,
@@ -56,7 +56,7 @@ pub(crate) struct Drafting<'a> {
     pub(crate) world: &'a dyn World,
 }
 
-/// Decides about everything the document declares, then about what it no longer does.
+/// Decides about everything that the document declares, then about records that it no longer declares.
 pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found: &mut Diagnostics) -> Draft {
     let Drafting { snapshot, settled_records, target_set, moves, replace, taken, catalogs, world } = with;
     let mut keyed = EachKeys::default();
@@ -85,7 +85,7 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
         decide_level(evaluation, &resources, context, &mut decided, found).await;
         link_resources::decide_parts(evaluation, &links, snapshot, catalogs, world, &mut decided, found).await;
     }
-    // Decisions are large, so that no list of them has more room than it needs.
+    // Decisions are large, so the list gets exactly the capacity that it needs.
     draft.decisions.reserve_exact(decided.of.iter().map(Vec::len).sum());
     draft.decisions.extend(decided.of.into_iter().flatten());
     draft.decisions.extend(decided.parts);
@@ -97,7 +97,7 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     draft
 }
 
-/// Everything goes.
+/// Drafts the removal of all records.
 pub(crate) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
     let mut draft = Draft::default();
     for (address, record) in &snapshot.records {
@@ -112,7 +112,7 @@ pub(crate) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &C
     draft
 }
 
-/// `dependsOn` names that stand for something absent are ignored, and that is said (decision A11).
+/// Reports `dependsOn` names that refer to absent resources; these names are ignored (decision A11).
 pub(crate) fn ignored_dependencies(evaluation: &Evaluation, found: &mut Diagnostics) {
     for unit in evaluation.documents.units() {
         let blueprint = unit.blueprint();

@@ -1,7 +1,7 @@
-//! What providers say of a draft: whether they accept it, and what a change would do.
+//! The opinions of providers on a draft: whether they accept it, and what a change would do.
 //!
-//! A provider that decides ([`Plans::Always`]) is asked about every resource. Where it wants a replacement, or the
-//! engine does, it is asked again for the new resource, so that dependants see its planned outputs.
+//! A provider that decides ([`Plans::Always`]) is asked about every resource. If the provider or the engine wants a
+//! replacement, the provider is asked again for the new resource, so that dependants see its planned outputs.
 //!
 //! Not here: the change itself (`decide`), the meaning of an opinion for a decision (`verdicts`), asking (the world).
 
@@ -17,7 +17,7 @@ use crate::drafting::verdicts::apply_opinion;
 use crate::model::Action;
 use crate::provider_diagnostics::{provider_failed, report};
 
-/// Asks providers that have something to say: whether they accept, and what they would do.
+/// Asks the providers that check or plan: whether they accept the specs, and what they would do.
 pub(crate) async fn ask_providers(
     evaluation: &mut Evaluation,
     drafts: &mut [Decision],
@@ -89,7 +89,8 @@ pub(crate) async fn ask_providers(
             // The verdict about the old resource stays, with its paths.
             (planned.verdict, planned.replaces) = (first.verdict.clone(), first.replaces.clone());
             if drafts[at].may_replace {
-                // What becomes of the resource is not decided, so only what both plans say is promised.
+                // Whether the resource is replaced is not decided, so only outputs that both plans agree on are
+                // promised.
                 planned.outputs = first.outputs.as_ref().zip(planned.outputs.as_ref()).map(|(a, b)| agreed(a, b));
             }
             planned
@@ -108,7 +109,7 @@ pub(crate) async fn ask_providers(
     }
 }
 
-/// What two plans agree on; unknown where they differ.
+/// The value that two plans agree on; unknown where they differ.
 fn agreed(one: &Value, other: &Value) -> Value {
     match (one, other) {
         (Value::Secret(one), other) => agreed(one, other.bare()).secret(),
@@ -137,7 +138,7 @@ async fn ask_plans(
         let documents = &evaluation.documents;
         let folder = documents.folder_declaring(decision.element.map(|(number, _)| number));
         let record = decision.prior.as_deref().filter(|_| *mode != PlanMode::Create);
-        // What another type has recorded means nothing to this one.
+        // The record of another type means nothing to this type.
         let record = record.filter(|record| record.type_name == decision.type_name);
         let exists = record.filter(|_| *mode == PlanMode::Update);
         let seed = evaluation.answers.seed_of(&decision.address, *mode);
@@ -161,7 +162,7 @@ async fn ask_plans(
     futures::future::join_all(questions.collect::<Vec<_>>()).await
 }
 
-/// Keeps the opinions and reports what providers said.
+/// Stores the opinions and reports the diagnostics of providers.
 fn take_in(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAnswer>, found: &mut Diagnostics) {
     let messages = evaluation.documents.root().checked.rules.messages;
     let mut opinions: Vec<(Address, ProviderOpinion)> = Vec::new();
@@ -183,12 +184,12 @@ fn take_in(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAn
     evaluation.answers.opinions.extend(opinions);
 }
 
-/// When the provider of a draft plans.
+/// The changes that the provider of a draft plans: none, updates or all.
 pub(crate) fn plans_of(decision: &Decision) -> Plans {
     decision.ty.as_ref().map_or(Plans::Never, |ty| ty.capabilities.plans)
 }
 
-/// What the provider of a draft is asked to plan; `None` if it is not asked.
+/// The mode in which the provider of a draft is asked to plan; `None` if it is not asked.
 pub(crate) fn mode_of(decision: &Decision) -> Option<PlanMode> {
     let adopts = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts);
     match (plans_of(decision), decision.action) {
@@ -207,8 +208,8 @@ fn resource_of<'a>(documents: &'a understand::documents::Documents, decision: &D
     decision.element.and_then(|(number, _)| documents.resource(number)).map(|(.., resource)| resource)
 }
 
-/// The computed fields that an update may change: by the catalogue, by what the provider said, and in a rehearsal those
-/// that the simulation makes from what changes.
+/// The computed fields that an update may change: by the catalogue, by the opinion of the provider, and in a rehearsal
+/// those that the simulation derives from changed fields.
 pub(crate) fn changing(decision: &Decision, simulated: bool, answers: &Answers) -> Vec<Name> {
     let changed: Vec<&str> = decision.changes.iter().filter_map(|change| change.path.strip_prefix("spec.")).collect();
     let fields = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());

@@ -1,9 +1,9 @@
-//! What operations would meet: files that they read, and objects that stand in their way.
+//! Preflights: the files that operations will read, and the objects that prevent operations.
 //!
-//! A file whose content is another one than when it was last read is a change of what is wanted. What stands in the way
-//! of a create is an error of the plan, found before anything is changed.
+//! If the content of a file has changed since the last read, the resource is updated. An obstacle to a create is an
+//! error of the plan, found before anything is changed.
 //!
-//! Not here: looking again before a kept plan is carried out (`plan::unchanged`).
+//! Not here: the check before a saved plan is applied (`plan::unchanged`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::draft::{Draft, Obstacle};
 use crate::model::{Action, HashSet, Reason};
 use crate::provider_diagnostics::place_at;
 
-/// What the decisions so far make or change.
+/// The objects and resources that the decisions so far create or change.
 #[derive(Default)]
 pub(crate) struct Changing {
     /// Ids of the objects.
@@ -33,7 +33,7 @@ pub(crate) struct Changing {
 }
 
 impl Changing {
-    /// Takes a decision in.
+    /// Adds the objects and resources of a decision.
     pub(crate) fn add(&mut self, decision: &Decision, answers: &Answers) {
         let changes = match decision.action {
             Action::Create | Action::Replace => true,
@@ -52,17 +52,17 @@ impl Changing {
         }
     }
 
-    /// Whether something is created or changed before the turn of a resource comes.
+    /// Whether a resource that this one depends on is created or changed.
     pub(crate) fn is_before(&self, decision: &Decision) -> bool {
         let settled = self.unsettled.is_empty();
-        // The parts of an intermediate value are not distinguished.
+        // An intermediate value counts as changed: the parts of its value are not distinguished.
         let uses = |used: &Address| self.unsettled.contains(used) || used.name.starts_with('=');
         !settled && decision.dependencies.iter().any(uses)
     }
 }
 
-/// What an answer says that keeps an operation from being carried out. `span_of` is where a field is written; a source
-/// that cannot be read may be `made_before`.
+/// The obstacles in the answer of a preflight. `span_of` returns the place where a field is written. With
+/// `made_before`, an unreadable source is no obstacle: an earlier step may create the source.
 pub(crate) fn obstacles_in(
     decision: &Decision,
     answer: &Preflight,
@@ -91,7 +91,7 @@ pub(crate) fn obstacles_in(
     found
 }
 
-/// Asks what the operations of a draft would meet, and makes updates of resources whose sources have another content.
+/// Asks for the preflights of a draft. A resource whose sources have another content than recorded is updated.
 pub(crate) async fn ask(
     evaluation: &mut Evaluation,
     drafts: &mut [Decision],
@@ -134,7 +134,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// Whether a preflight has something to say about a decision.
+/// Whether a preflight of a decision is needed.
 pub(crate) fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn World) -> bool {
     let Some(ty) = decision.ty.as_ref().filter(|ty| ty.capabilities.preflights) else { return false };
     let reads = || ty.sources.keys().any(|field| decision.desired.get(field).is_some_and(|value| !value.is_null()));
@@ -146,7 +146,7 @@ pub(crate) fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn
     is_asked && (evaluation.answers.preflights.contains_key(&decision.address) || world.environment().manages(&ty.name))
 }
 
-/// Asks the provider of a resource what the operation of a decision would meet.
+/// Asks the provider of a resource for the preflight of a decision.
 async fn preflight_of(
     decision: &Decision,
     changing: &Arc<BTreeSet<Name>>,
@@ -155,7 +155,7 @@ async fn preflight_of(
 ) -> Result<Preflight, ProviderError> {
     let operation = operation_of(decision.action);
     let prior = decision.prior.as_deref().filter(|record| !record.id.is_empty());
-    // What has vanished is not there any more.
+    // A recorded object that is to be created has vanished.
     let prior = prior.filter(|_| decision.action != Action::Create);
     let target = decision.target(folder);
     let request = PreflightRequest {
@@ -169,7 +169,7 @@ async fn preflight_of(
     world.preflight(target, request).await
 }
 
-/// The operation by which an action begins.
+/// The first operation of an action.
 pub(crate) fn operation_of(action: Action) -> Operation {
     match action {
         Action::Create | Action::Replace => Operation::Create,
@@ -195,7 +195,7 @@ pub(crate) fn reported_answer(
     None
 }
 
-/// What is kept of an answer.
+/// The part of an answer that the plan stores.
 pub(crate) fn frozen(answer: Preflight, folder: Name, follows: bool) -> PinnedPreflight {
     let digest = |content| match content {
         SourceContent::Digest(digest) => Some(digest),
@@ -207,7 +207,7 @@ pub(crate) fn frozen(answer: Preflight, folder: Name, follows: bool) -> PinnedPr
     PinnedPreflight { id: answer.id, sources, standing: answer.existing, folder, follows }
 }
 
-/// Makes a change of a source's content a change of the resource.
+/// Adds changed contents of sources to the changes of the resource.
 pub(crate) fn apply_sources(decision: &mut Decision, kept: &PinnedPreflight, ignored: &[Name]) {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return };
     if !matches!(decision.action, Action::None | Action::Update) {
@@ -242,7 +242,7 @@ pub(crate) fn apply_sources(decision: &mut Decision, kept: &PinnedPreflight, ign
     }
 }
 
-/// Whether a decision changes a resource because the content of a source is another one.
+/// Whether a decision changes a resource because the content of a source has changed.
 pub(crate) fn needs_second_read(decision: &Decision) -> bool {
     let Some(ty) = &decision.ty else { return false };
     let is_digest = |change: &Change| {
@@ -254,7 +254,7 @@ pub(crate) fn needs_second_read(decision: &Decision) -> bool {
     decision.changes.iter().any(is_digest)
 }
 
-/// Asks what the operations would meet that have not been asked about: deletions, and all of a plan without a document.
+/// Asks for the preflights that `ask` did not ask for: deletes, and all operations of a plan without a document.
 pub(crate) async fn ask_rest(
     draft: &mut Draft,
     answers: &Answers,
@@ -296,7 +296,7 @@ pub(crate) async fn ask_rest(
     kept
 }
 
-/// Says what keeps operations of the draft from being carried out, unless the plan takes it away itself.
+/// Reports the obstacles to operations of the draft, except objects that the plan itself deletes or replaces.
 pub(crate) fn refuse_obstacles(draft: &mut Draft, found: &mut Diagnostics) {
     let obstacles = std::mem::take(&mut draft.obstacles);
     if obstacles.is_empty() {
@@ -305,7 +305,7 @@ pub(crate) fn refuse_obstacles(draft: &mut Draft, found: &mut Diagnostics) {
     let goes = |decision: &&Decision| matches!(decision.action, Action::Delete | Action::Replace);
     let going = draft.decisions.iter().filter(goes).filter_map(|decision| decision.prior.as_ref());
     let going: HashSet<Name> = going.map(|record| record.id.clone()).collect();
-    // What is out of target is not there any more.
+    // Resources out of target have no decision in the draft.
     let decided: HashSet<Address> = draft.decisions.iter().map(|decision| decision.address.clone()).collect();
     let still = obstacles
         .into_iter()

@@ -1,5 +1,5 @@
-//! The configurations of providers that resources declare, and what a change of their settings means for the resources
-//! that are managed with them.
+//! The configurations of providers that resources declare, and the effect of a change of their settings on the
+//! resources that are managed with them.
 //!
 //! Not here: the declaration itself, which is a resource like any other (type `cyan/provider`), sessions (`run`).
 
@@ -18,7 +18,8 @@ use crate::decision::Decision;
 use crate::model::{Action, HashSet, Reason};
 use crate::provider_diagnostics::provider_failed;
 
-/// The configuration that a resource is managed with, if a resource declares it. One that does not exist is reported.
+/// The configuration that a resource is managed with, if a resource declares it. Reports a configuration that does not
+/// exist.
 pub(crate) fn instance_of(
     evaluation: &Evaluation,
     index: u32,
@@ -38,8 +39,8 @@ pub(crate) fn instance_of(
     Some(Arc::new(ProviderInstance { former, ..instance }))
 }
 
-/// Replaces configurations whose provider says that the new settings need new resources, such as another region: the
-/// old configuration stays until what was made with it is deleted.
+/// Replaces a configuration if its provider says that the new settings, such as another region, need new resources. The
+/// old configuration stays until the resources that were created with it are deleted.
 pub(crate) async fn follow_settings(
     evaluation: &Evaluation,
     drafts: &mut [Decision],

@@ -1,5 +1,5 @@
-//! What providers that decide say of the decisions of a plan without a document: what is recorded is created again or
-//! corrected.
+//! The opinions of providers on the decisions of a plan without a document. Such a plan creates or corrects recorded
+//! resources.
 //!
 //! Not here: deletes (`deletions`), plans with documents (`opinions`).
 
@@ -17,7 +17,7 @@ use crate::drafting::verdicts::apply_opinion;
 use crate::model::Action;
 use crate::provider_diagnostics::{provider_failed, report};
 
-/// Asks the providers that decide about the decisions of a draft, and keeps their opinions.
+/// Asks the providers that decide for their opinions on the decisions of a draft, and stores the opinions.
 pub(crate) async fn ask_about_records(
     draft: &mut Draft,
     answers: &mut Answers,
@@ -54,7 +54,7 @@ pub(crate) async fn ask_about_records(
     ask(draft, &replaced, answers, instances, world, found).await;
 }
 
-/// Puts questions together, and keeps the opinions.
+/// Asks all questions together, and stores the opinions.
 async fn ask(
     draft: &Draft,
     modes: &[(usize, PlanMode)],

@@ -1,6 +1,6 @@
 //! Records that the documents no longer declare.
 //!
-//! Not here: refusing it (`policies`).
+//! Not here: refusing their removal (`policies`).
 
 use blueprint::Address;
 use evaluate::resolve::{Evaluation, Members};
@@ -13,7 +13,7 @@ use crate::draft::Draft;
 use crate::links::{decided_resources, undo_link};
 use crate::model::{AddressSet, HashSet, Reason};
 
-/// Decides to delete the records that the documents no longer declare.
+/// Decides about the removal of records that the documents no longer declare.
 pub(crate) fn remove_what_is_gone(
     draft: &mut Draft,
     evaluation: &Evaluation,

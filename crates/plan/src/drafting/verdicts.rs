@@ -1,4 +1,4 @@
-//! What the opinion of a provider makes of a decision.
+//! The effect of a provider's opinion on a decision.
 //!
 //! Not here: asking for the opinion (`opinions`).
 
@@ -10,7 +10,7 @@ use understand::compare::{Change, same_field};
 use crate::decision::Decision;
 use crate::model::{Action, Reason};
 
-/// Makes of a decision what its provider says of it.
+/// Changes a decision by the opinion of its provider.
 pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &ProviderOpinion, resource: Option<&Resource>) {
     let decides = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.plans == Plans::Always);
     if decides {
@@ -35,7 +35,8 @@ pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &ProviderOpinion, 
     }
 }
 
-/// The decision of a provider that decides. The engine's own comparison only shows the changes and gives the reasons.
+/// Applies the verdict of a provider that decides. The engine's own comparison only shows the changes and gives the
+/// reasons.
 fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: Option<&Resource>) {
     if let Some(inputs) = &opinion.inputs {
         decision.desired = inputs.clone();
@@ -45,7 +46,7 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
         }
     }
     if matches!(decision.action, Action::Create | Action::Replace) {
-        // Nothing exists, or the engine demands a new resource: an old one that failed, a person's request.
+        // No object exists, or the engine demands a new resource: the old one failed, or the user asked for it.
         return;
     }
     if !opinion.private.is_null() {
@@ -84,7 +85,7 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
             set_order(decision, *delete_first, resource);
         }
         Verdict::Undecided { .. } => {
-            // Everything is possible, and only known when the plan is carried out.
+            // Any action is possible. The action is known only when the plan is applied.
             decision.action = Action::Replace;
             decision.may_replace = true;
             if decision.reasons.is_empty() {
@@ -94,7 +95,8 @@ fn apply_verdict(decision: &mut Decision, opinion: &ProviderOpinion, resource: O
     }
 }
 
-/// Compares with the inputs that the provider made of the spec: a name that it generated before has not changed.
+/// Compares the record with the inputs that the provider derived from the spec: a name that it generated before has not
+/// changed.
 fn adjust_changes(decision: &mut Decision, inputs: &Value) {
     let Some(ty) = decision.ty.clone() else { return };
     decision.changes.retain_mut(|change| {
@@ -115,7 +117,7 @@ fn forcing_reason(decision: &Decision) -> bool {
     decision.changes.iter().any(|change| change.forces)
 }
 
-/// The order of a replacement: the document's if it has one, else the provider's.
+/// Sets the order of a replacement: the document's if it has one, else the provider's.
 fn set_order(decision: &mut Decision, delete_first: Option<bool>, resource: Option<&Resource>) {
     if resource.is_some_and(|resource| resource.lifecycle.replace_order.is_some()) {
         return;
@@ -127,8 +129,8 @@ fn set_order(decision: &mut Decision, delete_first: Option<bool>, resource: Opti
     }
 }
 
-/// Adds the computed fields that change by the provider's plan, so that a person sees why the resource is changed.
-/// Fields that become known only later are named if nothing else is.
+/// Adds the computed fields that change by the provider's plan, so that the user sees why the resource is changed.
+/// Fields that become known only later are added only if there is no other change.
 fn add_computed_changes(decision: &mut Decision, opinion: &ProviderOpinion) {
     let (Some(ty), Some(outputs)) = (&decision.ty, &opinion.outputs) else { return };
     let shows_unknown = decision.changes.is_empty();

@@ -1,10 +1,9 @@
-//! What to do about links: their parts, what they write once their targets are ready, and the links themselves
-//! (decision 3.2).
+//! Decides about links (decision 3.2): what they write once their targets are ready, and the links themselves.
 //!
-//! What a link writes *with* a target is a part of that target's own spec and of its own decision. Here are the steps
-//! of links: a *write* changes one target, and the *whole* tells when a link is made and what is recorded of it.
+//! A contribution that a link writes *with* a target is a part of the target's own spec and decision. The steps of
+//! links are of two kinds: a *write* changes one target, and the *whole* writes the record of the link.
 //!
-//! Not here: in which order they come (`order`), carrying them out (`apply::link_writes`).
+//! Not here: parts (`drafting`), the order of the steps (`tasks`), running them (`apply::link_writes`).
 
 pub(crate) mod report;
 
@@ -33,7 +32,7 @@ use crate::draft::Draft;
 use crate::linked::{LinkRecord, LinkWrite, Linked};
 use crate::model::{Action, Reason};
 
-/// Evaluates something about a link, putting what it needs to the world until it has it.
+/// Evaluates something about a link. Asks the world what the evaluation needs, until nothing is missing.
 pub(crate) async fn answered<T>(
     evaluation: &mut Evaluation,
     catalogs: &Catalogs,
@@ -41,7 +40,7 @@ pub(crate) async fn answered<T>(
     found: &mut Diagnostics,
     mut ask: impl FnMut(&mut Evaluation, &mut Diagnostics) -> Result<T, Need>,
 ) -> Option<T> {
-    // Each round answers a question, and the expressions of a kind hold finitely many.
+    // Each round answers a question, and the expressions of a kind contain finitely many questions.
     for _ in 0..1000 {
         let mut mistakes = Diagnostics::new();
         match ask(evaluation, &mut mistakes) {
@@ -62,7 +61,7 @@ struct WrittenAfter {
     contribution: Contribution,
 }
 
-/// What is known of one link while it is decided about.
+/// The evaluated data of one link while the link is decided about.
 struct EvaluatedLink {
     link: LinkAt,
     address: Address,
@@ -75,7 +74,7 @@ struct EvaluatedLink {
     after: Vec<Address>,
 }
 
-/// Decides about every link that the document makes; all resources and parts have been decided about.
+/// Decides about every link of the documents. All resources and parts of links are decided already.
 pub(crate) async fn decide_links(
     draft: &mut Draft,
     evaluation: &mut Evaluation,
@@ -96,11 +95,11 @@ pub(crate) async fn decide_links(
     for (number, slot) in evaluation.links.slots.iter().enumerate() {
         match slot {
             LinkSlot::Ready(ready) => links.extend((0..ready.len() as u32).map(|at| (number as u32, at))),
-            // Who keeps it from being settled has been reported.
+            // The cause has been reported.
             LinkSlot::Open | LinkSlot::Failed => {}
         }
     }
-    // It was settled before its ends, and one of them has turned out not to be there.
+    // A link is settled before its ends are. An end may since have turned out to be absent.
     links.retain(|link| !evaluation.is_gone(*link));
     let (ranks, givers) = hold_against_limits(evaluation, &links, catalogs, found);
     let mut wanted = Vec::with_capacity(links.len());
@@ -177,7 +176,7 @@ fn seen_of<'s>(
     of.as_mut()
 }
 
-/// The resources that are decided about, by address.
+/// The positions of the decisions, by address.
 fn positions(draft: &Draft) -> DeterministicMap<Address, usize> {
     draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect()
 }
@@ -239,7 +238,7 @@ fn hold_against_limits(
     (guarantees.ranks().0, givers)
 }
 
-/// Everything that the kind of a link says of it; `None` if it is in error.
+/// Evaluates everything that the kind of a link says of the link; `None` if it is in error.
 fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) -> Result<Option<EvaluatedLink>, Need> {
     let Some(pair) = evaluation.pair(link.0) else { return Ok(None) };
     let Some(address) = evaluation.link(link).map(|link| link.address.clone()) else { return Ok(None) };
@@ -263,10 +262,10 @@ fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) 
     Ok(Some(EvaluatedLink { link, address, type_name, span: pair.span, notes, with, data, rank: 0, after: Vec::new() }))
 }
 
-/// What a link makes of its own accord, and what it writes once its ends are there.
+/// The decisions about a link, and the contributions that it writes by steps of its own.
 type Drafted = (Vec<Decision>, Vec<WrittenAfter>);
 
-/// The steps of one link, and what it writes by steps of its own; `None` if it is in error.
+/// Decides about the steps of one link; `None` if it is in error.
 fn decide_link(
     draft: &Draft,
     evaluation: &mut Evaluation,
@@ -302,7 +301,7 @@ fn decide_link(
         recorded: prior.as_deref().map(overlays_of).unwrap_or_default(),
         prior,
         is_new,
-        // Whether it exists is known only during apply: what it has written may have to be removed then.
+        // Whether the link exists is known only during apply. If it does not, its writes are removed then.
         open: evaluation.is_open(one.link),
         decisions: Vec::new(),
         written: Vec::new(),
@@ -321,13 +320,13 @@ fn decide_link(
     Ok(Some((link.decisions, link.written)))
 }
 
-/// What a write changes.
+/// The changes of a write.
 #[derive(Default)]
 struct WriteChanges {
     changes: Vec<Change>,
-    /// Written before, and changed by something else since.
+    /// A value was written before, and something else has changed it since.
     drifted: bool,
-    /// Written before, and lost with a target that was replaced.
+    /// A value was written before, and was lost with a target that was replaced.
     remade: bool,
     undo: Vec<Overlay>,
 }
@@ -341,15 +340,15 @@ struct LinkDraft<'a> {
     one: &'a EvaluatedLink,
     kind: Arc<LinkKind>,
     prior: Option<Arc<Record>>,
-    /// What it has written by steps of its own, as recorded.
+    /// The contributions that it has written by steps of its own, as recorded.
     recorded: Vec<Overlay>,
     is_new: bool,
     open: bool,
     decisions: Vec<Decision>,
     written: Vec<WrittenAfter>,
-    /// Positions in `recorded` of what has the same target as before.
+    /// Positions in `recorded` of contributions whose target is still the same.
     kept: Vec<usize>,
-    /// What it writes otherwise than before: the target, whether with the target's own spec, and the change.
+    /// The changes of its contributions: the target, whether with the target's own spec, and the change.
     changes: Vec<(Name, bool, Change)>,
     drifted: bool,
 }
@@ -368,7 +367,7 @@ impl<'a> LinkDraft<'a> {
         self.positions.get(address).and_then(|at| self.draft.decisions.get(*at))
     }
 
-    /// Decides about what the link writes into one target by a step of its own.
+    /// Decides about the write of the link into one target.
     fn decide_phase(
         &mut self,
         place: u32,
@@ -434,8 +433,8 @@ impl<'a> LinkDraft<'a> {
         });
     }
 
-    /// Compares what a link writes with what is recorded of it (`mine`, positions in `recorded`) and with what stands
-    /// in the target. A target that is `fresh` is created by this plan and holds nothing yet.
+    /// Compares the contributions of a link with the recorded ones (`mine`, positions in `recorded`) and with the
+    /// contents of the target. A target that is `fresh` is created by this plan and contains nothing yet.
     fn write_changes(
         &self,
         address: &Address,
@@ -471,7 +470,7 @@ impl<'a> LinkDraft<'a> {
         write
     }
 
-    /// Removes what the link wrote into something that is no longer its target.
+    /// Removes the contributions of the link from resources that are no longer its targets.
     fn undo_rest(&mut self) {
         let recorded = self.recorded.iter().enumerate();
         let left = recorded.filter(|(at, _)| !self.kept.contains(at)).map(|(_, it)| it.clone()).collect();
@@ -479,7 +478,7 @@ impl<'a> LinkDraft<'a> {
         self.decisions.extend(undo_writes(self.draft, self.positions, &one.address, left, verb, one.rank, one.span));
     }
 
-    /// What the record of the link will have as inputs: its annotations, and what it writes with its targets.
+    /// The inputs in the record of the link: its annotations, and its contributions to the specs of its targets.
     fn inputs(&self) -> Value {
         let with = Value::list(self.one.with.iter().filter_map(|(target, contribution)| {
             let overlay = Overlay {
@@ -496,7 +495,7 @@ impl<'a> LinkDraft<'a> {
         Value::Map(Arc::new(inputs))
     }
 
-    /// Notes what the link writes otherwise than before with the specs of its targets.
+    /// Collects the changes of the contributions to the specs of its targets.
     fn compare_contributions(&mut self, standing: &mut TargetContents) {
         let recorded = self.prior.iter().filter_map(|record| record.inputs.get("with"));
         let before: DeterministicMap<String, Value> = recorded
@@ -551,7 +550,7 @@ impl<'a> LinkDraft<'a> {
         (resources, change)
     }
 
-    /// Why the link as a whole is created or changed; empty if it is as recorded.
+    /// The reasons to create or change the link as a whole; empty if it is as recorded.
     fn reasons(&self, inputs: &Value, resources_change: bool) -> Vec<Reason> {
         let Some(record) = &self.prior else { return vec![Reason::New] };
         let mut reasons = Vec::new();
@@ -636,7 +635,7 @@ fn undo_writes(
             name: name.clone(),
             target,
             member: of.element,
-            // It is unknown whether that was written.
+            // It is unknown whether an open contribution was written.
             insist: undo.iter().any(|it| it.open),
             undo,
             place: place as u32,
@@ -658,7 +657,7 @@ fn undo_writes(
     decisions
 }
 
-/// What is done about a link that only the state knows: what it wrote is taken out, then it is forgotten.
+/// The decisions about a link that only the state knows: what it wrote is removed, then its record.
 pub(crate) fn undo_link(
     draft: &Draft,
     positions: Option<&DeterministicMap<Address, usize>>,
@@ -686,7 +685,7 @@ pub(crate) fn undo_link(
     decisions
 }
 
-/// The resources that are decided about, for [`undo_link`].
+/// The positions of the decisions, for [`undo_link`].
 pub(crate) fn decided_resources(draft: &Draft) -> DeterministicMap<Address, usize> {
     positions(draft)
 }
@@ -728,7 +727,7 @@ fn blank(
     }
 }
 
-/// What links write by steps of their own is held against what the document and other links have in the same place.
+/// Reports conflicts between values that links write by steps of their own and values of the document or other links.
 fn conflicts(evaluation: &Evaluation, mut written: Vec<WrittenAfter>, found: &mut Diagnostics) {
     written.sort_by(|a, b| (a.member, &a.link).cmp(&(b.member, &b.link)));
     let documents = if written.is_empty() { Vec::new() } else { evaluation.documents_of_resources() };

@@ -1,4 +1,4 @@
-//! What a plan says of links, for people (decision 5.1).
+//! The changes of links, as a plan shows them to users (decision 5.1).
 
 use blueprint::{Address, IndexMap, Value};
 
@@ -6,7 +6,7 @@ use crate::decision::Decision;
 use crate::linked::Linked;
 use crate::model::{Action, LinkChange, LinkEffectChange, Step, StepLinks};
 
-/// The links among decisions of which something changes.
+/// The links that change, from the decisions of a plan.
 pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
     let wholes = decisions.iter().filter_map(|decision| match decision.linked.as_deref() {
         Some(Linked::Whole(whole)) if decision.action != Action::None => Some((decision, whole)),
@@ -28,7 +28,7 @@ pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
     wholes.map(change).collect()
 }
 
-/// What links gain, change and lose, by the resources that they concern: both ends, and the targets they write into.
+/// The links that resources gain, change and lose, by resource: both ends, and the targets that links write into.
 pub(crate) fn links_by_resource(decisions: &[Decision]) -> IndexMap<Address, StepLinks> {
     let mut links: IndexMap<Address, StepLinks> = IndexMap::default();
     for decision in decisions {
@@ -46,7 +46,7 @@ pub(crate) fn links_by_resource(decisions: &[Decision]) -> IndexMap<Address, Ste
     links
 }
 
-/// Notes in the steps of resources which links they gain, change and lose (decision 5.1).
+/// Stores in the steps of resources which links they gain, change and lose (decision 5.1).
 pub(crate) fn note_links_in_steps(steps: &mut [Step], mut links: IndexMap<Address, StepLinks>) {
     if links.is_empty() {
         return;

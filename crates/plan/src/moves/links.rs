@@ -1,5 +1,5 @@
-//! Links follow their ends: a link, its parts, and what the records of links say of what they have written where
-//! (decision 5.5).
+//! Moves of links along with their ends: the links, their parts, and the targets in the records of links (decision
+//! 5.5).
 //!
 //! Not here: which resources move (`moves`).
 
@@ -12,8 +12,8 @@ use understand::links::overlay::{Overlay, failed_at, overlays_of, private_of};
 
 use crate::settled::SettledRecords;
 
-/// The links, and their parts, that are called otherwise because an end of theirs is. One whose ends come to stand in
-/// different documents is none any more, and stays where it is.
+/// The links, and their parts, whose addresses change because the address of an end changes. If the ends are in
+/// different documents afterwards, they have no link, and its record keeps its address.
 pub(crate) fn along(pairs: &IndexMap<Address, Address>, snapshot: &Snapshot) -> IndexMap<Address, Address> {
     let mut moved: IndexMap<Address, Address> = IndexMap::default();
     for address in snapshot.records.keys().filter(|address| !pairs.contains_key(*address)) {
@@ -26,7 +26,7 @@ pub(crate) fn along(pairs: &IndexMap<Address, Address>, snapshot: &Snapshot) -> 
         let name = LinkName { b: new_b.name.clone(), b_key: new_b.key.clone(), part: link.part.clone() };
         moved.insert(address.clone(), new_a.with_link(name));
     }
-    // What is there already under a new name stays, and what would take its place is undone.
+    // A record that already has a new address stays. The link that would get this address is not moved, and is undone.
     let taken = |to: &Address| snapshot.records.contains_key(to) && !moved.contains_key(to);
     let free: Vec<bool> = moved.values().map(|to| !taken(to)).collect();
     let mut free = free.into_iter();
@@ -34,8 +34,8 @@ pub(crate) fn along(pairs: &IndexMap<Address, Address>, snapshot: &Snapshot) -> 
     moved
 }
 
-/// Gives what links have written its new addresses, in the links' records, and links their new ids.
-/// `snapshot` has its records under the new addresses already.
+/// Changes the addresses of targets in the records of links, and the ids of links. `snapshot` already has its records
+/// under the new addresses.
 pub(crate) fn retarget(
     pairs: &IndexMap<Address, Address>,
     snapshot: &mut Snapshot,

@@ -4,7 +4,7 @@
 //! A delete waits for them too, but no batch waits for a delete: it runs when the last dependant no longer uses the
 //! object, which may be long after the last batch.
 //!
-//! Not here: what is in a batch (`plan::batches`).
+//! Not here: the contents of batches (`plan::batches`).
 
 use blueprint::Address;
 use understand::documents::group_key;

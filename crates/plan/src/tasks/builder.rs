@@ -1,6 +1,6 @@
-//! The tasks of a plan while their order is found: which tasks each decision has, and what they wait for.
+//! The tasks of a plan while their order is found: the tasks of each decision, and their waits.
 //!
-//! Not here: which waits there are (`waits`, `links`, `gates`, `batches`).
+//! Not here: which tasks must wait (`waits`, `links`, `gates`, `batches`).
 
 use std::borrow::Cow;
 
@@ -23,9 +23,9 @@ pub(crate) struct DecisionTasks {
 
 pub(crate) struct Builder<'a> {
     pub(crate) tasks: Vec<Task>,
-    /// What has no task is not among them.
+    /// The tasks of each address; addresses without tasks are left out.
     pub(crate) of: IndexMap<Address, DecisionTasks>,
-    /// Gathers of intermediate values: what waits for the value, and what waits for all its users.
+    /// Gathers of intermediate values: `gathers` wait for the value, `releases` wait for all users of the value.
     pub(crate) gathers: IndexMap<Name, Option<u32>>,
     pub(crate) releases: IndexMap<Name, u32>,
     pub(crate) draft: &'a Draft,
@@ -37,8 +37,8 @@ impl Builder<'_> {
         self.tasks.len() as u32 - 1
     }
 
-    /// Deletes of deposed objects, one after the other, and never concurrently with another call at the address: after
-    /// the resource is as desired, or before its record is dropped.
+    /// Adds the deletes of deposed objects, one after the other. They never run concurrently with another call at the
+    /// address: they run after the resource is as desired, or before its record is dropped.
     pub(crate) fn left_over(&mut self, decided: &std::sync::Arc<Decided>, tasks: DecisionTasks) -> Option<u32> {
         let count = decided.prior.as_ref().map_or(0, |record| record.deposed_objects().count());
         let (mut first, mut last) = (None, None);
@@ -57,7 +57,7 @@ impl Builder<'_> {
         first
     }
 
-    /// A task that does nothing but wait for many, so that many others need to wait for only one.
+    /// Adds a task that does nothing but wait for many tasks, so that many others need to wait for only one.
     pub(crate) fn add_gather(&mut self, mut waits: Vec<u32>) -> u32 {
         waits.sort_unstable();
         waits.dedup();
@@ -74,7 +74,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Each task waits for another one at most once, as far as the farthest of its reasons says.
+    /// Merges the waits of a task for the same task: the one that needs the most progress stays.
     pub(crate) fn settle_waits(&mut self) {
         for task in &mut self.tasks {
             let far = |until| match until {
@@ -87,14 +87,15 @@ impl Builder<'_> {
         }
     }
 
-    /// The task that stands for an intermediate value's being known; none if nothing it uses changes.
+    /// The gather of an intermediate value; `None` if nothing that the value uses changes.
     ///
-    /// Groups come in the order in which they were settled, so what a group uses is there before it.
+    /// Groups come in the order in which they were settled, so a gather is added after those of the groups that its
+    /// group uses.
     pub(crate) fn gather(&self, name: &str) -> Option<u32> {
         self.gathers.get(name).copied().flatten()
     }
 
-    /// Tasks of resources of these types that an intermediate value uses, however indirectly.
+    /// The tasks of resources of these types that an intermediate value uses, directly or indirectly.
     pub(crate) fn stable_behind(&self, group: &str, types: &[Name]) -> Vec<u32> {
         let mut found = Vec::new();
         if types.is_empty() {

@@ -1,8 +1,9 @@
-//! Where a plan stops, as tasks: a gate that what begins behind a breakpoint waits for. `apply` stands at it, and all
-//! that waits for it, however indirectly, is left for the next operation.
+//! The stops of a plan as tasks. A gate is a task at a breakpoint, and the tasks behind the breakpoint wait for it.
+//! When `apply` stops at a gate, it leaves all tasks that wait for the gate, directly or indirectly, to the next
+//! operation.
 //!
 //! ```text
-//! what it uses ──> gate before ──> the resource, or all of the child ──> gate after ──> who uses it
+//! its dependencies ──> gate before ──> the resource, or all of the child ──> gate after ──> its users
 //! ```
 //!
 //! Not here: where a plan stops (`plan::stops`).
@@ -64,17 +65,17 @@ impl TaskSubjects<'_> {
     }
 }
 
-/// What stands behind an intermediate value that waits for gates.
+/// The gates for which an intermediate value waits.
 struct HeldBack {
     /// The gates of resources, as one task.
     resources: Option<u32>,
-    /// Children.
+    /// The children whose gates it waits for.
     children: Set<u32>,
-    /// All gates of these children, as one task, once anybody asks.
+    /// The gates of all these children, as one task; added when first needed.
     all: Option<u32>,
 }
 
-/// Adds the gates, and lets wait for them what has to.
+/// Adds the gates, and makes other tasks wait for them.
 pub(crate) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects, snapshot: &Snapshot) -> Vec<Gate> {
     let mut gates = Vec::new();
     if subjects.all.iter().all(|subject| !subject.before && subject.after == After::Nothing) {
@@ -94,8 +95,8 @@ pub(crate) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects,
     gates
 }
 
-/// Finds out where each task belongs. What stands for a value belongs to the document of that value; what stands for
-/// other tasks, to where all of these do.
+/// Finds the subjects of each task. A gather of a value belongs to the document of the value; a gather of other tasks
+/// belongs to the children that contain all of these tasks.
 fn locate(builder: &Builder<'_>, places: &mut TaskSubjects<'_>) {
     let mut of_values: IndexMap<u32, Vec<u32>> = IndexMap::default();
     if !places.subjects.children.is_empty() {
@@ -143,7 +144,7 @@ fn new_gate(
     task
 }
 
-/// The gates behind actions: they come once all of the action is done, and all that stops inside of it has been passed.
+/// Adds the gates after actions. Such a gate waits for all tasks of the action, and for all gates after actions inside.
 fn after_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: &mut Vec<Gate>) -> Vec<Option<u32>> {
     let subjects = places.subjects;
     let mut after: Vec<Option<u32>> = vec![None; subjects.all.len()];
@@ -177,7 +178,7 @@ fn after_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: 
         places.members[number as usize] = members;
         after[number as usize] = Some(task);
     }
-    // What stops inside has been passed before the whole is over.
+    // The gates inside a child are passed before the gate after the child.
     for (number, gate) in after.iter().enumerate().filter_map(|(number, gate)| Some((number as u32, (*gate)?))) {
         for outer in places.parents[gate as usize].iter().filter(|outer| **outer != number) {
             if let Some(outer) = after[*outer as usize] {
@@ -188,7 +189,7 @@ fn after_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: 
     after
 }
 
-/// Who waits for a task waits for the gate behind it.
+/// Makes each task that waits for another task also wait for the gate after that task.
 fn wait_as_they_wait(builder: &mut Builder<'_>, places: &TaskSubjects<'_>, stops: &[Option<u32>]) {
     for task in 0..places.resource.len() as u32 {
         let mut more: Vec<u32> = Vec::new();
@@ -206,7 +207,7 @@ fn wait_as_they_wait(builder: &mut Builder<'_>, places: &TaskSubjects<'_>, stops
     }
 }
 
-/// Who uses something of which nothing is left to do but to be passed waits for its gate too.
+/// Makes users of a subject wait for its gate, even if the subject has no task left to wait for.
 fn wait_for_what_they_use(
     builder: &mut Builder<'_>,
     draft: &Draft,
@@ -277,14 +278,14 @@ fn wait_for_what_they_use(
     }
 }
 
-/// A task that stands for these gates, and belongs to the document of a value.
+/// Adds a gather of gates that belongs to the document of a value.
 fn gather(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: Vec<u32>, of: &Address) -> u32 {
     let task = builder.add_gather(gates);
     places.put(task, None, places.above(&of.path));
     task
 }
 
-/// What a resource used that is gone by now waits for its gate.
+/// Makes the deletes of what a deleted resource used wait for the gate of that resource.
 fn wait_for_what_is_gone(
     builder: &mut Builder<'_>,
     snapshot: &Snapshot,
@@ -311,8 +312,8 @@ fn wait_for_what_is_gone(
     }
 }
 
-/// The gates before actions: they come when it is the resource's turn, or the child's as a whole. Outer ones come
-/// first, so that what stands inside waits for both.
+/// Adds the gates before actions. Such a gate waits for everything that the resource, or the child as a whole, waits
+/// for. Outer gates are added first, so that inner gates wait for them.
 fn before_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: &mut Vec<Gate>) {
     let subjects = places.subjects;
     let mut order: Vec<u32> = (0..subjects.all.len() as u32).filter(|at| subjects.all[*at as usize].before).collect();

@@ -1,11 +1,12 @@
-//! In which order links are made and undone (decision 3.2).
+//! The order in which links are created and removed (decision 3.2).
 //!
-//! Parts, then what is written into a, into b, into neighbours; taken out the other way round, before parts and ends
-//! are deleted. Two steps on one target never run together: they stand in line, in the order of the links' names, those
-//! behind that need what others give. Taking out comes before the target's own step, writing after it.
+//! The parts of a link come first, then its writes into `a`, into `b`, and into neighbours. Removals come in the
+//! opposite order, before parts and ends are deleted. Two steps on one target never run together: they run in the order
+//! of the links' names, and links come after those whose guarantees they need. Removals come before the target's own
+//! step, writes after it.
 //!
-//! Where very many stand in line, `apply` carries out several of them by one call. So that there are several, the first
-//! of such a batch waits until what the others need is over: [`Until::Over`].
+//! If very many steps have the same target, `apply` carries out several of them by one call. To have several ready, the
+//! first step of such a batch waits until everything that the others need is over: [`Until::Over`].
 
 use std::collections::HashMap;
 
@@ -25,12 +26,12 @@ struct Steps<'a> {
     taking: Vec<(u32, &'a LinkWrite)>,
     whole: Option<u32>,
     after: Vec<Address>,
-    /// It is no longer declared.
+    /// Whether the link is no longer declared.
     goes: bool,
 }
 
-/// Makes the tasks of links wait for what they must, and others for them. `made` are the tasks of writes and links, by
-/// the number of their decision.
+/// Adds the waits of the tasks of links, and the waits of other tasks for them. `made` contains the tasks of writes and
+/// links, by the number of their decision.
 pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usize, u32, foldhash::fast::FixedState>) {
     let mut links: IndexMap<Address, Steps<'_>> = IndexMap::default();
     for (number, decision) in draft.decisions.iter().enumerate() {
@@ -71,7 +72,7 @@ fn is_link_write(decision: &crate::decision::Decision) -> bool {
     matches!(decision.linked.as_deref(), Some(Linked::Write(_)))
 }
 
-/// The steps of one link among themselves and with its ends.
+/// Orders the steps of one link among themselves and with its ends.
 fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &[(Option<u32>, Option<u32>)]) {
     let ends: Vec<_> =
         ends_of(address).into_iter().flatten().map(|end| builder.of.get(&end).copied().unwrap_or_default()).collect();
@@ -125,7 +126,7 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
     }
 }
 
-/// Links that need something come after those that give it.
+/// Makes links that need a guarantee wait for the links that give it.
 fn guarantees(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
     for steps in links.values() {
         let giving: Vec<u32> = steps.after.iter().filter_map(|giver| links.get(giver)?.whole).collect();
@@ -142,11 +143,11 @@ fn guarantees(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
 /// The tasks of a part: the one that creates it and the one that deletes it.
 type TaskPair = (Option<u32>, Option<u32>);
 
-/// A task on a target: whether it writes, its rank, its link, its place in that, and its number. Sorts as they stand in
-/// line.
+/// A task on a target: whether it writes, its rank, its link, its place in the link, and its number. These tuples sort
+/// in the order in which the tasks run.
 type InLine<'a> = (bool, u32, &'a Address, u32, u32);
 
-/// Steps on one target stand in line: first what is taken out, then the target's own step, then what is written.
+/// Orders the steps on one target: first the removals, then the target's own step, then the writes.
 fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
     let mut targets: IndexMap<&Address, Vec<InLine<'_>>> = IndexMap::default();
     let mut batches: Vec<Vec<u32>> = Vec::new();
@@ -161,7 +162,7 @@ fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
     }
     for (target, mut line) in targets {
         line.sort_unstable();
-        // Taken out in the opposite order.
+        // Removals run in the opposite order.
         let taken = line.iter().take_while(|(writes, ..)| !writes).count();
         line[..taken].reverse();
         let own = builder.of.get(target).and_then(|tasks| tasks.forward);
@@ -180,11 +181,11 @@ fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
     gather_batches(builder, &batches);
 }
 
-/// So many steps on one target are carried out one by one; from then on as many at once as there were before, so that
-/// the whole spec of a target with very many links is sent a few times, not once for each of them.
+/// The number of steps on one target that are carried out one by one. Each further batch has as many steps as there
+/// were before it, so that the whole spec of a target with very many links is sent a few times, not once for each link.
 pub const ONE_BY_ONE: usize = 8;
 
-/// The batches of a line of tasks, the first few left out.
+/// The batches among the tasks on one target. The first `ONE_BY_ONE` tasks are left out.
 fn batches_of(line: impl Iterator<Item = u32>) -> Vec<Vec<u32>> {
     let line: Vec<u32> = line.collect();
     let mut batches = Vec::new();
@@ -196,7 +197,7 @@ fn batches_of(line: impl Iterator<Item = u32>) -> Vec<Vec<u32>> {
     batches
 }
 
-/// The first of each batch waits for what the others wait for, as far as that does not itself wait for any link.
+/// Makes the first task of each batch wait for what the others wait for, except tasks that themselves wait for a link.
 fn gather_batches(builder: &mut Builder<'_>, batches: &[Vec<u32>]) {
     if batches.is_empty() {
         return;
@@ -210,7 +211,7 @@ fn gather_batches(builder: &mut Builder<'_>, batches: &[Vec<u32>]) {
     }
 }
 
-/// Which tasks are steps of links or wait for one, however indirectly.
+/// Whether each task is a step of a link or waits for one, directly or indirectly.
 fn behind_links(tasks: &[Task]) -> Vec<bool> {
     let is_link = |task: &Task| matches!(task.kind, TaskKind::LinkWrite | TaskKind::Link | TaskKind::Forget);
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];

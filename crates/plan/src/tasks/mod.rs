@@ -1,7 +1,8 @@
-//! From decisions to steps in order, and to the tasks that carry them out.
+//! Turns decisions into ordered steps, and into the tasks that carry them out.
 //!
-//! A task is one call, or one change of the state alone; a replacement is two. Tasks wait for tasks: users after what
-//! they use, deletes after every user has let go (decision S62), ties in document order.
+//! A task is one call, or one change of the state alone; a replacement has two. Tasks wait for tasks: users run after
+//! what they use, and a delete runs after every user has released the object (decision S62). Ties are in document
+//! order.
 
 mod batches;
 mod builder;
@@ -46,7 +47,7 @@ pub(crate) struct Ordered {
     pub(crate) secret: bool,
 }
 
-/// Puts decisions in order.
+/// Orders decisions, and makes their tasks and steps.
 pub(crate) fn order(
     mut draft: Draft,
     snapshot: &Snapshot,
@@ -211,8 +212,8 @@ pub(crate) fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
     ty.schema.fields.values().any(|field| field.computed && understand::compare::has_sensitive(Some(field)))
 }
 
-/// If a create-first replacement uses a resource that is replaced too, that one must be create-first as well, or the
-/// deposed object would lose its dependency (decision 5.2).
+/// Makes a replacement create-first if a create-first replacement uses its resource. Otherwise the deposed object would
+/// lose its dependency (decision 5.2).
 pub(crate) fn prefer_create_first(draft: &mut Draft) {
     let is_create_first =
         |decision: &Decision| decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst;
@@ -243,7 +244,7 @@ pub(crate) fn prefer_create_first(draft: &mut Draft) {
     }
 }
 
-/// Two objects cannot share a unique value even for a moment: then the old one goes first, and that is reported.
+/// Makes a create-first replacement delete-first if both objects would share a unique value, and reports the change.
 pub(crate) fn refuse_create_first(draft: &mut Draft, found: &mut Diagnostics) {
     for decision in &mut draft.decisions {
         if decision.action != Action::Replace || decision.replace_order != ReplaceOrder::CreateFirst {

@@ -1,7 +1,7 @@
-//! Data sources that can be read only in the run, because they depend on something that does not exist yet: each is
+//! Data sources that can be read only during apply, because they depend on something that does not exist yet. Each is
 //! read by a step of its own, before everything that reads it (decisions 4.1, 5.1).
 //!
-//! Not here: reading them (`apply`); which those are (`questions`).
+//! Not here: reading them (`apply`); which data sources they are (`evaluate`).
 
 use blueprint::{Address, IndexMap, Name, TypeId};
 use diag::Span;
@@ -13,17 +13,17 @@ use crate::model::{Action, Step};
 use crate::task::Task;
 use crate::tasks::builder::Builder;
 
-/// A data source that is read in the run.
+/// A data source that is read during apply.
 pub(crate) struct Deferred {
     pub(crate) number: u32,
     address: Address,
     type_name: TypeId,
-    /// What it will show.
+    /// The names of the fields that it will have.
     exported: Vec<Name>,
     span: Span,
 }
 
-/// All of them, by the key of their group.
+/// All deferred data sources, by the key of their group.
 pub(crate) type AllDeferred = IndexMap<Name, Deferred>;
 
 /// The data sources that have readers and could not be read at stage.
@@ -49,8 +49,8 @@ pub(crate) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
     all
 }
 
-/// The deferred data sources by the task that stands for each. Where something is out of target, those that nothing in
-/// it reads are left out.
+/// The deferred data sources by their gathers. If the plan is partial, data sources that nothing in target reads are
+/// left out.
 pub(crate) fn by_task(builder: &Builder<'_>, deferred: AllDeferred, partial: bool) -> IndexMap<u32, Deferred> {
     if deferred.is_empty() {
         return IndexMap::default();
@@ -60,7 +60,7 @@ pub(crate) fn by_task(builder: &Builder<'_>, deferred: AllDeferred, partial: boo
     tasks.filter(|(task, _)| read.as_ref().is_none_or(|read| read[*task as usize])).collect()
 }
 
-/// Which tasks something waits for, however indirectly, that is about a resource.
+/// Whether a task of a resource waits for each task, directly or indirectly.
 fn behind_resources(tasks: &[Task]) -> Vec<bool> {
     let mut behind = vec![false; tasks.len()];
     let mut stack: Vec<u32> = Vec::new();

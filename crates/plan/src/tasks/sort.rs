@@ -1,4 +1,4 @@
-//! The tasks in an order in which they can be done.
+//! Sorts tasks into an order in which they can run.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,8 +8,8 @@ use blueprint::IndexMap;
 use crate::model::Gate;
 use crate::task::{Task, TaskKind};
 
-/// Tasks in an order in which they can be done; ties in the order in which they were made, which is document order.
-/// Where they wait for each other in a circle, a wait that can be spared is taken out of it.
+/// Returns the tasks in an order in which they can run; ties in the order in which they were added, which is document
+/// order. If tasks wait for each other in a cycle, a dispensable wait is removed from the cycle.
 pub(crate) fn topological(tasks: &mut [Task], gates: &[Gate]) -> Vec<u32> {
     let mut waiting: Vec<u32> = tasks.iter().map(|task| task.waits.len() as u32).collect();
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
@@ -53,21 +53,23 @@ pub(crate) fn topological(tasks: &mut [Task], gates: &[Gate]) -> Vec<u32> {
     }
 }
 
-/// A wait in a cycle that can be spared: an object that is deleted for good need not wait until a survivor no longer
-/// uses it. A cycle comes about where the survivor waits for a delete-first replacement, and that one for the delete;
-/// the survivor then reads something that is gone for a moment, as it does of the replaced object itself.
+/// Finds a wait in a cycle that can be removed: the delete of an object need not wait until a surviving resource no
+/// longer uses the object. Such a cycle arises if the survivor waits for a delete-first replacement, and the
+/// replacement for the delete. The survivor then uses a deleted object for a moment, as it does with the replaced
+/// object.
 fn dispensable(tasks: &[Task], gates: &[Gate], done: &[bool], from: u32) -> Option<(u32, u32)> {
     let mut path: Vec<u32> = Vec::new();
     let mut seen: IndexMap<u32, usize> = IndexMap::default();
     let mut at = from;
-    // Whatever is not done waits for something that is not done, so the walk comes back to where it was.
+    // Each task that is not done waits for another one that is not done, so the walk comes back to a task on its path.
     while !seen.contains_key(&at) {
         seen.insert(at, path.len());
         path.push(at);
         at = tasks[at as usize].waits.iter().find(|wait| !done[wait.task as usize])?.task;
     }
     let circle = &path[seen.get(&at).copied()?..];
-    // What goes does not wait for a stop behind an action. Without its action that stop would come again and again.
+    // A delete does not wait for a gate after an action. If that gate did not wait for its action, each operation would
+    // stop at it again.
     let waits_for_stop = circle.iter().enumerate().position(|(at, task)| {
         let next = tasks[circle[(at + 1) % circle.len()] as usize].kind;
         let is_behind = |number: u32| gates.get(number as usize).is_some_and(|gate| !gate.at.is_before());
@@ -77,7 +79,7 @@ fn dispensable(tasks: &[Task], gates: &[Gate], done: &[bool], from: u32) -> Opti
     if let Some(at) = waits_for_stop {
         return Some((circle[at], circle[(at + 1) % circle.len()]));
     }
-    // A stop comes earlier rather than never.
+    // A gate does not wait for the next task in the cycle: the operation stops earlier.
     let gate = circle.iter().position(|at| matches!(tasks[*at as usize].kind, TaskKind::Gate(_)));
     if let Some(gate) = gate {
         return Some((circle[gate], circle[(gate + 1) % circle.len()]));
@@ -99,7 +101,8 @@ fn dispensable(tasks: &[Task], gates: &[Gate], done: &[bool], from: u32) -> Opti
             (goes && turns_away && another).then(|| (circle[(end - 1) % circle.len()], circle[end % circle.len()]))
         })
     };
-    // The old object of a create-first user is deleted after its new object exists, which may wait for our replacement.
+    // The old object of a create-first user is deleted after its new object exists, which may wait for this
+    // replacement.
     let deposed_object_of_a_user = || {
         (0..circle.len()).find_map(|start| {
             let goes = matches!(kind(start), TaskKind::Delete | TaskKind::DeleteOld(_))
@@ -110,6 +113,6 @@ fn dispensable(tasks: &[Task], gates: &[Gate], done: &[bool], from: u32) -> Opti
     spared(|kind| kind == TaskKind::Delete)
         .or_else(|| spared(|kind| matches!(kind, TaskKind::DeleteOld(_))))
         .or_else(deposed_object_of_a_user)
-        // No circle is left that these do not break; should there be one all the same, no step may be lost over it.
+        // The rules above break all known cycles. Any other cycle is broken anywhere, so that no step is lost.
         .or_else(|| Some((*circle.first()?, circle[1 % circle.len()])))
 }

@@ -1,4 +1,4 @@
-//! From tasks in their order to the steps that a person sees.
+//! Turns ordered tasks into the steps that the user sees.
 //!
 //! Not here: the order (`tasks`).
 
@@ -9,11 +9,11 @@ use crate::model::{Action, Reason, Step};
 use crate::task::{Task, TaskKind, Until};
 use crate::tasks::reads::Deferred;
 
-/// How many of the resources behind an intermediate value a step names among those that it waits for.
+/// The number of resources behind an intermediate value that a step lists among those that it waits for.
 const NAMED: usize = 64;
 
-/// Renumbers tasks in their order and makes the steps. A replacement stands where its create half stands, everything
-/// else where its only task does.
+/// Renumbers the tasks in their order and makes the steps. The step of a replacement has the position of its create,
+/// every other step that of its only task.
 pub(crate) fn number(
     tasks: Vec<Task>,
     order: &[u32],
@@ -93,8 +93,8 @@ pub(crate) fn number(
     (steps, sorted)
 }
 
-/// What lies behind an intermediate value, other values included, is named as far as a person reads; the tasks hold all
-/// of it.
+/// Lists the steps behind an intermediate value, also through other values, up to a limit for readers. The tasks have
+/// all waits.
 fn behind(tasks: &[Task], gather: u32, named: &mut Vec<u32>) {
     let mut stack = vec![gather];
     let mut left = NAMED;
@@ -159,7 +159,7 @@ fn step(id: u32, mut decision: Decision) -> Step {
     }
 }
 
-/// How many values that hold no others there are in a value; what is unset does not count.
+/// The number of values in a value that contain no other values. Null does not count.
 fn leaves(value: &Value) -> u64 {
     match value {
         Value::Null => 0,

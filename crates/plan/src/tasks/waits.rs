@@ -1,4 +1,4 @@
-//! What tasks wait for because of dependencies: users for what they use, deletes for the users.
+//! The waits because of dependencies: users wait for what they use, deletes wait for the users.
 //!
 //! Not here: links, gates, batches.
 
@@ -15,7 +15,7 @@ use crate::model::Action;
 use crate::task::{Decided, TaskKind, Until};
 use crate::tasks::builder::{Builder, DecisionTasks};
 
-/// Everything that is made or changed waits for what it uses.
+/// Makes every create and change wait for what it uses.
 pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: Option<&Evaluation>) {
     let Some(evaluation) = evaluation else {
         wait_for_records(builder, draft);
@@ -58,7 +58,7 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
             let until = if by_type || by_name { Until::Ready } else { Until::Configured };
             builder.wait(forward, on, until);
             if decision.may_replace {
-                // Whether the old one has to go is only known once these values are.
+                // Whether the old object is deleted is known only once these values are known.
                 tasks.backward.iter().for_each(|backward| builder.wait(*backward, on, until));
             }
         }
@@ -71,7 +71,7 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
     }
 }
 
-/// The same without a document: each waits for what its record says that it uses.
+/// Adds the same waits for a plan without a document, from the dependencies in the records.
 pub(crate) fn wait_for_records(builder: &mut Builder<'_>, draft: &Draft) {
     for decision in draft.decisions.iter().filter(|decision| decision.action != Action::Delete) {
         let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
@@ -94,8 +94,8 @@ pub(crate) fn wait_for_records(builder: &mut Builder<'_>, draft: &Draft) {
     }
 }
 
-/// Where a new object has a value that an object to be deleted must give up first, the delete comes first. Gives the
-/// addresses that do not wait for their surviving users.
+/// Makes a change that sets a unique value wait for the delete or update that releases the value. Returns the addresses
+/// that do not wait for their surviving users.
 pub(crate) fn unique_conflicts(
     builder: &mut Builder<'_>,
     draft: &Draft,
@@ -146,7 +146,7 @@ pub(crate) fn unique_conflicts(
     freed
 }
 
-/// A delete waits until every user of the object is deleted, or changed so that it no longer uses it.
+/// Makes each delete wait until every user of the object is deleted, or changed so that it no longer uses the object.
 pub(crate) fn wait_for_users(
     builder: &mut Builder<'_>,
     draft: &Draft,
@@ -160,7 +160,7 @@ pub(crate) fn wait_for_users(
     // Users as the state knows them: by resource and by intermediate value.
     let mut users: IndexMap<&Address, Vec<&Address>> =
         IndexMap::with_capacity_and_hasher(snapshot.records.len(), Default::default());
-    // Resources whose deposed objects use it: they are done when the last deposed object is gone.
+    // For each address, the last deletes of deposed objects that use it.
     let mut old_users: IndexMap<&Address, Vec<u32>> = IndexMap::default();
     for (address, record) in &snapshot.records {
         for used in &record.dependencies {
@@ -181,8 +181,8 @@ pub(crate) fn wait_for_users(
             groups_using.entry(used).or_default().push(name);
         }
     }
-    // What lets go of an intermediate value: its users, and what lets go of the values that use it. Values were
-    // recorded after what they use, so going backwards finds the users first.
+    // An intermediate value is released by its users, and by the releases of the values that use it. Values were
+    // recorded after what they use, so the reverse order finds the users first.
     for (name, _) in snapshot.groups.iter().rev() {
         let address = address_of_group(name);
         let mut waits: Vec<u32> = Vec::new();
@@ -265,9 +265,9 @@ pub(crate) fn wait_for_users(
     }
 }
 
-/// Resources whose conditions are known only on deploy and that exist already: if a condition comes out false, the
-/// resource goes after everything else (decision S32), users before what they use. A link is forgotten once its parts
-/// are gone.
+/// Adds deletes of existing resources whose conditions are known only on deploy. If a condition turns out to be false,
+/// the resource is deleted after everything else (decision S32), users before what they use. The record of a link is
+/// dropped after its parts are deleted.
 pub(crate) fn conditions(builder: &mut Builder<'_>, open: &[std::sync::Arc<Decided>], snapshot: &Snapshot) {
     if open.is_empty() {
         return;
@@ -290,7 +290,7 @@ pub(crate) fn conditions(builder: &mut Builder<'_>, open: &[std::sync::Arc<Decid
             }
         }
     }
-    // Values were recorded after what they use, so going backwards finds the users first.
+    // Values were recorded after what they use, so the reverse order finds the users first.
     for (name, uses) in snapshot.groups.iter().rev() {
         let Some(tasks) = users.get(&address_of_group(name)).cloned() else { continue };
         let task = builder.add_gather(tasks);

@@ -1,10 +1,10 @@
-//! The formula as a table, and what holds of every group.
+//! Tests of the formula as a table, and of the invariants of every group.
 
 use super::Extra::{Nothing, Possible, There};
 use super::MemberState::{Absent, Current, Failed, Old};
 use super::*;
 
-/// Turns as a person writes them: `+` comes, `-` goes; members that do not stay have an apostrophe.
+/// Prints turns: `+` is created or changed, `-` is deleted. Members that do not stay have an apostrophe.
 fn shown(rolling: &RollingGroup<'_>) -> String {
     let (all, late) = turns(rolling);
     let turn = |turn: &BatchTurn| {
@@ -24,7 +24,8 @@ fn shown(rolling: &RollingGroup<'_>) -> String {
 
 #[test]
 fn batches_are_as_the_formula_says() {
-    // How large the group becomes, and how many may be brought up to date: target, there, up to date, size, in service.
+    // Target, existing, up to date, batch size, in service; then the new size of the group and the members in the
+    // batch.
     for (given, wanted) in [
         ((3, 3, 0, 1, 0), (3, 1)),
         ((3, 3, 0, 1, 3), (4, 1)),
@@ -44,7 +45,7 @@ fn batches_are_as_the_formula_says() {
 
 #[test]
 fn members_come_and_go_in_their_order() {
-    /// Members, those that do not stay, the size of a batch, how many stay in service, and the turns.
+    /// Members, members that do not stay, batch size, members in service, expected turns.
     type Row<'r> = (&'r [MemberState], &'r [Extra], usize, usize, &'r str);
     let table: &[Row<'_>] = &[
         (&[Old; 4], &[], 2, 0, "+3 +2 / +1 +0"),
@@ -52,11 +53,11 @@ fn members_come_and_go_in_their_order() {
         (&[Old, Failed, Old], &[], 1, 0, "+1 / +2 / +0"),
         (&[Old, Old, Absent], &[], 2, 0, "+2 +1 / +0"),
         (&[Old; 3], &[Possible], 1, 3, "+0' / +2 / +1 / +0 / -0'"),
-        // A run that was cut off goes on: a temporary member exists, and one is done.
+        // A cut-off run left a temporary member and has updated one member.
         (&[Old, Old, Current], &[There], 1, 3, "+1 / +0 / -0'"),
         (&[Old; 3], &[There, There], 1, 0, "+2 -1' -0' / +1 / +0"),
         (&[Old; 3], &[There, There], 1, 3, "+2 -1' / +1 / +0 / -0'"),
-        // No member can stand in: the update continues all the same.
+        // No member can stand in: the update continues with fewer members in service.
         (&[Old; 3], &[Nothing], 1, 3, "+2 / +1 / +0"),
         (&[Current; 3], &[], 1, 3, ""),
         (&[], &[There, There], 1, 3, "-1' -0'"),
@@ -82,7 +83,7 @@ fn a_group_that_grows_at_once_grows_behind_its_batches() {
     assert_eq!(shown(&rolling), "+0 / +1 // +2 +3");
 }
 
-/// All lists of so many of these.
+/// All lists of member states of this length.
 fn lists(length: usize) -> Vec<Vec<MemberState>> {
     let mut all = vec![Vec::new()];
     for _ in 0..length {
@@ -98,7 +99,7 @@ fn lists(length: usize) -> Vec<Vec<MemberState>> {
 fn every_group_comes_to_its_target_with_enough_in_service() {
     for members in (0..5).flat_map(lists) {
         for (there, size, in_service) in (0..3).flat_map(|a| (1..4).flat_map(move |b| (0..6).map(move |c| (a, b, c)))) {
-            // As many can stand in as may ever be needed.
+            // There are enough members that can stand in for others.
             let mut extras = vec![There; there];
             extras.resize(there + size + in_service, Possible);
             for (backwards, new_ones_last) in [(true, false), (false, false), (false, true)] {
@@ -126,7 +127,7 @@ fn holds(rolling: &RollingGroup<'_>) {
         for goes in &turn.goes {
             assert_eq!(std::mem::replace(&mut extras[*goes], Nothing), There, "{}", shown());
         }
-        // What is just being changed is in no service.
+        // A member that is being changed is not in service.
         for who in &turn.comes {
             match who {
                 Who::Member(at) => (now[*at], changed[*at]) = (Absent, changed[*at] + 1),
