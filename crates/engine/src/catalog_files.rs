@@ -1,6 +1,6 @@
 //! Catalogue files of the user: reading them, and diagnostics at the places of mistakes.
 //!
-//! Not here: what a catalogue may say (`provider`).
+//! Not here: the format of a catalogue (`provider`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::installed::Installed;
 use crate::paths::absolute;
 use crate::text::read_text;
 
-/// The catalogues in files, which are to be used together. Mistakes that concern a whole file name the place in
-/// `config` that lists the file, if there is one.
+/// Reads catalogue files that are used together. A mistake that concerns a whole file names the place in `config` that
+/// lists the file, if there is one.
 pub(crate) fn read_all(
     paths: &[PathBuf],
     simulated: bool,
@@ -46,7 +46,7 @@ pub(crate) fn read_all(
     Ok(catalogs.into_iter().map(|(_, catalog)| catalog).collect())
 }
 
-/// The catalogue in a file; what is wrong with it goes to `found`.
+/// Reads the catalogue in a file. Adds its mistakes to `found`.
 fn read(
     path: &Path,
     before: &[(FileId, Arc<Catalog>)],
@@ -70,7 +70,7 @@ fn read(
     Ok(None)
 }
 
-/// A mistake in a catalogue, at its place in the file.
+/// Returns the diagnostic of a mistake in a catalogue, at its place in the file.
 fn diagnostic(error: &CatalogError, file: FileId, shown: &str, text: &str) -> Diagnostic {
     let diagnostic = INVALID_CATALOG.new(format!("`{shown}` is no catalogue that can be used: {}", error.message));
     let span = match error.position {
@@ -87,8 +87,8 @@ fn diagnostic(error: &CatalogError, file: FileId, shown: &str, text: &str) -> Di
     diagnostic.help("the form of a catalogue is described in `docs/catalogues.md`")
 }
 
-/// The mistake of a catalogue of hosted packages whose namespace is built in: types of that namespace would have two
-/// providers, in a simulation too.
+/// Returns a diagnostic if a catalogue of hosted packages uses a built-in namespace: types of that namespace would have
+/// two providers, in a simulation too.
 fn takes_built_in_namespace(
     path: &Path,
     file: FileId,
@@ -117,7 +117,7 @@ fn takes_built_in_namespace(
     Some(diagnostic.help(format!("give the package another name, such as `{prefix}-{namespace}`")))
 }
 
-/// Contradictions between these catalogues, and with those of this program.
+/// Reports contradictions between these catalogues, and between them and the catalogues of this program.
 fn contradictions(
     more: &[(FileId, Arc<Catalog>)],
     simulated: bool,
@@ -152,7 +152,7 @@ fn contradictions(
     }
 }
 
-/// The place of a line and a column in bytes, both from 1.
+/// Returns the place of a line and a column. Both count from 1; the column counts bytes.
 fn at_position(file: FileId, text: &str, line: usize, column: usize) -> Option<Span> {
     let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
     let at = start.checked_add(column.saturating_sub(1))?.min(text.len());
@@ -160,7 +160,7 @@ fn at_position(file: FileId, text: &str, line: usize, column: usize) -> Option<S
     Some(Span::new(file, at, at))
 }
 
-/// The place of a path such as `$.resourceTypes["shop/rack"].fields.id`, or of the part of it that is there.
+/// Returns the place of a path such as `$.resourceTypes["shop/rack"].fields.id`, or of its longest prefix that exists.
 fn at_path(tree: &Tree, path: &str) -> Option<Span> {
     let mut node = tree.root.as_ref()?;
     let mut span = None;
@@ -189,7 +189,7 @@ enum JsonStep {
     Index(usize),
 }
 
-/// The steps of a path as `CatalogError` writes it.
+/// Parses a path in the format of `CatalogError`.
 fn steps(path: &str) -> Vec<JsonStep> {
     let mut steps = Vec::new();
     let mut rest = path.strip_prefix('$').unwrap_or(path);

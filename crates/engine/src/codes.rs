@@ -1,4 +1,4 @@
-//! Diagnostic codes of sessions, and those of the phases that sessions and front ends report too.
+//! Diagnostic codes of sessions, and the codes of the phases that sessions and front ends also report.
 
 pub use ::plan::codes::{IMPORT_FAILED, INPUT_CHANGED, PLAN_STALE, ROLLBACK_INCOMPLETE, UNKNOWN_ADDRESS};
 pub use dialects::codes::{MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE, UNSUPPORTED_FEATURE};

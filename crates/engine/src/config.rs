@@ -29,7 +29,7 @@
 //! path = "./bin/pulumi-resource-sky"
 //! ```
 //!
-//! Unknown keys are errors. The provider of a setting gives it its meaning.
+//! Unknown keys are errors. Each provider interprets its own settings.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,19 +64,19 @@ pub enum ColorChoice {
     Never,
 }
 
-/// What an operation does when a step fails.
+/// The reaction of an operation to a failed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
-    /// Starts nothing new and waits for what runs.
+    /// Starts no further steps and waits for the running ones.
     Stop,
-    /// Skips only what depends on the step.
+    /// Skips only the steps that depend on the failed step.
     KeepGoing,
     /// Stops, then rolls back to the last successful generation.
     Rollback,
 }
 
-/// What the file says.
+/// The content of the file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
@@ -84,7 +84,7 @@ pub struct Config {
     pub state: Option<String>,
     /// Default for `--instance`.
     pub instance: Option<InstanceName>,
-    /// Files of inputs, relative to the file; weaker than those of the command line.
+    /// Files of inputs, relative to the file. Files of the command line override them.
     #[serde(default)]
     pub vars: Vec<PathBuf>,
     /// Default for `--parallelism`.
@@ -119,22 +119,22 @@ pub struct Config {
     providers: Providers,
     #[serde(default)]
     instances: IndexMap<InstanceName, InstanceConfig>,
-    /// How providers are called, in place of what their catalogues say.
+    /// Rate limits of providers, by namespace. They override the limits in the catalogues.
     #[serde(default)]
     limits: Providers,
-    /// How much documents may ask for.
+    /// Size limits of documents.
     #[serde(default)]
     documents: toml::Table,
-    /// Which operations of the past are kept.
+    /// The retention of generations.
     #[serde(default)]
     pub history: HistoryConfig,
-    /// What is set for dialects, by name.
+    /// Settings of dialects, by dialect.
     #[serde(default)]
     dialects: Providers,
-    /// Packages whose provider is a program of its own, by their names in documents.
+    /// Hosted packages, by their names in documents.
     #[serde(default)]
     plugins: IndexMap<Spanned<String>, PluginTable>,
-    /// The file, its text, and the folder it stands in.
+    /// The file name for messages; empty if there is no file.
     #[serde(skip)]
     file: String,
     #[serde(skip)]
@@ -160,23 +160,23 @@ struct InstanceConfig {
     providers: Providers,
 }
 
-/// Which operations of the past are kept.
+/// The retention of generations.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryConfig {
-    /// How many generations, at least; all of them if it is not set.
+    /// The least number of generations to keep; `None` keeps all.
     #[serde(default, deserialize_with = "generations")]
     pub keep: Option<u64>,
 }
 
-/// A number of generations, with an error message of this program.
+/// Deserializes a number of generations, with an error message of this program.
 fn generations<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let value = toml::Value::deserialize(deserializer)?;
     let number = value.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0);
     number.map(Some).ok_or_else(|| serde::de::Error::custom("expected a number of generations, at least 1"))
 }
 
-/// A number of parallel calls; our own message if it is none.
+/// Deserializes a number of parallel calls, with an error message of this program.
 fn parallelism<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
     let value = toml::Value::deserialize(deserializer)?;
     let number = value.as_integer().and_then(|number| u16::try_from(number).ok()).filter(|number| *number > 0);
@@ -184,7 +184,7 @@ fn parallelism<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Opti
 }
 
 impl Config {
-    /// The named file, or the one in the folder; the defaults if there is none.
+    /// Loads the named file, or else the one in the folder. Returns the defaults if neither is given.
     pub fn load(named: Option<&Path>, folder: &Path) -> Result<Config, Error> {
         let path = named.map_or_else(|| folder.join(NAME), Path::to_owned);
         let shown = named.map_or_else(|| NAME.to_owned(), |path| path.display().to_string());
@@ -222,17 +222,17 @@ impl Config {
         self.file.is_empty()
     }
 
-    /// The file, as a person knows it.
+    /// The name of the file in messages.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The folder that paths in it are relative to.
+    /// The folder that paths in the file are relative to.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where the file lists a catalogue, as `FILE:LINE:COLUMN`; `None` if it does not.
+    /// The place where the file lists a catalogue, as `FILE:LINE:COLUMN`; `None` if it does not list the catalogue.
     pub(crate) fn catalog_place(&self, path: &Path) -> Option<String> {
         let number = self.catalog.iter().position(|listed| listed == path)?;
         let (line, column) = self.catalog_places.get(number)?;
@@ -258,7 +258,7 @@ impl Config {
         }
     }
 
-    /// Makes the settings in tables of plugins those of their providers.
+    /// Moves the `settings` of each plugin table to the settings of its provider.
     fn take_settings_of_plugins(&mut self) -> Result<(), Error> {
         let mut plugins = std::mem::take(&mut self.plugins);
         for (name, plugin) in &mut plugins {
@@ -274,7 +274,7 @@ impl Config {
         Ok(())
     }
 
-    /// The hosted packages.
+    /// Returns the hosted packages.
     pub(crate) fn plugins(&self, installed: &Installed) -> Result<Vec<ConfiguredPackage>, Error> {
         let folder = absolute(&self.folder);
         let packages = self.plugins.iter().map(|(name, table)| {
@@ -287,13 +287,12 @@ impl Config {
         packages.collect()
     }
 
-    /// Where the file sets what.
+    /// Returns the places of the settings in the file.
     pub(crate) fn places(&self) -> ConfigPlaces {
         ConfigPlaces { file: self.file.clone(), text: self.text.clone() }
     }
 
-    /// The same configuration with these settings of a provider. Settings that TOML cannot hold, such as null, are left
-    /// out.
+    /// Adds settings of a provider. Leaves out settings that TOML cannot represent, such as null.
     pub fn with_settings(mut self, namespace: &str, settings: &serde_json::Map<String, serde_json::Value>) -> Config {
         let values =
             settings.iter().filter_map(|(name, value)| Some((name.clone(), toml::Value::try_from(value).ok()?)));
@@ -301,8 +300,8 @@ impl Config {
         self
     }
 
-    /// Settings by namespace for an instance. Namespaces whose catalogue is not open are left out; unknown ones are
-    /// errors.
+    /// Returns the settings of an instance, by namespace. Leaves out namespaces whose catalogue is not open; an unknown
+    /// namespace is an error.
     pub fn settings(
         &self,
         instance: &InstanceName,
@@ -320,7 +319,7 @@ impl Config {
             let offers = |catalog: &&std::sync::Arc<provider::Catalog>| {
                 catalog.namespaces.iter().any(|own| own.as_ref() == namespace)
             };
-            // A plugin that cannot be used is reported where it is used.
+            // An unavailable plugin is reported at its first use.
             let Some(catalog) = opened.find(offers).filter(|catalog| catalog.unavailable.is_none()) else { continue };
             let mut merged = settings.get(namespace.as_str()).and_then(Value::as_map).cloned().unwrap_or_default();
             for (key, value) in table {
@@ -343,7 +342,7 @@ impl Config {
         Ok(settings)
     }
 
-    /// How providers are called, by namespace. Unknown ones are errors.
+    /// Returns the rate limits of providers, by namespace. An unknown namespace is an error.
     pub fn limits(&self, known: impl Fn(&str) -> bool) -> Result<IndexMap<Name, Limits>, Error> {
         let mut limits = IndexMap::default();
         for (namespace, table) in &self.limits {
@@ -361,7 +360,7 @@ impl Config {
         Ok(limits)
     }
 
-    /// What is set for dialects. Unknown ones, and unknown settings, are errors.
+    /// Returns the settings of dialects and the size limits of documents. An unknown dialect or setting is an error.
     pub fn dialects(&self, all: &dialects::Dialects) -> Result<dialects::DocumentSettings, Error> {
         let mut settings = dialects::DocumentSettings::default();
         for (dialect, table) in &self.dialects {
@@ -384,7 +383,7 @@ impl Config {
     fn value(&self, value: &toml::Value, path: &str) -> Result<Value, Error> {
         Ok(match value {
             toml::Value::String(text) => match text.strip_prefix("env:") {
-                // What comes from the environment is most often a secret.
+                // Values from the environment are usually secret.
                 Some(name) => match std::env::var(name) {
                     Ok(text) => Value::from(text).secret(),
                     Err(_) => {
@@ -412,7 +411,7 @@ impl Config {
     }
 }
 
-/// Converts keys of this file to those of a catalogue: `max-parallel` is `maxParallel` there.
+/// Converts keys of this file to keys of a catalogue: `max-parallel` becomes `maxParallel`.
 fn camel(table: &toml::Table) -> toml::Table {
     let one = |(key, value): (&String, &toml::Value)| {
         let mut words = key.split('-');
@@ -428,13 +427,14 @@ fn camel(table: &toml::Table) -> toml::Table {
     table.iter().map(one).collect()
 }
 
-/// Converts keys of a catalogue in a message back to those of this file.
+/// Converts keys of a catalogue in a message to keys of this file.
 fn kebab(text: &str) -> String {
     let parallel = text.replace("maxParallel", "max-parallel");
     parallel.replace("callsPerSecond", "calls-per-second")
 }
 
-/// What is wrong with the file and where, without its values: settings may be secret. (The parser quotes the line.)
+/// Returns the parser's message with its place, without values of the file, which may be secret. (The parser quotes the
+/// line.)
 fn unquoted(error: &toml::de::Error, text: &str) -> String {
     let message = error.message();
     let message = match message.split_once(": ") {
@@ -448,14 +448,14 @@ fn unquoted(error: &toml::de::Error, text: &str) -> String {
     format!("line {line}, column {column}: {message}")
 }
 
-/// The line and the column of a byte, from 1.
+/// Returns the line and the column of a byte, both from 1.
 fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
     (before.matches('\n').count() + 1, column)
 }
 
-/// Where the file sets what, for errors that a provider finds in its settings.
+/// The places of settings in the file, for errors that a provider reports about its settings.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigPlaces {
     file: String,
@@ -463,8 +463,8 @@ pub(crate) struct ConfigPlaces {
 }
 
 impl ConfigPlaces {
-    /// The place of a setting of a provider, or of the table that should have it, as `FILE:LINE:COLUMN`. `None` if the
-    /// file does not mention the provider.
+    /// Returns the place of a setting of a provider, or of the table that should contain the setting, as
+    /// `FILE:LINE:COLUMN`. Returns `None` if the file does not mention the provider.
     pub(crate) fn setting(&self, instance: &InstanceName, namespace: &str, path: Option<&FieldPath>) -> Option<String> {
         let key = path.and_then(|path| match path.0.first() {
             Some(PathStep::Field(name) | PathStep::Key(name)) => Some(name.as_ref()),
@@ -474,7 +474,7 @@ impl ConfigPlaces {
         Some(format!("{}:{line}:{column}", self.file))
     }
 
-    /// The same as a byte.
+    /// Returns the same place as a byte offset.
     fn setting_at(&self, instance: &InstanceName, namespace: &str, key: Option<&str>) -> Option<usize> {
         let file = DeTable::parse(&self.text).ok()?;
         let tables: [&[&str]; 4] = [
@@ -489,7 +489,7 @@ impl ConfigPlaces {
     }
 }
 
-/// The byte at which the key at the end of a path begins.
+/// Returns the offset of the last key of a path.
 fn key_at(table: &DeTable<'_>, path: &[&str]) -> Option<usize> {
     let (first, rest) = path.split_first()?;
     let (key, value) = table.iter().find(|(key, _)| key.get_ref() == first)?;

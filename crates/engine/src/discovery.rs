@@ -1,4 +1,4 @@
-//! Finds documents in folders, by their names and by their first lines.
+//! Finds documents in folders, by their names and by their content.
 //!
 //! Not here: reading and checking them.
 
@@ -10,17 +10,17 @@ use dialects::Dialects;
 
 use crate::error::Error;
 
-/// Endings of files that may contain a document.
+/// File extensions of texts that may be documents.
 const ENDINGS: [&str; 5] = ["yaml", "yml", "json", "jsonc", "template"];
 
-/// The greatest depth of folders.
+/// The maximum depth of folders.
 const DEEPEST: usize = 64;
 
-/// The documents in a folder and below it, sorted by path. Hidden files and folders are left out, and so are symbolic
+/// Returns the documents in a folder and below it, sorted by path. Ignores hidden files, hidden folders and symbolic
 /// links to folders.
 ///
-/// A file is a document by its name (`*.blueprint.yaml`), or by the version that it states. Environments, files of
-/// inputs and other data are no documents.
+/// A file is a document if it has the name of one (`*.blueprint.yaml`) or if a dialect recognises its content.
+/// Environments, files of inputs and other data are no documents.
 pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
@@ -53,17 +53,17 @@ pub fn has_native_name(name: &str) -> bool {
     extension == "blueprint" || is_text(name) && (stem == "blueprint" || stem.ends_with(".blueprint"))
 }
 
-/// Whether a file has an ending of texts that may be documents.
+/// Whether a file has the extension of a text that may be a document.
 pub fn is_text(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
 }
 
-/// Whether a dialect recognises a file without doubt.
+/// Whether a dialect certainly recognises a file.
 fn is_document(path: &Path, name: &str, dialects: &Dialects) -> bool {
     is_text(name) && with_tree(path, name, |document| dialects.recognise(document)).unwrap_or(false)
 }
 
-/// The result of `tell` for the tree of a file; `None` for a file that is no text or has more than 4 MiB.
+/// Returns the result of `tell` for the tree of a file; `None` for a file that is no text or has more than 4 MiB.
 pub fn with_tree<T>(path: &Path, name: &str, tell: impl FnOnce(&dialects::Document<'_>) -> T) -> Option<T> {
     const MOST: u64 = 4 << 20;
     if !std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST) {
@@ -75,7 +75,8 @@ pub fn with_tree<T>(path: &Path, name: &str, tell: impl FnOnce(&dialects::Docume
     Some(tell(&dialects::Document { file, name, text: &text, tree: &tree, context: &Default::default() }))
 }
 
-/// The names of the files in a folder that are documents: by their names; if no name fits, by their contents.
+/// Returns the names of the documents in a folder: the files with a native name or, if there are none, the files that a
+/// dialect recognises.
 pub fn documents_in(within: &Path, dialects: &Dialects) -> io::Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     let mut others: Vec<String> = Vec::new();

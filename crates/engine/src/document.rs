@@ -22,17 +22,17 @@ use crate::root::Root;
 pub struct Document {
     /// All texts that diagnostics may show.
     pub files: Files,
-    /// Its text.
+    /// The text of the root, with its environment files.
     pub source: DocumentSource,
-    /// Everything that is wrong with it.
+    /// All diagnostics.
     pub found: Diagnostics,
-    /// Its meaning; `None` if no dialect recognises it.
+    /// The checked blueprint of the root; `None` if no dialect recognises it.
     pub checked: Option<Arc<Checked>>,
     /// The document and its children.
     pub documents: Option<Arc<Documents>>,
-    /// What environment files give for its inputs.
+    /// Inputs from environment files.
     pub environment: IndexMap<Name, Value>,
-    /// The catalogues and functions that it was checked with.
+    /// The catalogues and functions that the document was checked with.
     pub library: Library,
     root: Root,
     installed: Arc<Installed>,
@@ -40,10 +40,10 @@ pub struct Document {
     checked_with: Option<Given>,
 }
 
-/// What is known when a document is read.
+/// Facts that are known when a document is read.
 #[derive(Clone, Copy, Default)]
 pub struct ReadingFacts<'a> {
-    /// Inputs; without them, children whose places depend on inputs are left open.
+    /// Inputs. Without them, children whose paths depend on inputs are not read.
     pub given: Option<&'a Given>,
     /// Whether all inputs are given.
     pub complete: bool,
@@ -54,12 +54,12 @@ pub struct ReadingFacts<'a> {
 }
 
 impl<'a> ReadingFacts<'a> {
-    /// These inputs, and the defaults of the others.
+    /// Facts for these inputs. The other inputs have their defaults.
     pub fn of(given: &'a Given) -> ReadingFacts<'a> {
         ReadingFacts { given: Some(given), ..ReadingFacts::default() }
     }
 
-    /// All inputs and the children of a saved plan or of an earlier operation, and the state.
+    /// Facts for a saved plan or an earlier operation: all inputs, the children and the state.
     pub fn saved(given: &'a Given, pinned: &'a Pinned, before: &'a Snapshot) -> ReadingFacts<'a> {
         ReadingFacts { given: Some(given), complete: true, pinned: Some(pinned), before: Some(before) }
     }
@@ -95,7 +95,7 @@ impl Document {
         }
     }
 
-    /// What was read of the root; `None` if no dialect recognises it.
+    /// The blueprint of the root; `None` if no dialect recognises it.
     pub(crate) fn blueprint(&self) -> Option<&Blueprint> {
         self.root.loaded.blueprint.as_deref()
     }
@@ -129,8 +129,8 @@ impl Document {
         (self.files, self.found, self.documents) = (files, found, documents);
     }
 
-    /// Checks the document again with all inputs, if it was checked with others or if the places of children depend on
-    /// them. Afterwards `found` holds only new diagnostics.
+    /// Checks the document again with all inputs, if it was checked with other inputs or if the paths of children
+    /// depend on them. Afterwards `found` contains only new diagnostics.
     pub async fn complete(&mut self, given: &Given, before: &Snapshot) {
         let is_open = self.documents.as_ref().is_some_and(|documents| documents.is_open());
         if !is_open && self.checked_with.clone().unwrap_or_default() == *given {
@@ -147,8 +147,8 @@ impl Document {
         self.found.retain(|it| !reported.contains(&place(files, it)));
     }
 
-    /// Checks the document again with these inputs: what is known of their values, in all documents, and the inputs
-    /// themselves. If `all` are given, a missing one is an error.
+    /// Checks the document again with these inputs, and the inputs themselves. If `all` are given, a missing input is
+    /// an error.
     pub async fn check_with(&mut self, given: &Given, all: bool) {
         if *given != Given::default() {
             self.check_again(ReadingFacts::of(given)).await;
@@ -156,16 +156,16 @@ impl Document {
         self.validate_inputs(given, all);
     }
 
-    /// Checks the given inputs. If `all` are given, a missing one is an error.
+    /// Checks the given inputs. If `all` are given, a missing input is an error.
     fn validate_inputs(&mut self, given: &Given, all: bool) {
         if let Some(checked) = &self.checked {
             crate::phases::validate_inputs(checked, given, all, &mut self.found);
         }
     }
 
-    /// What the names in a file of the document resolve to, for an editor; `None` if the file is none of its checked
-    /// documents. Each call checks that file again, which takes as long as the first check: keep the result until the
-    /// document changes.
+    /// Returns the definitions that names in a file of the document resolve to, for an editor; `None` if the file is
+    /// none of its checked documents. Each call checks the file again, which takes as long as the first check: keep the
+    /// result until the document changes.
     pub fn resolutions(&self, file: FileId) -> Option<Resolutions> {
         let documents = self.documents.as_ref()?;
         let unit = documents.units().iter().position(|unit| unit.file == file)?;
@@ -180,8 +180,8 @@ impl Document {
         units.into_iter().any(|unit| !unit.checked.blueprint.transforms.is_empty())
     }
 
-    /// The documents that its transforms make, as a plan sees them; `None` if it has no transforms or has errors. What
-    /// is wrong goes to `found`.
+    /// Returns the documents after their transforms, as a plan uses them; `None` if there are no transforms or if there
+    /// are errors. Adds diagnostics to `found`.
     pub async fn transformed(&mut self) -> Option<Arc<Documents>> {
         if !self.has_transforms() || self.found.has_errors() {
             return None;
@@ -192,7 +192,7 @@ impl Document {
         crate::phases::transform_documents(documents, catalogs, functions, &shell, &mut self.found).await
     }
 
-    /// Adds to `found` what a plan with these inputs would find wrong without asking the world.
+    /// Adds to `found` the diagnostics of a plan with these inputs that need no question to the world.
     pub async fn check_offline(&mut self, given: &Given) {
         let transformed = self.transformed().await;
         let Some(documents) = transformed.or_else(|| self.documents.clone()) else { return };
@@ -204,19 +204,19 @@ impl Document {
         crate::phases::check_offline(documents, given, catalogs, functions, &shell, &mut self.found).await;
     }
 
-    /// A shell that reads documents and runs transforms. These change nothing, so it has no settings, state or
-    /// instance.
+    /// Returns a shell that reads documents and runs transforms. Neither changes anything, so the shell has no
+    /// settings, state or instance.
     fn reading_shell(&self) -> Shell {
         let (providers, catalogs) = (self.library.providers.clone(), self.library.catalogs.clone());
         self.installed.shell(providers, catalogs, &self.source.folder)
     }
 
-    /// A shell without requests, for transforms and for checks of specs.
+    /// Returns a shell without network requests, for transforms and for checks of specs.
     fn offline_shell(&self) -> Shell {
         Shell { http: None, working_directory: None, offline: true, ..self.reading_shell() }
     }
 
-    /// The document as a plan keeps it. Paths are relative to the state.
+    /// Returns the document in the form that a plan stores. Paths are relative to the state.
     pub fn pinned(&self, place: &StatePlace) -> PinnedDocument {
         let path = match &self.source.path {
             Some(path) => relative(&place.base(), &absolute(path)),

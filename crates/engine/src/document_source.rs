@@ -1,6 +1,6 @@
-//! The text of a root document, as a request names it or a state keeps it.
+//! The text of a root document, named by a request or stored in a state.
 //!
-//! Not here: reading standard input (`cli`); what the text means.
+//! Not here: reading standard input (`cli`); parsing the text.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct DocumentSource {
     pub shown: String,
     /// The file; `None` for a text without a file, such as standard input.
     pub path: Option<PathBuf>,
-    /// The absolute path of the folder that its paths are relative to.
+    /// The absolute path of the folder that paths in the document are relative to.
     pub folder: PathBuf,
     /// Its text.
     pub text: Arc<str>,
@@ -30,7 +30,7 @@ pub struct DocumentSource {
     pub environments: Vec<EnvironmentFile>,
 }
 
-/// A file that is given along with a root document.
+/// An environment file of a root document.
 #[derive(Clone, Debug)]
 pub struct EnvironmentFile {
     /// Its name in messages.
@@ -42,7 +42,7 @@ pub struct EnvironmentFile {
 }
 
 impl DocumentSource {
-    /// A text without a file. Its paths are relative to the current folder.
+    /// Returns a document for a text without a file. Its paths are relative to the current folder.
     pub fn of_text(shown: &str, text: impl Into<Arc<str>>) -> DocumentSource {
         DocumentSource {
             shown: shown.to_owned(),
@@ -53,7 +53,7 @@ impl DocumentSource {
         }
     }
 
-    /// A document whose text is stored in the state or in a saved plan.
+    /// Returns a document whose text is stored in the state or in a saved plan.
     pub fn pinned(document: &PinnedDocument, place: &StatePlace) -> DocumentSource {
         let path = (document.path.as_ref() != "-").then(|| place.base().join(document.path.as_ref()));
         let folder = path.as_deref().map_or_else(|| absolute(Path::new("")), folder_of);
@@ -66,7 +66,7 @@ impl DocumentSource {
         DocumentSource { shown: document.path.to_string(), path, folder, text: document.text.clone(), environments }
     }
 
-    /// The same document with these environment files.
+    /// Reads environment files and adds them.
     pub fn with(mut self, environments: &[PathBuf]) -> Result<DocumentSource, Error> {
         for path in environments {
             let text = read_text(path)?.into();
@@ -75,7 +75,7 @@ impl DocumentSource {
         Ok(self)
     }
 
-    /// The document at a path, or the only document in the current folder.
+    /// Reads the document at a path, or the only document in the current folder.
     pub fn find(named: Option<&Path>, dialects: &Dialects) -> Result<DocumentSource, Error> {
         match named {
             Some(path) => DocumentSource::read(path, dialects),
@@ -86,7 +86,7 @@ impl DocumentSource {
         }
     }
 
-    /// The name of the only document in the current folder, if there is one.
+    /// Returns the name of the only document in the current folder, if there is one.
     pub fn here(dialects: &Dialects) -> Result<Option<String>, Error> {
         let folder = Path::new(".");
         let names =

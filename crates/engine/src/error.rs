@@ -1,4 +1,4 @@
-//! Why a request fails, apart from diagnostics.
+//! Errors of requests, apart from diagnostics.
 //!
 //! Not here: exit codes and advice about flags (`cli`). A mistake in a document is a diagnostic.
 
@@ -46,9 +46,9 @@ pub enum Error {
     Unfit {
         /// The file, as the user named it.
         name: String,
-        /// What it is or has, as a phrase such as "is a folder".
+        /// The mistake, as a phrase such as "is a folder".
         what: String,
-        /// What to do.
+        /// The advice.
         help: Option<String>,
     },
     /// A file cannot be written.
@@ -64,17 +64,17 @@ pub enum Error {
     Config {
         /// The file.
         name: String,
-        /// What is wrong with it.
+        /// The mistake.
         source: Box<dyn std::error::Error + Send + Sync>,
-        /// What to do.
+        /// The advice.
         help: Option<String>,
     },
     /// The key for secrets cannot be used.
     #[error("the key in {place} cannot be used")]
     Key {
-        /// Where it stands.
+        /// The place of the key.
         place: String,
-        /// Why.
+        /// The cause.
         source: state::seal::KeyError,
     },
     /// The state cannot be used.
@@ -85,26 +85,26 @@ pub enum Error {
     Plan {
         /// The file.
         name: String,
-        /// Why.
+        /// The cause.
         source: crate::phases::plan_file::PlanFileError,
     },
-    /// A state that was exported cannot be used.
+    /// An exported state cannot be used.
     #[error("`{name}` cannot be used")]
     Exported {
         /// The file.
         name: String,
-        /// Why.
+        /// The cause.
         source: state::ExportedError,
     },
     /// The simulated cloud cannot be used.
     #[error("the simulated cloud cannot be used")]
     World(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A question has no answer: there is no person to ask.
+    /// A question has no answer: there is no terminal to ask on.
     #[error("{question}, and there is no terminal to ask on")]
     NotInteractive {
         /// The question, as a phrase.
         question: String,
-        /// How to answer it in the request.
+        /// The flag or setting that answers it in the request.
         help: String,
     },
     /// The person answered no, or gave no answer.
@@ -124,7 +124,7 @@ pub enum Error {
         /// Another place that has instances.
         hint: Option<&'static str>,
     },
-    /// Diagnostics say why. The front end has received them.
+    /// The request failed with diagnostics, which the front end has already received.
     #[error("it cannot be used as it is")]
     Reported,
     /// Another operation holds the instance. The front end has received the diagnostic.
@@ -136,7 +136,7 @@ pub enum Error {
     /// A diagnostic without a place in a document.
     #[error("{}", .0.message)]
     Diagnosed(Box<diag::Diagnostic>),
-    /// A question that has a diagnostic code has no answer: there is no person to ask.
+    /// A question with a diagnostic code has no answer: there is no terminal to ask on.
     #[error("{}", .0.message)]
     Unanswered(Box<diag::Diagnostic>),
     /// A secret was requested without permission to reveal it.
@@ -145,10 +145,10 @@ pub enum Error {
         /// The export.
         name: String,
     },
-    /// The operating system refused something that every program needs.
+    /// The operating system refused a basic service.
     #[error("{what}")]
     Machine {
-        /// What failed, as a phrase.
+        /// The failure, as a phrase.
         what: &'static str,
         /// The error of the system.
         source: std::io::Error,
@@ -156,16 +156,16 @@ pub enum Error {
 }
 
 impl Error {
-    /// A request that contradicts itself, without advice.
+    /// Returns a usage error without advice.
     pub fn usage(message: impl Into<String>) -> Error {
         Error::Usage { message: message.into(), help: None }
     }
 
-    /// The error and its causes, outermost first, without the error itself.
+    /// Returns the causes of the error, outermost first, without the error itself.
     pub fn causes(&self) -> Vec<String> {
         let mut causes: Vec<String> = Vec::new();
         let mut next = std::error::Error::source(self);
-        // The store error repeats in words that the state cannot be used; its cause says why.
+        // The message of the store error only repeats that the state cannot be used; its source has the reason.
         if let Error::State(
             StoreError::Unreachable { source } | StoreError::Full { source } | StoreError::Locked { source },
         ) = self

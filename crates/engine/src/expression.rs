@@ -1,6 +1,6 @@
-//! Expressions that are written outside of a document and mean what they would mean in it.
+//! Expressions outside of a document, evaluated as if the document contained them.
 //!
-//! Not here: their values (`Staged::evaluate`).
+//! Not here: their evaluation (`Staged::evaluate`).
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use diag::{Diagnostics, Span, Spanned, TextMap};
 
 use crate::document::Document;
 
-/// The name of the expression as an entry of the document's metadata while it is checked.
+/// The key of the expression in the document's metadata during its check.
 const ENTRY: &str = "cyan eval";
 
 impl Document {
-    /// Parses an expression and checks it as the document's own: as one more entry of its metadata. Adds its text to
-    /// the files of the document.
+    /// Parses an expression and checks it as an additional entry of the document's metadata. Adds its text to the files
+    /// of the document.
     pub fn parse_expression(&mut self, typed: &str) -> (Expr, Diagnostics) {
         let file = self.files.add("expression", typed);
         let length = u32::try_from(typed.len()).unwrap_or(u32::MAX);
         let span = Span::new(file, 0, length);
-        // A dialect may have another form for expressions.
+        // A dialect may have its own syntax for expressions.
         let own = self.checked.as_ref().and_then(|checked| {
             let dialect = self.library.dialects.get(checked.blueprint.dialect)?;
             let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
@@ -58,7 +58,7 @@ impl Document {
             let catalogs = &self.library.catalogs;
             let context = crate::phases::check::CheckContext::new(catalogs, functions, checked.rules);
             crate::phases::check::check_with(Arc::new(blueprint), &children, &context, &mut found);
-            // Mistakes in the document itself were reported before.
+            // Mistakes in the document itself are already reported.
             found.retain(|diagnostic| diagnostic.span().file == file);
         }
         (expr, found)

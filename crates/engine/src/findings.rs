@@ -1,18 +1,18 @@
-//! Diagnostics together with the texts that they point into.
+//! Diagnostics and the texts that they refer to.
 
 use diag::{Diagnostic, Diagnostics, Files, Severity};
 
-/// What a step found wrong.
+/// The diagnostics of a step.
 #[derive(Debug, Default)]
 pub struct Findings {
     /// The diagnostics.
     pub diagnostics: Diagnostics,
-    /// The texts that they point into.
+    /// The texts that they refer to.
     pub files: Files,
 }
 
 impl Findings {
-    /// One diagnostic without a place in a text.
+    /// Returns findings with one diagnostic that has no place in a text.
     pub fn of(diagnostic: Diagnostic) -> Findings {
         Findings { diagnostics: std::iter::once(diagnostic).collect(), files: Files::new() }
     }

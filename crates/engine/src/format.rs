@@ -1,19 +1,19 @@
-//! Documents in the usual layout.
+//! Formats documents in the standard layout.
 
 use diag::{Diagnostics, Files, Severity};
 
 use crate::document_source::DocumentSource;
 
-/// A document in the usual layout.
+/// A document in the standard layout.
 #[derive(Clone, Debug)]
 pub struct Formatted {
     /// Its text; `None` if it cannot be parsed.
     pub text: Option<String>,
-    /// Whether it is left as it is, because it has a key or a value that is not rearranged.
+    /// Whether the text is unchanged because it has a key or a value that the formatter does not rearrange.
     pub is_left: bool,
-    /// Why it cannot be parsed.
+    /// The syntax errors.
     pub found: Diagnostics,
-    /// Its text before, for the diagnostics.
+    /// The original text, for the diagnostics.
     pub files: Files,
 }
 

@@ -1,4 +1,4 @@
-//! Plans from the state alone: destroy, reconcile, changes of the state; and drift.
+//! Plans that need only the state: destroy, reconcile, state edits; and drift.
 
 use crate::phases::{Drift, DriftScan, Given, Options, StateEdit};
 use blueprint::{Address, TypeId};
@@ -11,18 +11,18 @@ use crate::frontend::Frontend;
 use crate::session::Session;
 use crate::stage::{Basis, PlannedOperation};
 
-/// How resources differ from the state.
+/// The differences between resources and the state.
 pub struct DriftReport {
     /// The differences.
     pub scan: DriftScan,
-    /// What is wrong.
+    /// The diagnostics.
     pub found: Findings,
     /// The state.
     pub snapshot: Snapshot,
 }
 
 impl DriftReport {
-    /// How many resources have drifted, and how many have vanished.
+    /// The number of drifted resources and the number of vanished resources.
     pub fn counts(&self) -> [usize; 2] {
         let all = &self.scan.drifted;
         let vanished = all.iter().filter(|drifted| drifted.how == Drift::Vanished).count();
@@ -50,7 +50,7 @@ impl Session {
         Ok(PlannedOperation { instance, staged, shell, run })
     }
 
-    /// Reads the catalogues of types that a change adds to the state.
+    /// Opens the catalogues of types that a state edit adds.
     fn open_added(&self, options: &Options) {
         let open = |id: &TypeId| {
             self.library.catalogs.of(id.package_name());
@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    /// Compares the resources of an instance with the state; only those at `targets`, if there are any.
+    /// Compares the resources of an instance with the state. If there are `targets`, compares only those.
     pub async fn drift(&self, instance: &InstanceName, targets: &[Address]) -> Result<DriftReport, Error> {
         let snapshot = self.reading().load(instance).await?;
         self.refuse_undescribed(&snapshot)?;

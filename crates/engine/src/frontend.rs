@@ -1,6 +1,6 @@
-//! What a session tells its front end while it works, and the two questions that it may ask.
+//! The events that a session sends to its front end, and the two questions that it may ask.
 //!
-//! Not here: how any of it is shown.
+//! Not here: output.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -13,15 +13,16 @@ use state::InstanceName;
 
 use crate::error::Error;
 
-/// Receives diagnostics and events as they come, in the order in which they are to be shown.
+/// Receives diagnostics and events as they occur, in display order.
 pub trait Frontend: Send {
-    /// A step found this, and the texts that it points into.
+    /// Receives the diagnostics of a step and the texts that they refer to.
     fn found(&mut self, found: &Diagnostics, files: &Files);
 
-    /// Something happened.
+    /// Receives an event.
     fn event(&mut self, envelope: Envelope);
 
-    /// Whether a document is that of an existing instance under a new name. `None` if there is no person to ask.
+    /// Asks whether a document belongs to an existing instance and was renamed. Returns `None` if there is no person to
+    /// ask.
     fn is_renamed(&mut self, renamed: &Renamed) -> Option<bool> {
         let _ = renamed;
         None
@@ -32,14 +33,14 @@ pub trait Frontend: Send {
         false
     }
 
-    /// Asks for inputs that have no value yet. Inputs that still have none are an error of the plan.
+    /// Asks for inputs that have no value yet. Inputs that are still missing are an error of the plan.
     fn inputs(&mut self, checked: &Checked, given: &mut Given) -> Result<(), Error> {
         let _ = (checked, given);
         Ok(())
     }
 }
 
-/// A document without an instance, while one instance has lost its document.
+/// A document without an instance, and an instance whose document no longer exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
     /// The document, relative to the state.
@@ -50,69 +51,69 @@ pub struct Renamed {
     pub before: String,
 }
 
-/// An event with what orders it.
+/// An event with its operation, sequence number and time.
 #[derive(Clone, Debug)]
 pub struct Envelope {
-    /// The id of the operation that it belongs to, as the history shows it. The id is chosen before planning, so events
-    /// of a plan name the operation that carries the plan out. An automatic rollback reports under the id of the
-    /// operation that failed.
+    /// The id of the operation that the event belongs to, as in the history. The id is chosen before planning, so
+    /// events of a plan name the operation that later applies the plan. An automatic rollback reports under the id of
+    /// the operation that failed.
     pub operation: Name,
-    /// Its number in the operation, from 1.
+    /// The number of the event in the operation, from 1.
     pub sequence: u64,
-    /// When it happened, in milliseconds since 1970 UTC.
+    /// The time of the event, in milliseconds since 1970 UTC.
     pub at_ms: i64,
     /// The event.
     pub event: SessionEvent,
 }
 
-/// What happened.
+/// An event of a session.
 #[derive(Clone, Debug)]
 pub enum SessionEvent {
-    /// A fact that the person should know.
+    /// A fact to report to the user.
     Notice(Notice),
     /// A resource is read for a plan.
     Reading(Address),
-    /// A provider was asked for a plan, and is asked again after a pause.
+    /// A request to a provider for a plan failed and is repeated after a pause.
     AskedAgain {
-        /// About what.
+        /// The subject of the request.
         what: String,
         /// The pause.
         pause: Duration,
-        /// Why: the provider's words.
+        /// The provider's message.
         why: String,
     },
     /// An event of the operation.
     Operation(crate::phases::Event),
 }
 
-/// A fact that the person should know.
+/// A fact to report to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The document belongs to an instance with another name.
     BelongsTo(InstanceName),
-    /// The person said that a document is new: this is its instance.
+    /// The user said that the document is new; this is its instance.
     NewInstance(InstanceName),
-    /// A data source of this type is read, which runs a command or sends a request.
+    /// A data source is read whose type runs a command or sends a request.
     ReadingActs {
         /// The data source.
         name: Name,
         /// Its type.
         type_name: Name,
     },
-    /// The rollback has this generation as its goal, and no operation came after it.
+    /// The rollback targets this generation, and no later operation exists.
     AtLastGeneration(u64),
     /// Old operations could not be removed from the history.
     NotPruned {
         /// The instance.
         instance: InstanceName,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The store reports what it did on its own, as a sentence without its full stop.
+    /// The store reports an action of its own, as a sentence without its full stop.
     Store(String),
 }
 
-/// A plan and its operation: has the id of the operation, numbers the events and says when they happened.
+/// A plan and its operation. Numbers their events and sets the time and the operation id of each.
 #[derive(Debug)]
 pub struct FrontendRun {
     id: Name,
@@ -121,12 +122,12 @@ pub struct FrontendRun {
 }
 
 impl FrontendRun {
-    /// A new run: its id is drawn from `ids`, and its events happen at times of `clock`.
+    /// Creates a run. Draws its id from `ids` and reads the times of events from `clock`.
     pub fn new(ids: &Rng, clock: &Clock) -> FrontendRun {
         FrontendRun { id: operation_id(ids), clock: clock.clone(), sequence: 0 }
     }
 
-    /// The id that the operation has in the history, if the plan is carried out.
+    /// The id of the operation in the history, if the plan is applied.
     pub fn id(&self) -> &Name {
         &self.id
     }
@@ -138,13 +139,13 @@ impl FrontendRun {
         frontend.event(Envelope { operation, sequence: self.sequence, at_ms, event });
     }
 
-    /// Tells a front end of a fact.
+    /// Sends a notice to a front end.
     pub fn notice(&mut self, notice: Notice, frontend: &mut dyn Frontend) {
         self.emit(SessionEvent::Notice(notice), frontend);
     }
 }
 
-/// A run with its front end. An operation and the plan of its rollback report to it in turn.
+/// A run with its front end, shared by an operation and the plan of its rollback, which report in turn.
 pub(crate) struct SharedRun<'a>(Mutex<(&'a mut FrontendRun, &'a mut dyn Frontend)>);
 
 impl<'a> SharedRun<'a> {
@@ -160,7 +161,7 @@ impl<'a> SharedRun<'a> {
     }
 }
 
-/// A front end that shows nothing and has no answers. It keeps the diagnostics as text and the events.
+/// A front end that shows nothing and answers no questions. It collects the diagnostics and the events.
 #[derive(Debug, Default)]
 pub struct Silent {
     /// All diagnostics.

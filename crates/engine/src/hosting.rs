@@ -1,8 +1,8 @@
-//! Opens hosted packages: on a thread of their own, when a name of a package is first looked up.
+//! Opens hosted packages on a separate thread, when a name of a package is first looked up.
 //!
-//! A lookup of a type cannot be awaited, but opening a package may start a process. The thread has a runtime that lives
-//! as long as the providers that were opened, so a process that was started to read a schema serves the session too. It
-//! watches the processes also while the thread of the caller computes or waits for a person.
+//! A lookup of a type cannot be awaited, but opening a package may start a process. The runtime of the thread lives as
+//! long as the opened providers, so a process that was started to read a schema also serves the session. The thread
+//! watches the processes even while the caller's thread computes or waits for a person.
 //!
 //! Not here: how a family opens a package (its host crate); processes (`plugins`).
 
@@ -22,21 +22,21 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::plugin_config::ConfiguredPackage;
 
-/// How long the end of the thread waits for blocking work of a host.
+/// The time that the thread waits at its end for blocking work of a host.
 const LAST_WORK: Duration = Duration::from_millis(100);
 
-/// The reason if a task of a host has panicked.
+/// The error message after a panic in a task of a host.
 const PANICKED: &str = "its host failed with an internal error";
 
 fn no_thread(error: &io::Error) -> String {
     format!("no thread can be started for it: {error}")
 }
 
-/// The thread on which packages are opened. It is started for the first one.
+/// The thread on which packages are opened. It starts with the first package.
 #[derive(Default)]
 pub(crate) struct HostThread(Mutex<Option<RuntimeThread>>);
 
-/// A thread with a runtime. When it is dropped, the runtime has ended, and with it the processes that it started.
+/// A thread with a runtime. Dropping it ends the runtime and the processes that the runtime started.
 struct RuntimeThread {
     handle: Handle,
     stop: Option<oneshot::Sender<()>>,
@@ -49,7 +49,7 @@ impl RuntimeThread {
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
         let thread = thread::Builder::new().name("plugins".to_owned()).spawn(move || {
-            // An error means that the sender was dropped, which is as good.
+            // An error means that the sender was dropped, which also requests a stop.
             let _ = runtime.block_on(stopped);
             runtime.shutdown_timeout(LAST_WORK);
         })?;
@@ -61,14 +61,14 @@ impl Drop for RuntimeThread {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
-            // It fails only if the thread panicked, which is reported where it happened.
+            // `join` fails only if the thread panicked; the panic has already been reported.
             let _ = thread.join();
         }
     }
 }
 
 impl HostThread {
-    /// The provider of a package. If it cannot be opened, a provider without types that says why.
+    /// Opens the provider of a package. If it cannot be opened, returns a provider without types that has the error.
     pub(crate) fn open(self: Arc<HostThread>, configured: &ConfiguredPackage) -> Arc<dyn Provider> {
         match self.opened(configured) {
             Ok(provider) => Arc::new(HostedProvider { provider, thread: self }),
@@ -85,7 +85,7 @@ impl HostThread {
             // The receiver waits below.
             let _ = answer.send(opening.await);
         });
-        // Without an answer the task has panicked.
+        // No answer means that the task panicked.
         answered.recv().unwrap_or_else(|_| Err(failed(PANICKED.to_owned())))
     }
 
@@ -99,7 +99,7 @@ impl HostThread {
     }
 }
 
-/// A provider whose sessions are opened on the thread.
+/// A provider whose sessions are configured on the thread.
 struct HostedProvider {
     provider: Arc<dyn Provider>,
     thread: Arc<HostThread>,
@@ -128,7 +128,7 @@ impl Provider for HostedProvider {
     }
 }
 
-/// Stands for the provider of a package that cannot be opened.
+/// The placeholder for a provider of a package that cannot be opened.
 struct UnavailableProvider {
     catalog: Arc<Catalog>,
     error: ProviderError,
@@ -162,7 +162,7 @@ impl Provider for UnavailableProvider {
     }
 }
 
-/// What is known of a package before it is opened.
+/// Returns the facts of a package that are known before it is opened.
 pub(crate) fn hosted(configured: &ConfiguredPackage) -> Hosted {
     Hosted { family: configured.host.family, version: None, parameters: blueprint::Value::Null }
 }

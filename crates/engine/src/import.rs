@@ -1,4 +1,4 @@
-//! Imports of existing resources: whether a document declares what is to be imported.
+//! Plans imports of existing resources, after a check that the document declares them.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::inputs::{self, Inputs};
 use crate::session::Session;
 use crate::stage::{Basis, PlannedOperation};
 
-/// A resource to be imported.
+/// A resource to import.
 #[derive(Clone, Debug)]
 pub struct ImportRequest {
     /// Its type.
@@ -73,7 +73,7 @@ impl Session {
         if diagnostics.is_empty() { Ok(()) } else { Err(Error::Reported) }
     }
 
-    /// The document of an instance: the one that it was deployed from, else the one in the current folder.
+    /// Returns the document of an instance: the one it was deployed from, or else the one in the current folder.
     async fn declaring_source(
         &self,
         instance: &InstanceName,
@@ -95,8 +95,8 @@ impl Session {
         }
     }
 
-    /// Why nothing is at a declared address, if a plan tells: the element does not exist, or a condition is false.
-    /// Lists and conditions may depend on inputs that are not given now; then nothing is found.
+    /// Makes a plan to find out whether a declared address has no resource, because the element does not exist or a
+    /// condition is false. Reports nothing if lists or conditions depend on inputs that are missing.
     async fn not_there(
         &self,
         mut document: Document,
@@ -122,8 +122,8 @@ impl Session {
         let options = Options { refresh: false, targets, importing, simulated, ..Options::default() };
         let wanted = Some((documents, document.pinned(&self.place)));
         let basis = Basis { document: wanted, given, options, snapshot, answers: None };
-        // The resource exists where the plan would create it, so the plan may be refused. It knows the address all the
-        // same.
+        // The plan may be refused because the resource already exists where the plan would create it. The diagnostics
+        // about the address are valid nevertheless.
         self.plan_quietly(basis, &mut shell, &mut found, &mut |_| {}).await;
         let is_reported = |one: &&Diagnostic| {
             [&codes::UNKNOWN_ADDRESS, &codes::IMPORT_FAILED].iter().any(|it| it.name == one.code.name)
@@ -132,7 +132,7 @@ impl Session {
     }
 }
 
-/// The reason why a document declares no resource of that type at that address; `None` if it declares one.
+/// Returns the reason why a document declares no resource of this type at this address; `None` if it declares one.
 fn undeclared_in(document: &Document, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
     let units = document.documents.iter().flat_map(|documents| documents.units());
     let inner = units.filter(|unit| unit.path[..] == address.path[..]).map(|unit| unit.blueprint()).next();
@@ -141,7 +141,7 @@ fn undeclared_in(document: &Document, type_name: &TypeId, address: &Address) -> 
         (None, _, Some(blueprint)) | (Some(_), Some(blueprint), _) => {
             undeclared(blueprint, &document.source.shown, type_name, address)
         }
-        // A child that can be read only with inputs: the include at least exists.
+        // The child can be read only with inputs. At least the include exists.
         (Some(child), None, Some(blueprint)) if blueprint.children.contains_key(child) => None,
         (_, _, blueprint) => {
             let known = blueprint.iter().flat_map(|it| it.children.keys()).map(AsRef::as_ref);
@@ -156,7 +156,7 @@ fn not_declared(document: &str, address: &Address) -> Diagnostic {
     codes::UNKNOWN_ADDRESS.new(format!("`{document}` does not declare `{address}`"))
 }
 
-/// Why a blueprint declares no resource of that type at that address, if so.
+/// Returns the reason why a blueprint declares no resource of this type at this address; `None` if it declares one.
 fn undeclared(blueprint: &Blueprint, document: &str, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
     let known = blueprint.resources.keys().map(AsRef::as_ref);
     let resource = match blueprint.resources.get(&address.name) {

@@ -1,7 +1,7 @@
-//! Values for the inputs of a document, in rising order of strength: `CYAN_VAR_NAME` of the environment, environment
-//! files, the files of the configuration, then files and single values in the order of the request.
+//! Values for the inputs of a document. In order of increasing precedence: environment variables `CYAN_VAR_NAME`,
+//! environment files, files of the configuration, then files and single values in the order of the request.
 //!
-//! Not here: whether a value fits its input (`engine`); questions for missing inputs (the front end).
+//! Not here: checks of values (`engine`); questions about missing inputs (the front end).
 
 use std::path::{Path, PathBuf};
 
@@ -31,13 +31,13 @@ pub enum InputSource {
 /// The inputs of a request.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
-    /// Values and files in order; a later one wins.
+    /// Values and files in order. Later ones override earlier ones.
     pub written: Vec<InputSource>,
     /// Environment files in order.
     pub environments: Vec<PathBuf>,
 }
 
-/// All given values. Mistakes in files of inputs go to `found`.
+/// Collects all given values. Adds mistakes in files of inputs to `found`.
 pub(crate) fn gather(
     blueprint: &Blueprint,
     environment: &IndexMap<Name, Value>,
@@ -48,7 +48,7 @@ pub(crate) fn gather(
 ) -> Result<Given, Error> {
     let mut given = Given::default();
     for (name, value) in std::env::vars_os() {
-        // A variable for another document is no mistake.
+        // The variable may be meant for another document.
         let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
         if !blueprint.inputs.contains_key(name) {
             continue;
@@ -104,7 +104,7 @@ fn read_file(path: &Path, files: &mut Files, found: &mut Diagnostics) -> Result<
     }
 }
 
-/// Adds the inputs of the last operation with a document that are declared and not given now.
+/// Adds inputs of the last operation that had inputs, if they are declared and not given now.
 pub(crate) async fn keep(
     blueprint: &Blueprint,
     given: &mut Given,
@@ -119,7 +119,7 @@ pub(crate) async fn keep(
     };
     let mut desired = Value::Null;
     for past in &past {
-        // A destroy, and a change of the state alone, have no inputs.
+        // A destroy and a state edit have no inputs.
         if desired.is_null()
             && let Some(operation) = store.operation(instance, &past.operation.id).await?
         {
@@ -143,7 +143,7 @@ pub(crate) async fn keep(
     Ok(())
 }
 
-/// The value of a node, scalars as YAML 1.2 reads them.
+/// Returns the value of a node. Scalars follow YAML 1.2.
 fn value_of(node: &Node) -> Value {
     match &node.content {
         Content::Map(entries) => {

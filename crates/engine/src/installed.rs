@@ -1,5 +1,5 @@
-//! What a program has installed: providers, catalogues, the simulation, stores and sources. The program registers each;
-//! this crate names none of them.
+//! The components that a program has installed: providers, catalogues, the simulation, stores and sources. The program
+//! registers each component; this crate names none of them.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -16,43 +16,43 @@ use tokio_util::sync::CancellationToken;
 
 use crate::place::StatePlace;
 
-/// Everything that is installed.
+/// The installed components.
 #[derive(Clone)]
 pub struct Installed {
-    /// Providers, in the order of lists.
+    /// Providers, in display order.
     pub providers: Vec<InstalledProvider>,
-    /// Catalogues without a provider: documents are checked and planned with them, and simulated.
+    /// Catalogues without a provider. Documents can be checked, planned and simulated with them.
     pub catalogs: Vec<InstalledCatalog>,
-    /// What opens the packages under `[plugins]` in `cyan.toml`, one for each kind.
+    /// The hosts that open the packages under `[plugins]` in `cyan.toml`, one for each kind.
     pub hosts: Vec<InstalledHost>,
-    /// The languages of documents.
+    /// The dialects.
     pub dialects: Dialects,
     /// The simulation that replaces providers.
     pub simulate: InstalledSimulation,
-    /// Stores, by the scheme of their URLs. The first one that keeps a file is the default.
+    /// Stores, by the scheme of their URLs. The first one that uses a file is the default.
     pub stores: Vec<InstalledStore>,
     /// Makes the sources of documents.
     pub sources: Arc<dyn Fn() -> Sources + Send + Sync>,
-    /// What the program gives to root documents besides their text.
+    /// The load context that the program adds to root documents.
     pub roots: Roots,
     /// The clock, the random numbers, the client for requests, the cache and the log.
     pub runtime: Runtime,
 }
 
-/// What a program gives to root documents besides their text. The default is nothing.
+/// The load context and the change that a program applies to root documents. The default is neither.
 #[derive(Clone, Default)]
 pub struct Roots {
     /// The load context of a root, before its environment files. Settings of dialects and the types of providers come
     /// from the session.
     pub context: LoadContext,
-    /// Changes a root after it was lowered and before it is checked.
+    /// Changes a root after it is lowered and before it is checked.
     pub change: Option<ChangeRoot>,
 }
 
-/// Changes the meaning of a root document.
+/// A function that changes the blueprint of a root document.
 pub type ChangeRoot = Arc<dyn Fn(&mut Blueprint) + Send + Sync>;
 
-/// What plans and operations take from the machine. Tests install a virtual clock and fixed random numbers.
+/// The services of the machine that plans and operations use. Tests install a virtual clock and fixed random numbers.
 #[derive(Clone)]
 pub struct Runtime {
     /// The clock of expressions, waits and leases.
@@ -61,16 +61,16 @@ pub struct Runtime {
     pub rng: Rng,
     /// The random numbers of the ids of operations.
     pub ids: Rng,
-    /// Makes the client for URLs in expressions; `None` if requests are not allowed.
+    /// Creates the client for URLs in expressions; `None` if requests are not allowed.
     pub http: Option<Arc<dyn Fn() -> HttpGet + Send + Sync>>,
     /// The working directory of expressions.
     pub working_directory: WorkingDirectory,
-    /// The folder for what can be read again, such as schemas of plugins; `None`: nothing is cached.
+    /// The cache folder, for example for schemas of plugins; `None` disables the cache.
     pub cache: Option<PathBuf>,
     /// Receives log lines of providers' processes; `None` drops them.
     pub log: Option<ProviderLog>,
-    /// The secrets of all runs, if something outside of the runs shows what plugins print. `None`: each run knows its
-    /// own.
+    /// The secrets of all runs, if output of plugins is also shown outside of the runs. With `None`, each run has its
+    /// own secrets.
     pub known: Option<RunSecrets>,
 }
 
@@ -113,9 +113,9 @@ impl Runtime {
 pub struct InstalledProvider {
     /// Its namespace.
     pub namespace: &'static str,
-    /// Makes it. Called at most once in a session, when a name of the namespace is first used.
+    /// Creates the provider. Called at most once in a session, when a name of the namespace is first used.
     pub make: Arc<dyn Fn() -> Arc<dyn Provider> + Send + Sync>,
-    /// Whether expressions call its functions by their names alone, so that its catalogue is read at the beginning.
+    /// Whether expressions call its functions by their plain names. If so, its catalogue is read at the beginning.
     pub has_functions: bool,
 }
 
@@ -124,32 +124,33 @@ pub struct InstalledProvider {
 pub struct InstalledCatalog {
     /// Its namespaces.
     pub namespaces: &'static [&'static str],
-    /// Reads it.
+    /// Reads the catalogue.
     pub read: Arc<dyn Fn() -> Arc<Catalog> + Send + Sync>,
-    /// Whether it is always simulated and in no list, as a catalogue for tests is.
+    /// Whether it is a catalogue for tests: always simulated and not listed.
     pub for_tests: bool,
 }
 
-/// Opens a package: reads its schema from the cache or from its plugin. The plugin may stay started for the session.
+/// A function that opens a package: it reads the schema from the cache or from the plugin. The plugin may keep running
+/// for the session.
 ///
-/// The error says why the plugin cannot be used, and names its program.
+/// The error names the program of the plugin and says why it cannot be used.
 pub type OpenPackage =
     Arc<dyn Fn(HostedPackage) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> + Send + Sync>;
 
 /// An installed host for plugins of a family.
 #[derive(Clone)]
 pub struct InstalledHost {
-    /// The word for `kind` in `cyan.toml`.
+    /// The value of `kind` in `cyan.toml`.
     pub kind: &'static str,
     /// The family of its plugins.
     pub family: PackageFamily,
-    /// Opens a package. Called at most once in a session for each package, when a name of it is first used; on a thread
-    /// with a runtime that lives as long as the session.
+    /// Opens a package. Called at most once in a session for each package, when a name of the package is first used, on
+    /// a thread whose runtime lives as long as the session.
     pub open: OpenPackage,
 }
 
 impl InstalledProvider {
-    /// A provider whose functions, if it has any, belong to no expression.
+    /// Creates an installed provider whose functions, if it has any, cannot be called by their plain names.
     pub fn new(
         namespace: &'static str,
         make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static,
@@ -157,37 +158,37 @@ impl InstalledProvider {
         InstalledProvider { namespace, make: Arc::new(make), has_functions: false }
     }
 
-    /// The same provider, with functions that expressions call by name.
+    /// Lets expressions call the functions of the provider by their plain names.
     pub fn with_functions(self) -> InstalledProvider {
         InstalledProvider { has_functions: true, ..self }
     }
 }
 
-/// Opens the simulated world that is kept in a file. The error says why it cannot be read.
+/// A function that opens the simulated world in a file. The error says why the file cannot be read.
 pub type OpenSimulation = fn(&Path) -> Result<Arc<dyn Simulation>, Box<dyn Error + Send + Sync>>;
 
-/// How simulated worlds are opened.
+/// The functions that open simulated worlds.
 #[derive(Clone)]
 pub struct InstalledSimulation {
-    /// Makes a world in memory.
+    /// Creates a world in memory.
     pub in_memory: Arc<dyn Fn() -> Arc<dyn Simulation> + Send + Sync>,
-    /// Opens the world that is kept in a file. Creates nothing before something changes.
+    /// Opens the world in a file. The file is created by the first change.
     pub open: OpenSimulation,
 }
 
 /// A simulated world. All its providers share it.
 pub trait Simulation: Send + Sync {
-    /// A provider that simulates a catalogue. `behind` is the provider that it replaces; its functions are called for
-    /// real.
+    /// Returns a provider that simulates a catalogue. `behind` is the provider that it replaces; calls of functions go
+    /// to `behind`.
     fn provider(&self, catalog: Arc<Catalog>, behind: Option<Arc<dyn Provider>>) -> Arc<dyn Provider>;
 }
 
-/// How a store is opened.
+/// The access mode of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// To read: nothing is created.
+    /// Read only: nothing is created.
     Read,
-    /// To read and write.
+    /// Read and write.
     Write,
 }
 
@@ -198,11 +199,11 @@ pub struct InstalledStore {
     pub scheme: &'static str,
     /// Whether the rest of a URL is the path of a file; otherwise it is empty.
     pub is_file: bool,
-    /// Opens it.
+    /// Opens the store.
     pub open: OpenStore,
 }
 
-/// Opens the store at a place.
+/// A function that opens the store at a place.
 pub type OpenStore = Arc<dyn Fn(&StatePlace, Sealer, Access) -> Box<dyn Store> + Send + Sync>;
 
 impl Installed {
@@ -216,13 +217,13 @@ impl Installed {
         self.manages(namespace) || self.catalogs.iter().any(|catalog| catalog.namespaces.contains(&namespace))
     }
 
-    /// Every installed catalogue, those for tests last.
+    /// All installed catalogues, first those of providers.
     pub fn all_catalogs(&self) -> impl Iterator<Item = Arc<Catalog>> {
         let own = self.providers.iter().map(|provider| (provider.make)().catalog().clone());
         own.chain(self.catalogs.iter().map(|catalog| (catalog.read)()))
     }
 
-    /// A shell for documents in the folder `root`, without settings and without the name of an instance.
+    /// Returns a shell for documents in the folder `root`, without settings and without the name of an instance.
     pub(crate) fn shell(&self, providers: Providers, catalogs: Arc<Catalogs>, root: &Path) -> Shell {
         Shell {
             providers,

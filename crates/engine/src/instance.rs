@@ -1,11 +1,11 @@
-//! Which instance a document belongs to, and which one a request without a document means.
+//! Selects the instance of a document, and the instance of a request without a document.
 //!
-//! In order: the request or the configuration; the name that the document states; the instance with the derived name,
-//! if it was deployed from this document; the only instance that was deployed from this document; a new instance with
-//! the derived name. If a document has no instance while another instance has lost its document, the document may have
-//! been renamed: a person decides.
+//! The first of these applies: the request or the configuration; the name that the document states; the instance with
+//! the derived name, if it was deployed from this document; the only instance that was deployed from this document; a
+//! new instance with the derived name. If a document has no instance and the document of another instance no longer
+//! exists, the document may have been renamed: the user decides.
 //!
-//! Not here: who may write to an instance (`state`).
+//! Not here: leases (`state`).
 
 use std::path::{Path, PathBuf};
 
@@ -24,21 +24,21 @@ use crate::text::read_text;
 /// The path of standard input in a state.
 const STANDARD_INPUT: &str = "-";
 
-/// What tells the instance of a document.
+/// The facts that identify the instance of a document.
 #[derive(Clone, Debug)]
 struct Identity {
-    /// Its path, relative to the state; `-` for standard input.
+    /// The path of the document, relative to the state; `-` for standard input.
     path: String,
     /// The name that the document states.
     stated: Option<InstanceName>,
-    /// The name that its file or its folder gives it.
+    /// The name derived from the file or its folder.
     derived: InstanceName,
 }
 
 /// The instance of a document.
 #[derive(Clone, Debug, PartialEq)]
 enum Match {
-    /// This one, which exists or would be new.
+    /// This instance, which exists or would be new.
     Instance(InstanceName),
     /// The document has several instances, and none has its name.
     Several(Vec<InstanceName>),
@@ -49,7 +49,8 @@ enum Match {
         /// The other document.
         by: String,
     },
-    /// The document has no instance, and these instances have lost their documents: it may be one of these, renamed.
+    /// The document has no instance, and the documents of these instances no longer exist: it may be one of these
+    /// documents, renamed.
     MayBeRenamed(Vec<(InstanceName, String)>),
 }
 
@@ -61,7 +62,7 @@ impl Identity {
         Identity::new(document.source.path.as_deref(), &document.source.folder, stated, session)
     }
 
-    /// The identity of the document in a file. A document that cannot be read states no name.
+    /// Returns the identity of the document in a file. A document that cannot be read states no name.
     fn of_file(path: &Path, session: &Session) -> Identity {
         Identity::new(Some(path), &folder_of(path), stated_in(path, &session.installed.dialects).as_deref(), session)
     }
@@ -75,7 +76,7 @@ impl Identity {
         }
     }
 
-    /// The instance among all existing ones. `exists` says whether a document exists.
+    /// Finds the instance among all existing ones. `exists` says whether a document exists.
     fn find(&self, all: &[InstanceInfo], exists: impl Fn(&str) -> bool) -> Match {
         let named = |name: &InstanceName| all.iter().find(|info| info.name == *name && is_used(info));
         if let Some(name) = &self.stated {
@@ -118,12 +119,12 @@ impl Identity {
     }
 }
 
-/// Whether an instance has resources, or may have: a name is free again when all its resources are deleted.
+/// Whether an instance has resources or may have some. A name is free again when all its resources are deleted.
 fn is_used(info: &InstanceInfo) -> bool {
     info.records > 0 || matches!(&info.last, Some((_, None)))
 }
 
-/// The name that a file gives its instance: its own name, or that of its folder.
+/// Derives the name of an instance from the name of its file or, if that is no native name, from its folder.
 fn derived(path: Option<&Path>, folder: &Path) -> InstanceName {
     let own = path.and_then(Path::file_name).and_then(|name| name.to_str()).and_then(|name| {
         let stem = name.strip_suffix(".blueprint").or_else(|| name.rsplit_once('.')?.0.strip_suffix(".blueprint"))?;
@@ -133,7 +134,7 @@ fn derived(path: Option<&Path>, folder: &Path) -> InstanceName {
     InstanceName::from_free_text(&own.unwrap_or_else(folder))
 }
 
-/// The name that the document in a file states.
+/// Returns the name that the document in a file states.
 fn stated_in(path: &Path, dialects: &Dialects) -> Option<String> {
     let text = read_text(path).ok()?;
     let name = path.file_name()?.to_str()?;
@@ -145,7 +146,7 @@ fn stated_in(path: &Path, dialects: &Dialects) -> Option<String> {
 }
 
 impl Session {
-    /// The instance that a checked document is or will be deployed as.
+    /// Returns the instance that a checked document is or will be deployed as.
     pub async fn instance_of(
         &self,
         named: Option<&InstanceName>,
@@ -168,7 +169,7 @@ impl Session {
         settled(found, &identity, run, frontend)
     }
 
-    /// The same for the document in a file, which need not be readable. The instance need not exist.
+    /// Returns the instance of the document in a file. The file need not be readable, and the instance need not exist.
     pub async fn instance_of_file(
         &self,
         path: &Path,
@@ -180,8 +181,8 @@ impl Session {
         settled(identity.find(&all, exists_in(self)), &identity, run, frontend)
     }
 
-    /// The instance that a request means and that need not exist: by its name, else `or_else`, else by the document.
-    /// `None` if the request says nothing of it.
+    /// Returns the instance of a request, which need not exist: by its name, else `or_else`, else by its document.
+    /// Returns `None` if the request has none of these.
     pub async fn intended_instance(
         &self,
         selector: &InstanceSelector<'_>,
@@ -198,7 +199,8 @@ impl Session {
         }
     }
 
-    /// The instance of a lease that no list of instances contains, because its operation has not committed anything.
+    /// Returns the instance of a request if it has a lease. Also finds an instance that no list contains because its
+    /// operation has not committed anything.
     pub async fn held_instance(
         &self,
         selector: &InstanceSelector<'_>,
@@ -209,8 +211,8 @@ impl Session {
         Ok(self.reading().holder(&instance).await?.map(|_| instance))
     }
 
-    /// The existing instance that a request means: by its name, by the document that it names or that lies in the
-    /// current folder, or as the only instance.
+    /// Returns the existing instance of a request: by its name, by the document that it names or that is in the current
+    /// folder, or as the only instance.
     pub async fn existing_instance(
         &self,
         selector: &InstanceSelector<'_>,
@@ -228,9 +230,9 @@ impl Session {
         if let Some(path) = selector.document {
             let identity = Identity::of_file(path, self);
             let instance = match identity.find(&all, exists_in(self)) {
-                // A request that only reads may take the only instance, also if its document was renamed.
+                // A read-only request may use the only instance, even if its document was renamed.
                 Match::MayBeRenamed(_) if !selector.is_named && !selector.changes => identity.derived.clone(),
-                // It belongs to another document, but no other instance has the name.
+                // The instance belongs to another document, but no other instance has this name.
                 Match::Taken { instance, .. } => instance,
                 found => settled(found, &identity, run, frontend)?,
             };
@@ -252,21 +254,21 @@ impl Session {
     }
 }
 
-/// What a request says about its instance.
+/// The selection of an instance by a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InstanceSelector<'a> {
     /// The name of the instance.
     pub instance: Option<&'a InstanceName>,
     /// Its document.
     pub document: Option<&'a Path>,
-    /// Whether the request names the document; otherwise it lies in the current folder.
+    /// Whether the request names the document; otherwise the document is the one in the current folder.
     pub is_named: bool,
     /// Whether the request changes the instance.
     pub changes: bool,
 }
 
-/// The document that tells the instance of a request: the named one, or that in the current folder. A path without a
-/// file is an error. Several documents in the folder leave the choice to the state.
+/// Returns the document that identifies the instance of a request: the named one, or the one in the current folder. A
+/// path without a file is an error. Returns `None` if the folder has several documents.
 pub fn document_of_request(
     named: Option<&Path>,
     instance: Option<&InstanceName>,
@@ -288,7 +290,8 @@ fn exists_in(session: &Session) -> impl Fn(&str) -> bool {
     move |document| base.join(document).exists()
 }
 
-/// The one instance, or why the request has to name it. A person is asked if the document may have been renamed.
+/// Returns the matched instance, or the reason why the request must name it. Asks the user if the document may have
+/// been renamed.
 fn settled(
     found: Match,
     identity: &Identity,

@@ -1,6 +1,6 @@
-//! Machine output, format 1: one value for a command that changes nothing, one object per line for an operation.
+//! JSON output, format 1: one value for a read-only command, one object per line for an operation.
 //!
-//! Lines and columns count from 1, in characters; byte offsets stand beside them. Samples are in `tests/samples`.
+//! Lines and columns count from 1, in characters; byte offsets are given as well. Samples are in `tests/samples`.
 
 mod codes;
 mod drift;
@@ -37,7 +37,7 @@ pub use self::validate::verdicts;
 pub use self::value::{evaluated, value};
 use crate::error::Error;
 
-/// The version of the form.
+/// The version of the format.
 pub const FORMAT: u32 = 1;
 
 /// A diagnostic.
@@ -66,14 +66,14 @@ pub fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
         "fixes": fixes,
         "trail": trail,
     });
-    // What Heat says of it is there where Heat says something.
+    // Heat's own message, if the diagnostic has one.
     if let Some(words) = &diagnostic.words {
         json["heat"] = json!(words.to_string());
     }
     json
 }
 
-/// An error that is no mistake in a document, in the form of a diagnostic without a code. `help` is the advice for it.
+/// An error that is no diagnostic, in the form of a diagnostic without a code. `help` is its advice.
 pub fn error(error: &Error, help: &[String]) -> Json {
     json!({
         "code": null,

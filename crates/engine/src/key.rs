@@ -1,7 +1,7 @@
-//! The key that seals secrets: `CYAN_KEY`, then the file `CYAN_KEY_FILE`, then `cyan/key` in the user's configuration
-//! folder.
+//! The key that seals secrets. It is read from `CYAN_KEY`, else from the file `CYAN_KEY_FILE`, else from `cyan/key` in
+//! the user's configuration folder.
 //!
-//! Not here: when a key is made without a request (the front end decides).
+//! Not here: the decision to make a key without a request (the front end).
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::error::Error;
 use crate::paths::refuse_home;
 
-/// The sealer with the given key; without a key, one that cannot seal.
+/// Returns a sealer with the configured key; without a key, one that cannot seal.
 pub fn sealer() -> Result<Sealer, Error> {
     if let Some(text) = std::env::var_os("CYAN_KEY").filter(|text| !text.is_empty()) {
         let text = Zeroizing::new(text.into_string().unwrap_or_default());
@@ -33,7 +33,7 @@ pub fn sealer() -> Result<Sealer, Error> {
     Ok(key.map_or_else(Sealer::none, Sealer::with_key))
 }
 
-/// Makes a key in the usual place. `None` if a key is given elsewhere, or if there is one already.
+/// Makes a key in the default file. Returns `None` if another key is configured or the file exists.
 pub fn make_usual() -> Result<Option<(Sealer, PathBuf)>, Error> {
     let given =
         ["CYAN_KEY", "CYAN_KEY_FILE"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
@@ -48,7 +48,7 @@ pub fn usual_place() -> Option<PathBuf> {
     Some(config.join("cyan").join("key"))
 }
 
-/// The key in a file, and whether it is new: a missing file gets a new key.
+/// Returns the key in a file, and whether it is new. Writes a new key if the file does not exist.
 pub fn read_or_write_new(file: &Path) -> Result<([u8; 32], bool), Error> {
     if let Some(key) = read(file)? {
         return Ok((key, false));
@@ -59,7 +59,7 @@ pub fn read_or_write_new(file: &Path) -> Result<([u8; 32], bool), Error> {
     }
 }
 
-/// The key in a file; `None` if the file does not exist.
+/// Reads the key in a file. Returns `None` if the file does not exist.
 pub fn read(file: &Path) -> Result<Option<[u8; 32]>, Error> {
     match std::fs::read_to_string(file) {
         Ok(text) => {
@@ -75,7 +75,8 @@ fn parse(text: &str, place: &str) -> Result<[u8; 32], Error> {
     parse_key(text).map_err(|source| Error::Key { place: place.to_owned(), source })
 }
 
-/// Writes a new key into a file that only its owner can read. `None` if the file exists; it stays unchanged.
+/// Writes a new key into a file that only its owner can read. Returns `None` if the file exists, and does not change
+/// it.
 pub fn write_new(file: &Path) -> Result<Option<[u8; 32]>, Error> {
     let unwritable = |source| Error::Unwritable { name: file.display().to_string(), source };
     let mut key = [0; 32];

@@ -1,4 +1,4 @@
-//! The engine as one crate: from a document and inputs to a plan, and from a plan to running resources.
+//! The engine as one crate: it makes a plan from a document and inputs, and running resources from a plan.
 //!
 //! ```text
 //! text ──read──> Blueprint ──check──> Checked ──plan──> Staged { Plan, .. } ──operate──> entries, events, state
@@ -32,11 +32,11 @@
 //! # }
 //! ```
 //!
-//! [`Session::stage`] is the pipeline, one step after the other; this file shows it. The phases behind the steps are
-//! crates of their own: `understand`, `evaluate`, `plan`, `apply`, `run` ([`phases`]).
+//! [`Session::stage`], in this file, is the pipeline with one call per step. The phases behind the steps are separate
+//! crates: `understand`, `evaluate`, `plan`, `apply`, `run` ([`phases`]).
 //!
-//! Nothing here prints, ends the process or listens to signals. Results are values ([`inspect`], [`validate`],
-//! [`transfer`]) with machine forms ([`json`]); a session reports diagnostics and events to a [`Frontend`].
+//! This crate does not print, end the process or listen to signals. Results are values ([`inspect`], [`validate`],
+//! [`transfer`]) with JSON forms ([`json`]); a session reports diagnostics and events to a [`Frontend`].
 //!
 //! Not here: any provider, store or source (the program installs them); arguments, views, exit codes (`cli`).
 
@@ -105,23 +105,23 @@ pub use text::{read_text, text_of};
 use stage::Basis;
 
 impl Session {
-    /// Plans a document: the pipeline from a text and inputs to a plan, one step after the other.
+    /// Plans a document: the pipeline from a text and inputs to a plan.
     ///
-    /// Each step reports its diagnostics to the front end before the next one begins. `Error::Reported` means that
+    /// Each step reports its diagnostics to the front end before the next step begins. `Error::Reported` means that
     /// these diagnostics are the reason why there is no plan.
     pub async fn stage(&self, request: StageRequest, frontend: &mut dyn Frontend) -> Result<StagedDocument, Error> {
         let StageRequest { source, instance, inputs, keep_inputs, options, examine } = request;
         let mut run = self.new_run();
-        // Parse and lower the text, then report all mistakes that the documents alone show.
+        // Parse and lower the text, then report all mistakes that can be found in the documents alone.
         let mut document = self.checked(source, &inputs, keep_inputs, frontend).await?;
         // Find the instance of the document, and load its state.
         let instance = self.instance_of(instance.as_ref(), &document, &mut run, frontend).await?;
         let snapshot = self.settled_state(&instance, frontend).await?;
-        // The inputs; and children whose places depend on them.
+        // Collect the inputs, then read the children whose paths depend on them.
         let keep = keep_inputs.then_some(&instance);
         let given = self.given(&mut document, &inputs, keep, examine, frontend).await?;
         let documents = self.completed(&mut document, &given, &snapshot, frontend).await?;
-        // Read the world, evaluate each element, decide for each resource what to do and why.
+        // Read the existing objects, evaluate each element, decide the action of each resource with its reason.
         let document_of = Some((documents, document.pinned(&self.place)));
         let basis =
             Basis { document: document_of, given, options: self.plan_options(options), snapshot, answers: None };
@@ -131,7 +131,7 @@ impl Session {
     }
 }
 
-/// Results and requests can be sent to other threads.
+/// Checks that results and requests can be sent to other threads.
 const _: () = {
     const fn is_send<T: Send>() {}
     is_send::<Session>();
@@ -148,7 +148,7 @@ const _: () = {
 mod tests {
     use super::*;
 
-    /// A server runs requests on threads of its own.
+    /// A server may run requests on its own threads, so their futures must be `Send`.
     #[test]
     fn requests_are_futures_that_threads_may_share() {
         fn is_send<T: Send>(_: T) {}

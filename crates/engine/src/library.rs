@@ -1,4 +1,4 @@
-//! Catalogues, functions and providers of a session. Each is read or made when it is first needed.
+//! Catalogues, functions and providers of a session. Each is read or made at its first use.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,20 +14,20 @@ use crate::installed::{Installed, Simulation};
 use crate::place::StatePlace;
 use crate::plugin_config::ConfiguredPackage;
 
-/// What a person selects: simulations or real providers, further catalogues, limits, settings of dialects.
+/// The selection of the user: simulated or real providers, further catalogues, limits, settings of dialects.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// A simulation of its catalogue replaces every provider.
+    /// Whether a simulation replaces every provider.
     pub simulated: bool,
-    /// Catalogues of the user, on top of those that are installed.
+    /// Catalogues of the user, which extend the installed ones.
     pub catalogs: Vec<Arc<Catalog>>,
-    /// How providers are called, by namespace, in place of the limits in their catalogues.
+    /// Rate limits of providers, by namespace. They override the limits in the catalogues.
     pub limits: IndexMap<Name, Limits>,
     /// Settings of dialects.
     pub dialects: dialects::DocumentSettings,
     /// Hosted packages of the configuration.
     pub plugins: Vec<ConfiguredPackage>,
-    /// Lists name catalogues for tests and hosted packages too.
+    /// Whether lists include catalogues for tests and hosted packages.
     pub lists_all: bool,
 }
 
@@ -45,14 +45,14 @@ impl Selection {
     }
 }
 
-/// Closes the sessions of providers. As long as it exists, the processes of plugins that they have started run.
+/// Closes the sessions of providers. Plugin processes that the sessions have started run as long as it exists.
 #[derive(Clone, Debug)]
 pub struct Closer {
     providers: Providers,
 }
 
 impl Closer {
-    /// Closes them, those of different providers at the same time.
+    /// Closes the sessions, those of different providers concurrently.
     pub async fn close(&self) {
         self.providers.close().await;
     }
@@ -62,11 +62,11 @@ impl Closer {
 #[derive(Clone)]
 pub struct Library {
     installed: Arc<Installed>,
-    /// What it was made from.
+    /// The selection that it was made from.
     pub selection: Selection,
     /// All catalogues.
     pub catalogs: Arc<Catalogs>,
-    /// The languages of documents.
+    /// The dialects.
     pub dialects: Dialects,
     /// The functions that expressions call.
     pub functions: Arc<FunctionTable>,
@@ -79,7 +79,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// The library of a selection. No catalogue is read but those with functions, and those that the user extends.
+    /// Creates the library of a selection. Reads only catalogues with functions and catalogues that the user extends.
     pub fn new(installed: Arc<Installed>, selection: Selection) -> Library {
         let mut real = Providers::new();
         for provider in &installed.providers {
@@ -120,13 +120,13 @@ impl Library {
         library
     }
 
-    /// Closes the sessions of its providers later, also if it has been dropped by then. Simulated providers have
-    /// nothing to close.
+    /// Returns a closer for the sessions of its providers, which also works after the library is dropped. Simulated
+    /// providers have nothing to close.
     pub fn closer(&self) -> Closer {
         Closer { providers: self.real.clone() }
     }
 
-    /// Whether there is a type of a name, for dialects.
+    /// Returns a lookup for dialects: whether a resource type exists.
     pub fn types(&self) -> dialects::TypeLookup {
         let catalogs = self.catalogs.clone();
         dialects::TypeLookup(Arc::new(move |name| {
@@ -134,27 +134,27 @@ impl Library {
         }))
     }
 
-    /// Reads the catalogues of all types in a state, so that calls about its resources have their limits.
+    /// Opens the catalogues of all types in a state, so that their rate limits apply to calls about its resources.
     pub fn open_recorded(&self, snapshot: &Snapshot) {
         let records = snapshot.records.values().map(|record| &record.type_name);
         let open = snapshot.open.values().map(|open| &open.intent.type_name);
         let mut before = None;
         for id in records.chain(open) {
-            // Most are of the same type as the one before.
+            // Most records have the same type as the record before.
             if before.replace(id) != Some(id) {
                 self.catalogs.of(id.package_name());
             }
         }
     }
 
-    /// Reads all catalogues that lists name, so that calls about any of their types have their limits.
+    /// Opens all listed catalogues, so that their rate limits apply to calls about any of their types.
     pub(crate) fn open_all(&self) {
         for catalog in self.catalogs.iter() {
             debug_assert!(!catalog.namespaces.is_empty());
         }
     }
 
-    /// The providers for a plan. Simulated ones keep their resources in the world that belongs to the state.
+    /// Returns the providers for a plan. Simulated ones keep their resources in the simulated world of the state.
     pub fn providers_at(&self, place: &StatePlace) -> Result<Providers, Error> {
         let Some(file) = place.world() else { return Ok(self.providers.clone()) };
         let mut opened = self.catalogs.opened().flat_map(|catalog| &catalog.namespaces);
@@ -186,10 +186,10 @@ impl Library {
     }
 }
 
-/// Opens the world of simulated providers when the first of them is needed.
+/// A function that opens the simulated world at its first use.
 type OpenWorld = Arc<dyn Fn() -> Arc<dyn Simulation> + Send + Sync>;
 
-/// The catalogues in the order of lists. Those that the user extends are read.
+/// Returns the catalogues in display order. Reads those that the user extends.
 fn lazy_catalogs(installed: &Installed, selection: &Selection, real: &Providers) -> Vec<LazyCatalog> {
     let mut lazy: Vec<LazyCatalog> = Vec::new();
     for provider in &installed.providers {
@@ -227,7 +227,8 @@ fn lazy_catalogs(installed: &Installed, selection: &Selection, real: &Providers)
     lazy
 }
 
-/// Catalogues with those of the user on top. Only catalogues that share a namespace with one of them are read.
+/// Merges the catalogues of the user into the others. Reads only catalogues that share a namespace with one of the
+/// user's.
 fn extended(lazy: Vec<LazyCatalog>, own: &[Arc<Catalog>]) -> Vec<LazyCatalog> {
     let shares = |entry: &LazyCatalog| {
         own.iter().any(|catalog| catalog.namespaces.iter().any(|name| entry.namespaces.contains(name)))
@@ -236,7 +237,7 @@ fn extended(lazy: Vec<LazyCatalog>, own: &[Arc<Catalog>]) -> Vec<LazyCatalog> {
         .iter()
         .map(|entry| match shares(entry) {
             true => (entry.open)(),
-            // A placeholder for the catalogue, which is not changed.
+            // A placeholder: the catalogue is not changed.
             false => Arc::new(Catalog { namespaces: entry.namespaces.clone(), ..Catalog::default() }),
         })
         .collect();

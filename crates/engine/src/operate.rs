@@ -1,4 +1,4 @@
-//! Carrying a plan out.
+//! Applies a plan.
 
 use crate::phases::apply::ApplySettings;
 use crate::phases::shell::{Interrupt, Operated, operate};
@@ -12,24 +12,24 @@ use crate::rollback::Planner;
 use crate::session::Session;
 use crate::stage::PlannedOperation;
 
-/// A plan to be carried out.
+/// A plan to apply.
 pub struct OperateRequest {
     /// The plan.
     pub planned: PlannedOperation,
-    /// Whether everything that the plan was made from is compared again first, because time has passed since.
+    /// Whether the inputs of the plan are compared with the current ones first, because the plan may be out of date.
     pub looks_again: bool,
-    /// How it is carried out.
+    /// The settings of the operation.
     pub settings: ApplySettings,
-    /// Who carries it out, for the history.
+    /// The name of the operator, for the history.
     pub who: String,
-    /// Requests of a person to stop.
+    /// Stop requests of the user.
     pub interrupts: mpsc::UnboundedReceiver<Interrupt>,
 }
 
 impl OperateRequest {
-    /// A plan that was just made, carried out with the default settings and to its end.
+    /// Returns a request for a plan that was just made, with the default settings and without stop requests.
     pub fn of(planned: PlannedOperation, who: &str) -> OperateRequest {
-        // The sender is dropped: no request to stop comes.
+        // The sender is dropped, so no stop request can arrive.
         let (_, interrupts) = mpsc::unbounded_channel();
         OperateRequest {
             planned,
@@ -42,7 +42,7 @@ impl OperateRequest {
 }
 
 impl Session {
-    /// How an operation is carried out, by the request and by the configuration.
+    /// Returns the settings of an operation. The arguments override the configuration.
     pub fn run_settings(&self, parallelism: Option<u16>, on_failure: Option<OnFailure>) -> ApplySettings {
         let mut settings = ApplySettings::default();
         if let Some(parallelism) = parallelism.or(self.config.parallelism) {
@@ -56,7 +56,7 @@ impl Session {
         settings
     }
 
-    /// Carries a plan out under a lease. Events go to the front end; diagnostics are in the result.
+    /// Applies a plan under a lease. Events go to the front end; diagnostics are in the result.
     pub async fn operate(&self, request: OperateRequest, frontend: &mut dyn Frontend) -> Operated {
         let OperateRequest { planned, looks_again, settings, who, interrupts } = request;
         let PlannedOperation { instance, staged, shell, mut run } = planned;
@@ -93,7 +93,7 @@ impl Session {
     }
 }
 
-/// Whether an operation did what it was to do, up to the stops of its plan.
+/// Whether an operation succeeded, at least up to the stops of its plan.
 fn ended_well(operated: &Operated) -> bool {
     match operated {
         Operated::Nothing => true,

@@ -15,7 +15,7 @@ pub fn refuse_home(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// The absolute path, without symbolic links and dots as far as the path exists.
+/// Returns the absolute path. Symbolic links and dots are resolved as far as the path exists.
 pub fn absolute(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let path = if path.as_os_str().is_empty() { std::env::current_dir().unwrap_or_default() } else { path };
@@ -35,7 +35,7 @@ pub fn absolute(path: &Path) -> PathBuf {
     }
 }
 
-/// `path` relative to `base`, with slashes. Both are absolute.
+/// Returns `path` relative to `base`, with slashes. Both are absolute.
 pub fn relative(base: &Path, path: &Path) -> String {
     let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) =
         (base.components().collect(), path.components().collect());

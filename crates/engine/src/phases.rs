@@ -1,4 +1,4 @@
-//! What front ends and sessions use of the phases: `understand`, `evaluate`, `plan`, `apply`, `run`.
+//! The items of the phases `understand`, `evaluate`, `plan`, `apply` and `run` that front ends and sessions use.
 
 pub use ::apply::machine::Apply;
 pub use ::apply::model::{Asking, Effect, Happened};
@@ -33,13 +33,13 @@ pub use understand::links::{LinkedPair, Links};
 pub use understand::load::{Loaded, load};
 pub use understand::pinned::{Pinned, PinnedChild, PinnedData};
 
-/// The machine that carries a plan out.
+/// The state machine that applies a plan.
 pub mod apply {
     pub use ::apply::machine::*;
     pub use ::apply::model::*;
 }
 
-/// The runtime that answers questions and carries effects out.
+/// The runtime that answers questions and executes effects.
 pub mod shell {
     pub use run::operate::*;
     pub use run::run::*;

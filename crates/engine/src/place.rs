@@ -1,4 +1,4 @@
-//! Where state is kept, and the paths around it.
+//! The place of a state, and the paths derived from it.
 //!
 //! Not here: URLs (`state_url`).
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::paths::{STATE_FOLDER, absolute};
 
-/// The end of the name of a file with simulated state.
+/// The suffix of file names of simulated state.
 const SIMULATED_STATE: &str = ".simulated.db";
 
 /// The place of a state.
@@ -15,7 +15,7 @@ const SIMULATED_STATE: &str = ".simulated.db";
 pub struct StatePlace {
     /// The scheme of the store.
     pub scheme: &'static str,
-    /// The file; `None` for a store that keeps no file.
+    /// The file; `None` for a store without a file.
     pub file: Option<PathBuf>,
 }
 
@@ -30,12 +30,12 @@ impl StatePlace {
         }
     }
 
-    /// The file of the simulated world that belongs to this state.
+    /// The file of the simulated world of this state.
     pub fn world(&self) -> Option<PathBuf> {
         self.file.as_ref().map(|file| file.with_extension("world"))
     }
 
-    /// The place for simulated state beside this one, or this one for real state. The two are never mixed.
+    /// Returns this place for real state, or its sibling for simulated state. The two are never mixed.
     pub fn for_simulation(self, simulated: bool) -> Result<StatePlace, Error> {
         let Some(file) = &self.file else { return Ok(self) };
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -53,7 +53,7 @@ impl StatePlace {
         Ok(StatePlace { file: Some(file.with_file_name(format!("{stem}{SIMULATED_STATE}"))), ..self })
     }
 
-    /// Advice where no instance was found: the simulated state instead of the real one, or the other way round.
+    /// Advice for the case that no instance was found: look in the simulated state, or rehearse first.
     pub fn hint(&self) -> Option<&'static str> {
         let file = self.file.as_ref()?;
         let name = file.file_name()?.to_str()?;

@@ -1,6 +1,6 @@
-//! The tables `[plugins.NAME]` of `cyan.toml`: packages whose provider is a program of its own.
+//! The tables `[plugins.NAME]` of `cyan.toml`, which describe hosted packages.
 //!
-//! Not here: their settings, which are those of any provider (`config`); opening a package (`hosting`).
+//! Not here: their settings, which work as for any provider (`config`); opening a package (`hosting`).
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use toml::Spanned;
 
 use crate::installed::{Installed, InstalledHost};
 
-/// How long a plugin may take to start, unless the table says otherwise.
+/// The default time limit for the start of a plugin.
 const START_WITHIN: Duration = Duration::from_secs(60);
 
-/// A table as it is written.
+/// The content of a table.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct PluginTable {
@@ -29,22 +29,22 @@ pub(crate) struct PluginTable {
     env: Option<Vec<String>>,
     memory: Option<Spanned<String>>,
     start_within: Option<Spanned<String>>,
-    /// Settings of the provider; [`Config`](crate::config::Config) takes them out.
+    /// Settings of the provider; [`Config`](crate::config::Config) moves them to the settings of providers.
     pub(crate) settings: Option<Spanned<toml::Table>>,
 }
 
-/// A package that the configuration describes, with what opens it.
+/// A package of the configuration, with its host.
 #[derive(Clone)]
 pub struct ConfiguredPackage {
-    /// What its host needs.
+    /// The description of the package for its host.
     pub(crate) package: HostedPackage,
     /// The host of its family.
     pub(crate) host: InstalledHost,
-    /// Where its table begins, as `FILE:LINE:COLUMN`.
+    /// The place of its table, as `FILE:LINE:COLUMN`.
     pub(crate) configured: String,
 }
 
-/// Without the environment, which may hold secrets.
+/// Leaves out the environment, which may contain secrets.
 impl fmt::Debug for ConfiguredPackage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ConfiguredPackage").field("name", &self.package.name).finish_non_exhaustive()
@@ -53,7 +53,7 @@ impl fmt::Debug for ConfiguredPackage {
 
 /// A mistake in a table.
 pub(crate) struct Mistake {
-    /// The byte at which it is.
+    /// Its offset in the file.
     pub(crate) at: usize,
     pub(crate) what: String,
     pub(crate) help: Option<String>,
@@ -66,7 +66,7 @@ impl Mistake {
 }
 
 impl PluginTable {
-    /// The package of that name. Paths are relative to `folder`, which is absolute.
+    /// Returns the package with a name. Paths are relative to `folder`, which is absolute.
     pub(crate) fn package(
         &self,
         name: &Spanned<String>,
@@ -103,7 +103,7 @@ impl PluginTable {
         Ok((package, host))
     }
 
-    /// The installed host of the kind.
+    /// Returns the installed host for the kind of the table.
     fn host(&self, installed: &Installed) -> Result<InstalledHost, Mistake> {
         let kind = self.kind.as_ref();
         if let Some(host) = installed.hosts.iter().find(|host| host.kind == kind) {
@@ -124,7 +124,7 @@ impl PluginTable {
         Err(Mistake::new(at, what, help))
     }
 
-    /// The path of the program, as it is written.
+    /// Returns the path of the program as written.
     fn program(&self, at: usize) -> Result<&Path, Mistake> {
         let registry = [("source", &self.source), ("version", &self.version)];
         if let Some((key, value)) = registry.iter().find_map(|(key, value)| Some((key, value.as_ref()?))) {
@@ -161,13 +161,13 @@ impl PluginTable {
     }
 }
 
-/// Whether a name can stand before the `/` of a type.
+/// Whether a name is valid before the `/` of a type.
 fn is_package_name(name: &str) -> bool {
     let is_inner = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_inner)
 }
 
-/// A number of bytes above 0, such as `512 MiB`; `None` for any other text.
+/// Parses a number of bytes above 0, such as `512 MiB`. Returns `None` for any other text.
 fn parse_bytes(text: &str) -> Option<u64> {
     let text = text.trim();
     let (number, unit) = text.split_at(text.find(|letter: char| !letter.is_ascii_digit())?);

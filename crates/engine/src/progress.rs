@@ -1,6 +1,7 @@
-//! The steps of the plan that an operation carries out: their numbers for events, and which of them are not done.
+//! The progress of an operation through the steps of its plan: step numbers for events, and the steps that were not
+//! done.
 //!
-//! Not here: how any of that is shown.
+//! Not here: output.
 
 use blueprint::{Address, IndexMap};
 
@@ -26,7 +27,7 @@ pub struct NotDone {
 }
 
 impl RunProgress {
-    /// The state before any step has begun.
+    /// Returns the progress before any step has begun.
     pub fn of(plan: &Plan) -> RunProgress {
         let steps = plan.steps.iter().map(|step| (step.address.clone(), (step.id, step.action)));
         RunProgress { steps: steps.collect(), ..RunProgress::default() }
@@ -41,13 +42,12 @@ impl RunProgress {
         }
     }
 
-    /// Whether anything has begun.
+    /// Whether any action has begun.
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }
 
-    /// The number of the step that an event is about. The plan of a rollback was not shown, so its steps have no
-    /// number.
+    /// The number of the step of an event. The plan of a rollback was not shown, so its steps have no number.
     pub fn step_of(&self, event: &Event) -> Option<u32> {
         match event {
             _ if self.rolls_back => None,
@@ -65,7 +65,7 @@ impl RunProgress {
         }
     }
 
-    /// The steps among these addresses, in the order of the plan.
+    /// Returns the steps at these addresses, in the order of the plan.
     pub fn not_done(&self, addresses: &[Address]) -> Vec<NotDone> {
         let step = |address: &Address| {
             let (step, action) = *self.steps.get(address)?;

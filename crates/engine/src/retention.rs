@@ -1,26 +1,26 @@
-//! Which operations of an instance are removed from its history: `cyan state prune`, and `[history]` in `cyan.toml`.
+//! Removal of old operations from the history of an instance: `cyan state prune`, and `[history]` in `cyan.toml`.
 //!
-//! Not here: what must stay (`state::first_kept`), and removing it (the store).
+//! Not here: the selection of operations that must stay (`state::first_kept`); the removal itself (the store).
 
 use std::time::Duration;
 
 use blueprint::Name;
 use state::{GenerationInfo, InstanceName, Pruned, Store, StoreError, first_kept};
 
-/// How long a prune may hold the instance.
+/// The lease duration of a prune.
 const LEASE: Duration = Duration::from_secs(60);
 
-/// Operations that are to be removed.
+/// Operations to remove.
 pub struct Removal {
     /// The first operation that is kept.
     pub first: Name,
     /// The operations before it, newest first.
     pub operations: Vec<GenerationInfo>,
-    /// How many operations are kept.
+    /// The number of kept operations.
     pub retained_count: usize,
 }
 
-/// The operations to remove so that the newest `keep` generations stay; `None` if there are none.
+/// Returns the operations to remove so that the newest `keep` generations stay; `None` if there are none to remove.
 pub async fn removal(store: &dyn Store, instance: &InstanceName, keep: u64) -> Result<Option<Removal>, StoreError> {
     let Some(info) = store.info(instance).await? else { return Ok(None) };
     let mut history = store.history(instance, usize::MAX).await?;
@@ -32,10 +32,10 @@ pub async fn removal(store: &dyn Store, instance: &InstanceName, keep: u64) -> R
     Ok(Some(Removal { first, operations, retained_count }))
 }
 
-/// Removes them, under a lease of its own.
+/// Removes operations, under a separate lease.
 ///
 /// # Errors
-/// `Busy` while another operation holds the instance, and those of [`Store::prune`].
+/// `Busy` while another operation holds the instance, and the errors of [`Store::prune`].
 pub async fn remove(
     store: &dyn Store,
     instance: &InstanceName,
@@ -49,8 +49,8 @@ pub async fn remove(
     released.map(|()| pruned)
 }
 
-/// Prunes by the setting `[history]` after a successful operation. While another operation holds the instance this
-/// removes nothing; that operation prunes at its end.
+/// Prunes according to `[history]` after a successful operation. Removes nothing while another operation holds the
+/// instance; that operation prunes at its end.
 pub async fn after_an_operation(
     store: &dyn Store,
     instance: &InstanceName,

@@ -1,4 +1,4 @@
-//! Rollback plans: plans to an earlier generation, on request and after a failed operation.
+//! Plans that return to an earlier generation, on request or after a failed operation.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -22,13 +22,13 @@ use crate::stage::{Basis, PlannedOperation};
 struct RollbackPlan {
     /// The texts of the generation.
     files: Files,
-    /// `None` if its documents have errors.
+    /// The providers; `None` if its documents have errors.
     shell: Option<Shell>,
-    /// `None` if there is no plan.
+    /// The plan, if there is one.
     staged: Option<Staged>,
 }
 
-/// What a rollback plan is made from.
+/// The inputs of a rollback plan.
 struct RollbackRequest<'a> {
     goal: RollbackTarget,
     instance: &'a InstanceName,
@@ -37,8 +37,7 @@ struct RollbackRequest<'a> {
 }
 
 impl Session {
-    /// Plans a rollback to a generation; `None` means the last one that succeeded. Without `refresh` the plan is made
-    /// from the state alone.
+    /// Plans a rollback to a generation; `None` means the last successful one. Without `refresh`, uses only the state.
     pub async fn rollback(
         &self,
         instance: InstanceName,
@@ -115,7 +114,7 @@ pub(crate) struct Planner<'a> {
     instance: &'a InstanceName,
     /// Receives the events of planning, under the id of the failed operation.
     run: &'a SharedRun<'a>,
-    /// The texts of the goal, once they are known.
+    /// The texts of the target generation, once they are known.
     files: Mutex<Files>,
 }
 

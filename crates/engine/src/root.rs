@@ -1,5 +1,5 @@
-//! A root document that is parsed and lowered, with its environment files. Checks start from it, each without parsing
-//! again.
+//! A parsed and lowered root document with its environment files. Repeated checks start from it, so the text is parsed
+//! only once.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use crate::library::Library;
 use crate::paths::folder_of;
 use crate::withheld::unquoted;
 
-/// A root that was read.
+/// A parsed and lowered root document.
 #[derive(Clone, Debug)]
 pub(crate) struct Root {
-    /// Its meaning.
+    /// Its blueprint.
     pub(crate) loaded: Loaded,
-    /// What its environment files and its language give to the check.
+    /// The load context from its environment files and its dialect.
     pub(crate) context: LoadContext,
-    /// What environment files give for its inputs.
+    /// Inputs from environment files.
     pub(crate) environment: IndexMap<Name, Value>,
-    /// What is wrong with the texts.
+    /// The diagnostics of the texts.
     found: Diagnostics,
 }
 
@@ -46,7 +46,7 @@ impl Root {
         Root { loaded, context, environment, found }
     }
 
-    /// The texts for another check, and what was wrong with them.
+    /// Returns the texts for another check, and their diagnostics.
     pub(crate) fn begin(&self, source: &DocumentSource) -> (Files, Diagnostics) {
         let mut files = Files::new();
         add_texts(source, &mut files);
@@ -54,7 +54,7 @@ impl Root {
     }
 }
 
-/// The ids of a root and of its environment files. They are the same in each check.
+/// The file ids of a root and of its environment files. They are the same in each check.
 struct TextIds {
     root: FileId,
     environments: Vec<FileId>,
@@ -62,13 +62,13 @@ struct TextIds {
 
 fn add_texts(source: &DocumentSource, files: &mut Files) -> TextIds {
     let root = files.add(source.shown.clone(), source.text.clone());
-    // Environment files hold values of inputs, which may be secret.
+    // Environment files contain values of inputs, which may be secret.
     let add =
         |file: &crate::document_source::EnvironmentFile| files.add_withheld(file.shown.clone(), file.text.clone());
     TextIds { root, environments: source.environments.iter().map(add).collect() }
 }
 
-/// The load context of a document with environment files, and what these give for its inputs.
+/// Returns the load context of a document with environment files, and the inputs from these files.
 fn surrounded(
     source: &DocumentSource,
     ids: &TextIds,
@@ -98,7 +98,7 @@ fn surrounded(
     let beside: Vec<Companion<'_>> =
         trees.iter().map(|(file, name, folder, tree)| Companion { file: *file, name, folder, tree }).collect();
     let surrounded = dialects.surround(&document, &beside);
-    // In a broken text a value may look like a key.
+    // In a broken text, a value may look like a key.
     let clean = |one: Diagnostic| match broken_files.iter().find(|(file, _)| *file == one.span().file) {
         Some((_, text)) => unquoted(one, text),
         None => one,

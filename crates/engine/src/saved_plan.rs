@@ -1,4 +1,4 @@
-//! A saved plan: carried out exactly as it is, or refused with everything that differs.
+//! Saved plans. A saved plan is applied exactly as reviewed, or refused with all differences.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::session::Session;
 use crate::stage::{Basis, PlannedOperation};
 use crate::text::read_text;
 
-/// A plan file that was read.
+/// A parsed plan file.
 pub struct SavedPlan {
     /// The instance.
     pub instance: InstanceName,
@@ -27,7 +27,7 @@ pub struct SavedPlan {
     made_from: MadeFrom,
 }
 
-/// The document of a saved plan, read again from the plan.
+/// The document of a saved plan, checked again from the text in the plan.
 struct ReadAgain {
     files: Files,
     document: Option<(Arc<Documents>, PinnedDocument)>,
@@ -35,7 +35,7 @@ struct ReadAgain {
 }
 
 impl SavedPlan {
-    /// The folder of its document; `None` for a plan from the state alone.
+    /// The folder of its document; `None` for a plan without a document.
     pub fn folder(&self, place: &StatePlace) -> Option<PathBuf> {
         self.made_from.document.as_ref().map(|pinned| DocumentSource::pinned(pinned, place).folder)
     }
@@ -76,7 +76,7 @@ impl Session {
         Err(refuse(codes::PLAN_STALE.new(message).help("stage again"), frontend))
     }
 
-    /// Makes a saved plan again from what it was made from, and refuses it unless it is the same.
+    /// Makes a saved plan again from its recorded inputs, and refuses it if the result differs.
     pub async fn stage_saved(
         &self,
         plan: SavedPlan,
@@ -96,7 +96,7 @@ impl Session {
         let answers = Some(made_from.answers);
         let basis = Basis { document, given, options: file.options.clone(), snapshot, answers };
         let staged = self.plan(basis, &mut shell, &files, &mut run, frontend).await?;
-        // The whole list, not only the first difference.
+        // Report all differences, not only those of the document.
         if differs.has_errors() {
             crate::phases::unchanged(&staged, &shell.root.to_string_lossy(), &shell, &mut differs).await;
             frontend.found(&differs, &Files::new());
@@ -141,7 +141,7 @@ fn refuse(diagnostic: Diagnostic, frontend: &mut dyn Frontend) -> Error {
     Error::Reported
 }
 
-/// Adds to `differs` how the files of a document differ from the plan.
+/// Adds to `differs` the files of a document that differ from the plan.
 fn document_differs(pinned: &PinnedDocument, place: &StatePlace, differs: &mut Diagnostics) {
     if pinned.path.as_ref() != "-" {
         differs.extend(file_differs(&place.base().join(pinned.path.as_ref()), &pinned.path, &pinned.text));
@@ -164,10 +164,10 @@ fn file_differs(path: &Path, shown: &str, then: &str) -> Option<Diagnostic> {
     )
 }
 
-/// Whether the steps equal those of the file. Both are compared in serialised form, which is what was reviewed.
+/// Whether the steps equal those of the file. Compares the serialised forms, because that is what was reviewed.
 fn is_same(file: &PlanFile, plan: &Plan) -> bool {
     let written = |mut steps: Vec<crate::phases::Step>| {
-        // Format 1 does not say what was observed.
+        // Format 1 has no `not_observed`.
         steps.iter_mut().filter(|_| file.format < 2).for_each(|step| step.not_observed = false);
         serde_json::to_value(steps).ok()
     };

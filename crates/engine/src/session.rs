@@ -1,6 +1,6 @@
 //! A session: the configuration, the selected providers, the place of the state and its key.
 //!
-//! Not here: what is done with them (`stage`, `operate`, ...).
+//! Not here: the requests of a session (`stage`, `operate`, ...).
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,16 +32,16 @@ pub struct SessionOptions {
     pub state: Option<String>,
     /// Whether every provider is simulated.
     pub simulate: Option<bool>,
-    /// Catalogue files of the user, in place of those of the configuration.
+    /// Catalogue files of the user. They replace those of the configuration.
     pub catalogs: Vec<PathBuf>,
     /// Whether warnings are errors.
     pub strict: bool,
-    /// Whether lists and suggestions name catalogues for tests.
+    /// Whether lists and suggestions include catalogues for tests.
     pub lists_all: bool,
 }
 
 impl SessionOptions {
-    /// The providers, catalogues and settings that the options and a configuration select.
+    /// Returns the providers, catalogues and settings that the options and a configuration select.
     pub fn selection(&self, config: &Config, installed: &Installed) -> Result<Selection, Error> {
         let simulated = self.simulate.unwrap_or(config.simulate);
         let named = if self.catalogs.is_empty() { &config.catalog } else { &self.catalogs };
@@ -54,7 +54,7 @@ impl SessionOptions {
     }
 }
 
-/// What all requests of one place share.
+/// The shared context of all requests to one state.
 pub struct Session {
     /// The installed providers, catalogues, stores and sources.
     pub installed: Arc<Installed>,
@@ -62,18 +62,18 @@ pub struct Session {
     pub config: Config,
     /// Catalogues, functions and providers.
     pub library: Library,
-    /// Where the state is.
+    /// The place of the state.
     pub place: StatePlace,
     /// Whether warnings are errors.
     pub strict: bool,
     /// Seals and opens secrets.
     sealer: Sealer,
-    /// The state, opened for reading by the first reader.
+    /// The state, opened for reading at the first request.
     reader: Mutex<Option<Arc<dyn Store>>>,
 }
 
 impl Session {
-    /// A session with a configuration, for documents in `folder`.
+    /// Opens a session with a configuration, for documents in `folder`.
     pub fn new(
         installed: Arc<Installed>,
         config: Config,
@@ -84,7 +84,8 @@ impl Session {
         Session::with_library(installed, config, library, options, folder)
     }
 
-    /// The same with a library that exists already. Its selection takes precedence over that of the options.
+    /// Opens a session with an existing library. The selection of the library takes precedence over that of the
+    /// options.
     pub fn with_library(
         installed: Arc<Installed>,
         config: Config,
@@ -103,7 +104,7 @@ impl Session {
         Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
     }
 
-    /// A session that only checks documents: it has no key, and its state is not used.
+    /// Opens a session that only checks documents. It has no key, and its state is not used.
     pub fn without_state(
         installed: Arc<Installed>,
         config: Config,
@@ -116,7 +117,7 @@ impl Session {
         Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
     }
 
-    /// A new run, with an id and the clock of the program.
+    /// Creates a run with a new id and the clock of the program.
     pub fn new_run(&self) -> FrontendRun {
         let runtime = &self.installed.runtime;
         FrontendRun::new(&runtime.ids, &runtime.clock)
@@ -132,21 +133,21 @@ impl Session {
         Document::check(source, &self.library, known, self.installed.clone()).await
     }
 
-    /// Opens the state, for a single user.
+    /// Opens the state with a new store.
     pub(crate) fn open(&self, access: Access) -> Box<dyn Store> {
         let store = self.installed.stores.iter().find(|store| store.scheme == self.place.scheme);
-        // The place was made from the scheme of an installed store.
+        // `state_url` makes places only for installed stores.
         let store = store.expect("a place has the scheme of an installed store");
         (store.open)(&self.place, self.sealer.clone(), access)
     }
 
-    /// The state, to be read.
+    /// The state, for reading.
     pub fn reading(&self) -> Arc<dyn Store> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         reader.get_or_insert_with(|| self.open(Access::Read).into()).clone()
     }
 
-    /// The state, to be written to. Closes the store that has read it so far.
+    /// Opens the state for writing. Drops the store that was opened for reading.
     pub fn writing(&self) -> Arc<dyn Store> {
         *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.open(Access::Write).into()
@@ -157,13 +158,13 @@ impl Session {
         &self.sealer
     }
 
-    /// Seals secrets with another key from now on.
+    /// Replaces the sealer of secrets.
     pub fn seal_with(&mut self, sealer: Sealer) {
         (self.sealer, self.reader) = (sealer, Mutex::default());
     }
 
-    /// Providers with their settings, for documents in the folder `root`. Fails if a plugin that is needed cannot be
-    /// used.
+    /// Returns the providers with their settings, for documents in the folder `root`. Fails if a plugin that was looked
+    /// up cannot be used.
     pub fn shell(&self, instance: &InstanceName, root: &Path) -> Result<Shell, Error> {
         self.refuse_unavailable()?;
         let knows = |namespace: &str| self.library.selection.knows(&self.installed, namespace);
@@ -177,7 +178,7 @@ impl Session {
         Ok(Shell { settings, places: Some(places), instance: instance.name().clone(), ..shell })
     }
 
-    /// Fails if a catalogue was looked up whose plugin cannot be used.
+    /// Fails if the plugin of an opened catalogue cannot be used.
     fn refuse_unavailable(&self) -> Result<(), Error> {
         let missing = self.library.catalogs.opened().filter_map(|catalog| catalog.unavailable.as_ref());
         let diagnostics: Diagnostics = missing.map(|why| why.diagnostic()).collect();
@@ -188,13 +189,13 @@ impl Session {
         }
     }
 
-    /// Closes the sessions of all providers, so that the processes of plugins end. A session that is needed again is
-    /// opened again. Plans, operations and rollbacks of this session, and the documents that it read, share them.
+    /// Closes the sessions of all providers, so that the processes of plugins end. The next use opens a session again.
+    /// Plans, operations and rollbacks of this session, and the documents that it read, share the sessions.
     pub async fn close(&self) {
         self.closer().close().await;
     }
 
-    /// Closes the sessions of all providers later, also if this session has been dropped by then.
+    /// Returns a closer for the sessions of all providers, which also works after this session is dropped.
     pub fn closer(&self) -> Closer {
         self.library.closer()
     }

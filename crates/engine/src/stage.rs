@@ -19,10 +19,10 @@ use crate::frontend::{Frontend, FrontendRun, Notice, SessionEvent};
 use crate::inputs::{self, Inputs};
 use crate::session::Session;
 
-/// A further check of a document before it is planned.
+/// An additional check of a document before it is planned.
 pub type Examine = Box<dyn FnOnce(&mut Document) -> Diagnostics + Send>;
 
-/// A document to be planned.
+/// A document to plan.
 pub struct StageRequest {
     /// The document.
     pub source: DocumentSource,
@@ -30,16 +30,16 @@ pub struct StageRequest {
     pub instance: Option<InstanceName>,
     /// Its inputs.
     pub inputs: Inputs,
-    /// Whether inputs of the last operation that are not given now are kept.
+    /// Whether inputs that are not given now keep their values of the last operation.
     pub keep_inputs: bool,
-    /// How the plan is made.
+    /// The options of the plan.
     pub options: Options,
-    /// A further check of the document.
+    /// An additional check of the document.
     pub examine: Option<Examine>,
 }
 
 impl StageRequest {
-    /// A document without inputs, planned with the default options.
+    /// Returns a request for a document without inputs, with the default options.
     pub fn new(source: DocumentSource) -> StageRequest {
         StageRequest {
             source,
@@ -60,7 +60,7 @@ pub struct StagedDocument {
     pub planned: PlannedOperation,
 }
 
-/// A plan, and what is needed to carry it out.
+/// A plan with its providers, ready to apply.
 pub struct PlannedOperation {
     /// The instance.
     pub instance: InstanceName,
@@ -72,13 +72,13 @@ pub struct PlannedOperation {
     pub run: FrontendRun,
 }
 
-/// What a plan is made from, apart from the world.
+/// The inputs of a plan, apart from the world.
 pub(crate) struct Basis {
     /// The checked documents and the text of the root; `None` for a plan from the state alone.
     pub(crate) document: Option<(Arc<Documents>, PinnedDocument)>,
     /// The inputs.
     pub(crate) given: Given,
-    /// How the plan is made.
+    /// The options of the plan.
     pub(crate) options: Options,
     /// The state.
     pub(crate) snapshot: Snapshot,
@@ -87,8 +87,8 @@ pub(crate) struct Basis {
 }
 
 impl Session {
-    /// The document, read and checked with the inputs that the request gives, because dialects judge some values. If
-    /// inputs of the last operation are kept, none is known yet: the instance is not.
+    /// Reads a document and checks it with the inputs of the request, because dialects check some values. With
+    /// `keep_inputs` it is checked without inputs: the instance, which has the kept ones, is not known yet.
     pub(crate) async fn checked(
         &self,
         source: DocumentSource,
@@ -108,7 +108,7 @@ impl Session {
         Ok(document)
     }
 
-    /// The state. Fails if it has open calls and an operation holds the instance.
+    /// Loads the state. Fails if the state has open intents while an operation holds the instance.
     pub(crate) async fn settled_state(
         &self,
         instance: &InstanceName,
@@ -116,7 +116,7 @@ impl Session {
     ) -> Result<Snapshot, Error> {
         let store = self.reading();
         let mut snapshot = store.load(instance).await?;
-        // An operation that held the instance when its state was loaded may have ended since.
+        // The operation that held the instance while its state was loaded may have ended since.
         while !snapshot.open.is_empty() {
             self.refuse_held(instance, frontend).await?;
             if store.head(instance).await? == snapshot.revision {
@@ -128,7 +128,7 @@ impl Session {
         Ok(snapshot)
     }
 
-    /// Reports who holds an instance, and fails if an operation does.
+    /// Fails if an operation holds an instance, and reports its holder.
     pub(crate) async fn refuse_held(&self, instance: &InstanceName, frontend: &mut dyn Frontend) -> Result<(), Error> {
         let now = self.installed.runtime.clock.now();
         let info = self.reading().info(instance).await?;
@@ -138,8 +138,7 @@ impl Session {
         Err(Error::Held)
     }
 
-    /// Fails if a simulated state has a type that no catalogue describes: it came from a catalogue that is not given
-    /// now.
+    /// Fails if a simulated state has a type that no catalogue describes: its catalogue is not given in this request.
     pub(crate) fn refuse_undescribed(&self, snapshot: &Snapshot) -> Result<(), Error> {
         let selection = &self.library.selection;
         let records = snapshot.records.values().map(|record| &record.type_name);
@@ -157,7 +156,7 @@ impl Session {
         }
     }
 
-    /// The inputs. `keep` names the instance whose last inputs are kept.
+    /// Collects and checks the inputs. `keep` is the instance whose last inputs are kept.
     pub(crate) async fn given(
         &self,
         document: &mut Document,
@@ -186,7 +185,8 @@ impl Session {
         }
     }
 
-    /// The values that a request gives before questions; `None` if they cannot be read, which is reported later.
+    /// Returns the values of the request, before questions to the user; `None` if they cannot be read, which is
+    /// reported later.
     fn given_so_far(&self, document: &Document, inputs: &Inputs) -> Option<Given> {
         let (mut files, mut found) = (Files::new(), Diagnostics::new());
         let (environment, defaults) = (&document.environment, &self.config.vars);
@@ -194,7 +194,7 @@ impl Session {
         inputs::gather(blueprint, environment, defaults, &inputs.written, &mut files, &mut found).ok()
     }
 
-    /// The given values. Mistakes in files of inputs go to `found`.
+    /// Collects the given values. Adds mistakes in files of inputs to `found`.
     pub(crate) fn gather(
         &self,
         checked: &Checked,
@@ -207,7 +207,7 @@ impl Session {
         inputs::gather(&checked.blueprint, environment, defaults, &inputs.written, &mut document.files, found)
     }
 
-    /// The document, checked again if the places of its children depend on inputs.
+    /// Returns the documents. Checks them again if the paths of children depend on inputs.
     pub(crate) async fn completed(
         &self,
         document: &mut Document,
@@ -221,13 +221,13 @@ impl Session {
         document.documents.clone().filter(|_| !document.found.has_errors()).ok_or(Error::Reported)
     }
 
-    /// How a plan is made, by the request and by the configuration.
+    /// Returns the options of a plan, from the request and the configuration.
     pub(crate) fn plan_options(&self, options: Options) -> Options {
         let refresh = options.refresh && !self.config.no_refresh;
         Options { refresh, simulated: self.is_simulated(), ..options }
     }
 
-    /// The providers for the plan of a document, with the limits of all types that it may meet.
+    /// Returns the providers for the plan of a document, with the rate limits of all types that may occur in it.
     pub(crate) fn shell_for(
         &self,
         document: &Document,
@@ -242,7 +242,7 @@ impl Session {
         self.shell(instance, &document.source.folder)
     }
 
-    /// The plan. If only reads failed there is a plan, which can be shown but not carried out.
+    /// Makes a plan and reports its diagnostics. If only reads failed, the plan can be shown but not applied.
     pub(crate) async fn plan(
         &self,
         basis: Basis,
@@ -265,7 +265,7 @@ impl Session {
         staged.filter(usable).ok_or(Error::Reported)
     }
 
-    /// Makes a plan. Diagnostics go to `found`, events to `tell`.
+    /// Makes a plan. Adds diagnostics to `found` and sends events to `tell`.
     pub(crate) async fn plan_quietly(
         &self,
         basis: Basis,
@@ -275,7 +275,7 @@ impl Session {
     ) -> Option<Staged> {
         let (sender, mut events) = mpsc::unbounded_channel();
         shell.planning = Some(Arc::new(move |event| {
-            // Sending fails only after the plan is made.
+            // Sending fails only after planning has ended.
             let _ = sender.send(event);
         }));
         let others = self.reading();
@@ -309,7 +309,7 @@ impl Session {
         staged
     }
 
-    /// Reports everything that is wrong with a document and with its inputs, at once. Nothing was reported before.
+    /// Reports all mistakes in a document and its inputs together. Nothing was reported before.
     async fn refuse(&self, mut document: Document, inputs: &Inputs, frontend: &mut dyn Frontend) -> Error {
         let mut given = Given::default();
         if let Some(checked) = document.checked.clone() {
@@ -325,14 +325,15 @@ impl Session {
                 }
             }
         }
-        // Questions about missing inputs come only once the document is valid.
+        // Questions about missing inputs are asked only when the document is valid.
         document.check_with(&given, !frontend.can_ask()).await;
         raise_warnings(self.strict, &mut document.found);
         frontend.found(&document.found, &document.files);
         Error::Reported
     }
 
-    /// Reports what is wrong with inputs, and with the document once they are known. Its other mistakes were reported.
+    /// Reports mistakes in the inputs, and mistakes in the document that depend on them. Its other mistakes are already
+    /// reported.
     async fn refuse_inputs(&self, document: &mut Document, given: &Given, frontend: &mut dyn Frontend) -> Error {
         let reported: Vec<Diagnostic> = document.found.iter().cloned().collect();
         document.check_with(given, true).await;
@@ -364,7 +365,7 @@ fn planning_event(event: PlanningEvent) -> SessionEvent {
 }
 
 impl PlannedOperation {
-    /// The reasons why the plan cannot be carried out: each namespace without a provider, and each type that its
+    /// Returns the reasons why the plan cannot be applied: each namespace without a provider, and each type that its
     /// provider only describes. A simulation has a provider for every type.
     pub fn without_provider(&self, simulated: bool) -> Diagnostics {
         let mut reported: IndexMap<&str, ()> = IndexMap::default();

@@ -7,7 +7,7 @@ use crate::installed::Installed;
 use crate::paths::{STATE_FOLDER, refuse_home};
 use crate::place::StatePlace;
 
-/// The place that a URL names. Paths are relative to `base`.
+/// Parses the URL of a state. Paths are relative to `base`.
 pub(crate) fn parse(url: &str, base: &Path, installed: &Installed) -> Result<StatePlace, Error> {
     let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
     let store = installed.stores.iter().find(|store| store.scheme == scheme && store.is_file != rest.is_empty());
@@ -30,7 +30,7 @@ pub(crate) fn parse(url: &str, base: &Path, installed: &Installed) -> Result<Sta
     Ok(StatePlace { scheme: store.scheme, file: Some(base.join(path)) })
 }
 
-/// The default place of the state of documents in a folder.
+/// Returns the default place of the state of documents in a folder.
 pub(crate) fn usual(folder: &Path, installed: &Installed) -> StatePlace {
     match installed.stores.iter().find(|store| store.is_file) {
         Some(store) => StatePlace { scheme: store.scheme, file: Some(folder.join(STATE_FOLDER).join("state.db")) },

@@ -1,11 +1,11 @@
-//! Texts that a request names: UTF-8, at most 32 MiB.
+//! Reads the texts of a request: UTF-8, at most 32 MiB.
 
 use std::io::{self, Read as _};
 use std::path::Path;
 
 use crate::error::Error;
 
-/// The text of a file. A file that is too large is refused before it is read.
+/// Reads the text of a file. A file that is too large is refused before it is read.
 pub fn read_text(path: &Path) -> Result<String, Error> {
     let name = path.display().to_string();
     let unreadable = |source| Error::Unreadable { name: name.clone(), source };
@@ -25,9 +25,9 @@ fn too_large(name: String, length: Option<u64>) -> Error {
     Error::Unfit { name, what: format!("is too large: a document may have 32 MiB of text, this one {has}"), help: None }
 }
 
-/// Reads a text. `about` is the expected number of bytes; `name` is the name of the reader in errors.
+/// Reads a text. `about` is the expected number of bytes; `name` is the name of the source in errors.
 pub fn text_of(from: impl io::Read, about: usize, name: String) -> Result<String, Error> {
-    // One more byte than expected: reading the end of a file takes room too.
+    // Reserve one byte more than expected, so that the read that detects the end of the file has room.
     let mut bytes = Vec::with_capacity(about + 1);
     let most = syntax::MAX_BYTES as u64 + 1;
     from.take(most).read_to_end(&mut bytes).map_err(|source| Error::Unreadable { name: name.clone(), source })?;

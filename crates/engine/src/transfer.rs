@@ -1,6 +1,6 @@
-//! Whole states that leave a store or enter one: exports, imports with their history, and a check of all rows.
+//! Export and import of whole states with their history.
 //!
-//! Not here: the form of an export (`state::Exported`) and those of other tools (`foreign`); writing files.
+//! Not here: the format of an export (`state::Exported`) and the formats of other tools (`foreign`); writing files.
 
 use std::sync::Arc;
 
@@ -17,27 +17,27 @@ use crate::frontend::Frontend;
 use crate::session::Session;
 use crate::stage::PlannedOperation;
 
-/// A state that was taken out of a store.
+/// An exported state.
 #[derive(Clone, Debug)]
 pub struct StateExport {
     /// The state with its history.
     pub exported: Exported,
-    /// A resource with a call whose outcome is not known; the instance that loads the state settles it.
+    /// A resource with an open intent; the instance that imports the state settles it.
     pub unsettled: Option<Address>,
 }
 
-/// An exported state that is about to be imported.
+/// An exported state with its import plan.
 pub struct StateImport {
-    /// The plan that takes over what is true now.
+    /// The plan that imports the current state without its history.
     pub planned: PlannedOperation,
     /// The state.
     pub exported: Arc<Exported>,
 }
 
-/// What became of the history of an import.
+/// The result of importing a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryRestored {
-    /// The instance is as it was exported. This many operations were restored.
+    /// The instance was restored with this number of operations.
     Whole {
         /// The number of operations.
         operations: usize,
@@ -47,7 +47,7 @@ pub enum HistoryRestored {
     KnownElsewhere,
 }
 
-/// Reads an exported state. `name` is its file in messages. Also returns the instance that it names.
+/// Reads an exported state and the instance that it names. `name` is the file in messages.
 pub fn read_exported(text: &str, name: &str, sealer: &Sealer) -> Result<(Exported, InstanceName), Error> {
     let exported = Exported::read(text, sealer).map_err(|error| unusable(name, error))?;
     let instance = exported.instance.parse().map_err(|error: InstanceNameError| Error::usage(error.to_string()))?;
@@ -59,7 +59,7 @@ pub fn is_exported(text: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value["kind"] == "state")
 }
 
-/// The error for an export that cannot be read or written.
+/// Returns the error for an export that cannot be read or written.
 pub fn unusable(name: &str, error: ExportedError) -> Error {
     match error {
         ExportedError::Sealed { source: SealError::NoKey, .. } => Error::State(StoreError::NoKey),
@@ -70,7 +70,7 @@ pub fn unusable(name: &str, error: ExportedError) -> Error {
 }
 
 impl Session {
-    /// The whole state of an instance, with its history.
+    /// Exports the state of an instance with its history.
     pub async fn export(&self, instance: &InstanceName) -> Result<StateExport, Error> {
         let journal = self.reading().read(instance, Since::Entry(0)).await?;
         let journal = journal.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })?;
@@ -78,7 +78,7 @@ impl Session {
         Ok(StateExport { exported: Exported::whole(instance, journal), unsettled })
     }
 
-    /// An instance in the form of another tool.
+    /// Exports an instance in the format of another tool.
     pub async fn export_as(&self, form: &dyn Form, instance: &InstanceName, reveal: bool) -> Result<Written, Error> {
         let store = self.reading();
         let snapshot = store.load(instance).await?;
@@ -115,13 +115,13 @@ impl Session {
 }
 
 impl StateImport {
-    /// Whether the history can be imported too: there is one, and the instance has never been committed to. Otherwise
-    /// only the plan can be carried out.
+    /// Whether the history can be imported too: the export has one, and the instance has no commits. Otherwise only the
+    /// plan can be applied.
     pub fn has_history(&self) -> bool {
         !self.exported.journal.is_empty() && self.planned.staged.snapshot.revision == Revision(0)
     }
 
-    /// Imports the state with its history, in place of carrying out the plan.
+    /// Imports the state with its history, instead of applying the plan.
     pub async fn restore(&self, store: &dyn Store) -> Result<HistoryRestored, StoreError> {
         let base = self.exported.pruned.as_ref().map(PrunedBase::checkpoint);
         let operations = self.exported.operations();

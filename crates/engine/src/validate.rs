@@ -18,7 +18,7 @@ use crate::inputs::Inputs;
 use crate::paths::absolute;
 use crate::session::Session;
 
-/// A document that a request names, or that lies in a folder that it names.
+/// A document that a request names directly or by its folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedDocument {
     /// Its path; `None` for the document in the current folder.
@@ -36,9 +36,9 @@ pub struct DocumentVerdict {
     pub errors: usize,
     /// The number of warnings.
     pub warnings: usize,
-    /// The codes of its errors, each once; or the reason why it could not be read.
+    /// The distinct codes of its errors, or the reason why it could not be read.
     pub why: Vec<String>,
-    /// What it declares; `None` if it has no meaning.
+    /// The declared names; `None` if the document has no blueprint.
     pub declares: Option<DeclaredNames>,
 }
 
@@ -69,8 +69,8 @@ pub struct Verdicts {
 }
 
 impl NamedDocument {
-    /// The documents that paths name: files, and all documents in folders; without any path the document in the current
-    /// folder. A folder without documents is an error.
+    /// Returns the documents at paths: files, and all documents in folders. Without paths, returns the document in the
+    /// current folder. A folder without documents is an error.
     pub fn of_paths(paths: &[PathBuf], dialects: &Dialects) -> Result<Vec<NamedDocument>, Error> {
         let mut named = Vec::new();
         for path in paths {
@@ -91,8 +91,8 @@ impl NamedDocument {
         Ok(named)
     }
 
-    /// The configuration of the document: `given`, or the one in its folder `beside`. For a document in a named folder
-    /// also the nearest one upward to that folder.
+    /// Loads the configuration of the document: `given`, or the one in its folder `beside`. For a document in a named
+    /// folder, searches upward as far as that folder.
     pub fn config(&self, given: Option<&Path>, beside: &Path) -> Result<Config, Error> {
         let config = Config::load(given, beside)?;
         let Some(top) = self.folder.as_deref().map(absolute).filter(|_| config.is_usual()) else { return Ok(config) };
@@ -107,7 +107,7 @@ impl NamedDocument {
 }
 
 impl DocumentVerdict {
-    /// The verdict on a document that could not be checked.
+    /// Returns the verdict on a document that could not be checked.
     pub fn unreadable(named: &NamedDocument, error: &Error) -> DocumentVerdict {
         let file = named.path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
         let why = match error {
@@ -146,13 +146,13 @@ impl Verdicts {
         self.documents.iter().filter(|one| one.is_valid()).count()
     }
 
-    /// Whether a summary says more than the verdicts: of several documents, or of a folder.
+    /// Whether the output has a summary: for several documents or for a folder.
     pub fn has_summary(&self) -> bool {
         self.has_folder || self.documents.len() > 1
     }
 }
 
-/// Passes everything on, and counts what is found.
+/// A front end that counts errors and warnings, and forwards everything to another one.
 struct Counting<'a> {
     frontend: &'a mut dyn Frontend,
     errors: usize,
@@ -190,7 +190,8 @@ impl Frontend for Counting<'_> {
 }
 
 impl Session {
-    /// Checks a document with the given inputs. Mistakes in files of inputs are reported; all others stay in `found`.
+    /// Checks a document with the given inputs. Mistakes in files of inputs are reported; all others are in `found` of
+    /// the document.
     pub async fn check_given(
         &self,
         source: DocumentSource,
@@ -209,7 +210,8 @@ impl Session {
         Ok((document, given))
     }
 
-    /// Checks a document with the given inputs, and what a plan with them would find wrong without asking the world.
+    /// Checks a document with the given inputs. Also finds the diagnostics of a plan that need no question to the
+    /// world.
     pub async fn validate(
         &self,
         source: DocumentSource,
@@ -221,7 +223,7 @@ impl Session {
         Ok(document)
     }
 
-    /// The verdict on a document: reports everything that [`Session::validate`] finds, and counts it.
+    /// Checks a document as [`Session::validate`] does, reports all diagnostics and counts them.
     pub async fn verdict(
         &self,
         named: &NamedDocument,
@@ -232,7 +234,7 @@ impl Session {
         let mut counting = Counting { frontend, errors: 0, warnings: 0 };
         let (mut document, given) = self.check_given(source, inputs, &mut counting).await?;
         if named.folder.is_some() {
-            // The inputs are meant for the documents of the folder that declare them.
+            // The inputs are meant for those documents of the folder that declare them.
             document.found.retain(|one| one.code.name != dialects::codes::UNDECLARED_VARIABLE.name);
         }
         document.check_offline(&given).await;

@@ -1,4 +1,5 @@
-//! Hosted packages from the configuration to a session: a host in process, whose packages keep objects in memory.
+//! Tests of hosted packages, from the configuration to a session. The host runs in process; its packages keep objects
+//! in memory.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -30,18 +31,18 @@ const PLUGIN: &str = "[plugins.sky]\nkind = \"pulumi\"\npath = \"bin/sky\"\n";
 const KITES: &str = "version: 2023-04-20\nresources:\n  a: {type: sky/kite, spec: {name: a}}\n  \
                      b: {type: sky/kite, spec: {name: b}}\n  c: {type: sky/kite, spec: {name: c}}\n";
 
-/// What happened in a host.
+/// The calls to a host.
 #[derive(Default)]
 struct Counts {
     opened: AtomicUsize,
     configured: AtomicUsize,
     closed: AtomicUsize,
-    /// Tasks of the host that run.
+    /// The running tasks of the host.
     tasks: AtomicUsize,
 }
 
 impl Counts {
-    /// Opened, configured, closed.
+    /// The numbers of opened, configured and closed sessions.
     fn all(&self) -> [usize; 3] {
         [&self.opened, &self.configured, &self.closed].map(|count| count.load(Ordering::SeqCst))
     }
@@ -55,7 +56,7 @@ type Objects = Arc<Mutex<IndexMap<Name, Value>>>;
 struct Host {
     objects: Objects,
     counts: Arc<Counts>,
-    /// Why packages cannot be opened.
+    /// The error of opening a package; `None` if packages can be opened.
     broken: Arc<Mutex<Option<String>>>,
     packages: Arc<Mutex<Vec<HostedPackage>>>,
 }
@@ -71,7 +72,7 @@ impl Host {
         Arc::new(Installed { hosts, ..Installed::clone(&testkit::installed()) })
     }
 
-    /// Starts a task, as a host starts a process and watches it.
+    /// Opens a package and starts a task, as a real host starts and watches a process.
     fn open(&self, package: HostedPackage) -> Result<Arc<dyn Provider>, ProviderError> {
         self.counts.opened.fetch_add(1, Ordering::SeqCst);
         self.packages.lock().unwrap().push(package);
@@ -91,7 +92,7 @@ impl Host {
     }
 }
 
-/// Counts a task as long as it runs.
+/// Counts a task while it runs.
 struct Running(Arc<Counts>);
 
 impl Running {
@@ -162,7 +163,7 @@ impl provider::Session for Sky {
     }
 }
 
-/// Keeps the diagnostics.
+/// A front end that collects the diagnostics.
 #[derive(Default)]
 struct Watcher(Vec<Diagnostic>);
 
@@ -175,13 +176,13 @@ impl Frontend for Watcher {
 }
 
 impl Watcher {
-    /// The diagnostics: code, message, notes.
+    /// The code, message and notes of each diagnostic.
     fn said(&self) -> Vec<(&'static str, &str, &[String])> {
         self.0.iter().map(|one| (one.code.name, one.message.as_str(), one.notes.as_slice())).collect()
     }
 }
 
-/// A configuration file in a folder.
+/// Writes a configuration file into a folder and loads it.
 fn config(folder: &Path, text: &str) -> Result<Config, Error> {
     std::fs::write(folder.join("cyan.toml"), text).unwrap();
     Config::load(None, folder)

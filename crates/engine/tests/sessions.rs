@@ -1,4 +1,4 @@
-//! What a session returns to a front end without a terminal, and its machine forms.
+//! Tests of the results of a session for a front end without a terminal, and of their JSON forms.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -174,7 +174,7 @@ fn a_whole_state_moves_with_its_history() {
         assert_eq!(restored, HistoryRestored::Whole { operations: 1 });
         assert_eq!(to.history(&shop, 10).await.unwrap().operations.len(), 1);
 
-        // The same history is not taken over twice, also if its instance manages nothing any more.
+        // The same history is not imported twice, even if its instance manages nothing any more.
         let state_edit = Some(StateEdit::Remove(vec!["till".parse().unwrap()]));
         let planned = to
             .stage_state(shop.clone(), Options { state_edit, refresh: false, ..Options::default() }, &mut frontend)
@@ -241,7 +241,7 @@ fn a_document_is_formatted_without_being_written() {
     assert!(broken.text.is_none() && broken.found.has_errors());
 }
 
-/// When the virtual clock of a program begins.
+/// The start time of the virtual clock, in seconds since 1970 UTC.
 const NOON: i64 = 1_700_000_000;
 
 #[test]
@@ -291,7 +291,7 @@ fn the_plan_of_an_automatic_rollback_reports_its_events() {
         let begins = events.iter().position(|one| is_rollback(&one.event)).unwrap();
         let read = events[begins..].iter().find(|one| matches!(&one.event, SessionEvent::Reading(_))).unwrap();
         assert_eq!(json::envelope(read, None)["address"], "till");
-        // The plan of the rollback was not shown, so that its steps have no numbers.
+        // The plan of the rollback was not shown, so its steps have no numbers.
         let mut steps = Vec::new();
         for one in events {
             let SessionEvent::Operation(event) = &one.event else { continue };

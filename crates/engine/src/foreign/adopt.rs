@@ -1,4 +1,4 @@
-//! Adopts a stack that another tool has exported: its documents become files, its resources are taken over by a plan.
+//! Adopts a stack that another tool has exported: its documents become files, and a plan adopts its resources.
 //!
 //! Not here: how existing resources become managed (`plan::imports`).
 
@@ -13,12 +13,12 @@ use crate::inputs::Inputs;
 use crate::phases::Options;
 use crate::stage::StageRequest;
 
-/// What became of a file of an export.
+/// The result of writing a file of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaidOut {
     /// It was written.
     Written,
-    /// It existed, and was not changed: a user may have corrected it.
+    /// The file existed and was kept: the user may have corrected it.
     Present,
 }
 
@@ -28,7 +28,7 @@ pub fn read(form: &dyn Form, text: &str) -> Result<ForeignStack, Error> {
     form.read(&tree).map_err(|what| unusable(form, what, None))
 }
 
-/// Writes a file of an export below the current folder, unless it exists. Refuses a name that leads out of the folder.
+/// Writes a file of an export below the current folder, unless the file exists. Refuses a path outside of the folder.
 pub fn lay_out(form: &dyn Form, name: &str, text: &str) -> Result<LaidOut, Error> {
     let path = Path::new(name);
     if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -47,7 +47,8 @@ pub fn lay_out(form: &dyn Form, name: &str, text: &str) -> Result<LaidOut, Error
 }
 
 impl ForeignStack {
-    /// The request that deploys the document of the stack and adopts its resources. The instance is still to be set.
+    /// Returns the request that deploys the document of the stack and adopts its resources. The caller sets the
+    /// instance.
     pub fn request(self, source: DocumentSource) -> StageRequest {
         let environments = self.environment.into_iter().map(Into::into).collect();
         let inputs = Inputs { written: Vec::new(), environments };
@@ -56,7 +57,7 @@ impl ForeignStack {
     }
 }
 
-/// The error for an export that cannot be imported. `what` is a phrase about the format.
+/// Returns the error for an export that cannot be imported. `what` is a phrase about the format.
 fn unusable(form: &dyn Form, what: String, help: Option<&str>) -> Error {
     Error::Unfit { name: format!("the {} form", form.name()), what, help: help.map(str::to_owned) }
 }

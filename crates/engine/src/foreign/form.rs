@@ -1,4 +1,4 @@
-//! What a form of another tool is.
+//! The trait for state formats of other tools.
 
 use crate::phases::Taken;
 use crate::phases::generation::SavedGeneration;
@@ -6,53 +6,53 @@ use dialects::Dialects;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
 
-/// What is written of an instance.
+/// An instance to export.
 pub struct Whole<'a> {
     /// Its name.
     pub instance: &'a InstanceName,
-    /// What is true now.
+    /// The current state.
     pub snapshot: &'a Snapshot,
-    /// The documents and inputs of the last operation that ended well.
+    /// The documents and inputs of the last successful operation.
     pub kept: &'a SavedGeneration,
-    /// The languages of documents.
+    /// The dialects.
     pub dialects: &'a Dialects,
     /// Whether secrets are written in clear.
     pub reveal: bool,
 }
 
-/// What was written.
+/// An exported instance.
 pub struct Written {
-    /// The whole.
+    /// The document of the other tool.
     pub tree: Json,
-    /// The secrets that are not in it, as they are called.
+    /// The names of the secrets that the export leaves out.
     pub left_out: Vec<String>,
 }
 
-/// What another tool has stored of the resources that it managed.
+/// A stack that another tool has exported.
 pub struct ForeignStack {
-    /// What it is called.
+    /// The name of the stack.
     pub instance: String,
     /// The name of its document among the files.
     pub document: String,
-    /// The name of the environment that is given along, among the files.
+    /// The name of its environment among the files.
     pub environment: Option<String>,
-    /// Everything that is read, by name.
+    /// All texts of the stack, by name.
     pub files: Vec<(String, String)>,
-    /// The resources.
+    /// The resources to adopt.
     pub resources: Vec<Taken>,
 }
 
-/// A form of another tool.
+/// A state format of another tool.
 pub trait Form: Sync {
-    /// What `--as` calls it.
+    /// The name of the format for `--as`.
     fn name(&self) -> &'static str;
 
-    /// Whether a text is of this form.
+    /// Whether a text has this format.
     fn recognises(&self, tree: &Json) -> bool;
 
-    /// Reads the stack of the other tool. The error is a phrase that says why it cannot be used.
+    /// Reads the stack of the other tool. An error is a phrase that says why the stack cannot be used.
     fn read(&self, tree: &Json) -> Result<ForeignStack, String>;
 
-    /// Writes an instance. None if it is not of a language that the other tool reads.
+    /// Writes an instance. Returns `None` if the other tool cannot read its dialect.
     fn write(&self, whole: &Whole<'_>) -> Option<Written>;
 }

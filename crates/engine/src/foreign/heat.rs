@@ -1,8 +1,8 @@
-//! What `openstack stack abandon` prints, and `stack adopt` takes: a stack with its template, environment, files, and
-//! the ids of its resources; nested stacks as Heat nests them.
+//! The format that `openstack stack abandon` prints and `stack adopt` reads: a stack with its template, environment,
+//! files, and the ids of its resources. Nested stacks are nested as in Heat.
 //!
-//! A hidden parameter and whatever a resource keeps secret are left out unless they are to be revealed: Heat has no
-//! form for a sealed value.
+//! Hidden parameters and secret values of resources are left out unless they are to be revealed: Heat has no format for
+//! a sealed value.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use state::{Record, StatusOp, StatusWord};
 use super::form::{ForeignStack, Form, Whole, Written};
 use crate::json;
 
-/// The form.
+/// The format of an abandoned stack.
 pub(super) struct Abandoned;
 
-/// Sections of an environment that are maps; later files win entry by entry.
+/// Sections of an environment that are maps. Entries of later files override those of earlier files.
 const SECTIONS: [&str; 3] = ["parameter_defaults", "resource_registry", "parameters"];
 
 impl Form for Abandoned {
@@ -37,7 +37,7 @@ impl Form for Abandoned {
         let instance = tree.get("name").and_then(Json::as_str).ok_or("has no name")?.to_owned();
         let given = tree.get("files").and_then(Json::as_object).cloned().unwrap_or_default();
         let local: Vec<(String, String)> = given.keys().map(|name| (name.clone(), local(name))).collect();
-        // Heat's client names files by where they were on the machine that created the stack.
+        // Heat's client names files by their URLs on the machine that created the stack.
         let renamed = |text: String| {
             local.iter().filter(|(from, to)| from != to).fold(text, |text, (from, to)| text.replace(from.as_str(), to))
         };
@@ -72,7 +72,7 @@ impl Form for Abandoned {
         template.get("heat_template_version")?;
         let mut writer = Writer { whole, left_out: Vec::new(), below: BTreeMap::new() };
         for (address, record) in &whole.snapshot.records {
-            // Links and what is on its way out are no resources of Heat's.
+            // Heat has no links, and deleted resources are not part of the stack.
             if address.link.is_none() && record.status.word != StatusWord::Gone {
                 writer.below.entry(address.path.to_vec()).or_default().push((address.clone(), record.clone()));
             }
@@ -84,10 +84,10 @@ impl Form for Abandoned {
     }
 }
 
-/// Sections of an environment that have a meaning to its reader.
+/// Sections of an environment that are imported.
 const KEPT: [&str; 4] = ["parameters", "parameter_defaults", "resource_registry", "encrypted_param_names"];
 
-/// Whether a section says nothing. Heat writes the section of single resources into every registry.
+/// Whether a section has no content. Heat writes a `resources` entry into every registry.
 fn is_empty(section: &Json) -> bool {
     match section {
         Json::Object(entries) => entries.iter().all(|(name, said)| name == "resources" && is_empty(said)),
@@ -96,7 +96,7 @@ fn is_empty(section: &Json) -> bool {
     }
 }
 
-/// What a file is called here: where it was on another machine means nothing.
+/// Returns the name of a file below the current folder. A URL of another machine is reduced to its last segment.
 fn local(name: &str) -> String {
     match name.contains("://") {
         true => name.rsplit('/').next().unwrap_or(name).to_owned(),
@@ -104,7 +104,7 @@ fn local(name: &str) -> String {
     }
 }
 
-/// The resources of a stack, those of nested stacks included.
+/// Collects the resources of a stack and of its nested stacks.
 fn resources(stack: &Json, path: &[Name], found: &mut Vec<Taken>) {
     for (name, resource) in stack.get("resources").and_then(Json::as_object).into_iter().flatten() {
         if resource.get("resources").is_some_and(Json::is_object) {
@@ -120,10 +120,10 @@ fn resources(stack: &Json, path: &[Name], found: &mut Vec<Taken>) {
     }
 }
 
-/// The dialect of what is written.
+/// The dialect of exported instances.
 const DIALECT: &str = "hot";
 
-/// A text as the dialect reads it.
+/// Parses a text with the rules of the dialect.
 fn data(dialects: &Dialects, text: &str) -> Option<Value> {
     dialects.get(DIALECT)?.data(text)
 }
@@ -131,12 +131,12 @@ fn data(dialects: &Dialects, text: &str) -> Option<Value> {
 struct Writer<'a> {
     whole: &'a Whole<'a>,
     left_out: Vec<String>,
-    /// What stands in each document, by the children that lead to it.
+    /// The resources of each document, by the path of its children.
     below: BTreeMap<Vec<Name>, Vec<(Address, std::sync::Arc<Record>)>>,
 }
 
 impl Writer<'_> {
-    /// A stack with everything below it.
+    /// Writes a stack with its resources and nested stacks.
     fn stack(&mut self, path: &[Name], template: &Value, environment: Option<Json>) -> Map<String, Json> {
         let own = self.below.get(path).cloned().unwrap_or_default();
         let mut resources = Map::new();
@@ -167,7 +167,7 @@ impl Writer<'_> {
         tree.insert("id".into(), json!(id));
         tree.insert("action".into(), json!(action));
         tree.insert("status".into(), json!(status));
-        // Of a stack that a resource makes up Heat knows all of this from the resource.
+        // A stack without a template is generated from a resource, which has all this information.
         if !template.is_null() {
             tree.insert("template".into(), json::value(template, true));
         }
@@ -184,7 +184,7 @@ impl Writer<'_> {
         let written = type_of(template, &address.name);
         let mut data = Map::new();
         for (name, value) in record.outputs.as_map().into_iter().flat_map(|fields| fields.iter()) {
-            // What the template says is known from that; Heat keeps texts alone.
+            // Inputs are in the template. Heat stores only texts.
             let is_id = value.as_text() == Some(record.id.as_ref());
             if record.inputs.get(name).is_some() || value.is_null() || is_id {
                 continue;
@@ -218,7 +218,7 @@ impl Writer<'_> {
         })
     }
 
-    /// What was given: parameters as they were merged, the rest of the environments one laid over the other.
+    /// Merges the environment files. Parameters of the request override those of the files.
     fn environment(&mut self, template: &Value) -> Json {
         let mut sections: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         let mut hidden: Vec<String> = Vec::new();
@@ -269,7 +269,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Everything that the templates read.
+    /// Returns the files that the templates read.
     fn files(&self) -> Json {
         let answers = &self.whole.kept.answers;
         let mut files = Map::new();
@@ -286,7 +286,7 @@ impl Writer<'_> {
         Json::Object(files)
     }
 
-    /// The template that a type names.
+    /// Returns the template whose path is used as a type.
     fn document(&self, path: &str) -> Option<Value> {
         let documents = &self.whole.kept.answers.documents;
         let child = documents.values().find(|child| child.request.path.as_ref() == path)?;
@@ -294,13 +294,13 @@ impl Writer<'_> {
     }
 }
 
-/// The type of a resource as its template has it; empty where the template does not name it.
+/// The type of a resource in its template; empty if the template does not declare the resource.
 fn type_of(template: &Value, name: &str) -> Name {
     let declared = template.get("resources").and_then(|all| all.get(name)).and_then(|one| one.get("type"));
     declared.and_then(Value::as_text).unwrap_or_default().into()
 }
 
-/// Heat's action and status of a resource.
+/// Returns Heat's action and status of a resource.
 fn state_of(record: &Record) -> (&'static str, &'static str) {
     let action = match record.status.op {
         StatusOp::Create => "CREATE",
@@ -315,7 +315,7 @@ fn state_of(record: &Record) -> (&'static str, &'static str) {
     (action, status)
 }
 
-/// Heat's action and status of a stack, from those of its resources.
+/// Returns Heat's action and status of a stack, derived from its resources.
 fn overall<'r>(records: impl Iterator<Item = &'r Record>) -> (&'static str, &'static str) {
     let mut whole = ("CREATE", "COMPLETE");
     for (action, status) in records.map(state_of) {

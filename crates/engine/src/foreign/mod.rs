@@ -1,6 +1,6 @@
-//! States in the forms of other tools. Each form is a file of this folder and a line in [`FORMS`].
+//! State formats of other tools. Each format is a file of this folder and a line in [`FORMS`].
 //!
-//! Not here: our own form (`state::Exported`); how the resources become managed (`engine`).
+//! Not here: the format of this program (`state::Exported`); how the resources become managed (`engine`).
 
 mod adopt;
 mod form;
@@ -12,10 +12,10 @@ pub use self::adopt::{LaidOut, lay_out, read};
 pub use self::form::{ForeignStack, Form, Whole, Written};
 use crate::error::Error;
 
-/// Every known form.
+/// All known formats.
 pub const FORMS: &[&dyn Form] = &[&heat::Abandoned];
 
-/// The form of that name.
+/// Returns the format with a name.
 pub fn form(name: &str) -> Result<&'static dyn Form, Error> {
     FORMS.iter().find(|form| form.name() == name).copied().ok_or_else(|| {
         let known: Vec<&str> = FORMS.iter().map(|form| form.name()).collect();
@@ -23,7 +23,7 @@ pub fn form(name: &str) -> Result<&'static dyn Form, Error> {
     })
 }
 
-/// The form that a text is of.
+/// Returns the format of a text; `None` if the text has none of the known formats.
 pub fn recognised(text: &str) -> Option<&'static dyn Form> {
     let tree: Json = serde_json::from_str(text).ok()?;
     FORMS.iter().find(|form| form.recognises(&tree)).copied()

@@ -4,10 +4,10 @@ use serde_json::{Value as Json, json};
 
 use super::picture::{ElementKind, Picture};
 
-/// The most common reason. DOT and Mermaid draw it as a solid arrow without a label.
+/// The most common kind of dependency. DOT and Mermaid draw it as a solid arrow without a label.
 const COMMON_REASON: &str = "reads";
 
-/// One line for each element, and below it what it needs. An element follows what it needs.
+/// Prints one line for each element, followed by its dependencies. Dependencies come before their dependents.
 pub fn to_text(picture: &Picture) -> String {
     let mut text = String::new();
     for element in picture.order.iter().map(|at| &picture.elements[*at]) {
@@ -78,7 +78,8 @@ pub fn to_mermaid(picture: &Picture) -> String {
     text
 }
 
-/// A label for Mermaid, which reads HTML and special characters: all but letters, digits and a few others are escaped.
+/// Escapes a label for Mermaid, which interprets HTML and special characters: everything except letters, digits and a
+/// few others.
 fn escaped_for_mermaid(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -91,7 +92,7 @@ fn escaped_for_mermaid(text: &str) -> String {
     escaped
 }
 
-/// The graph for machines.
+/// The graph as JSON.
 pub fn to_json(picture: &Picture) -> Json {
     let nodes: Vec<Json> = picture
         .elements

@@ -1,63 +1,64 @@
-//! Where the boxes of a graph stand and how its arrows run: a pure function from sizes and arrows to positions.
+//! The layout of a graph: a pure function from box sizes and arrows to positions of boxes and routes of arrows.
 //!
-//! The layered way: arrows run from left to right, so each box stands in a column right of all boxes that point at it.
-//! Within the columns boxes are ordered so that few arrows cross, and then moved towards what they are joined to.
-//! Parts without a way between them are laid out alone and packed in rows; boxes without any arrow share a grid.
+//! The algorithm is layered graph drawing. Arrows run from left to right, so each box is in a column right of all boxes
+//! that point at it. Within the columns boxes are ordered to reduce crossings, and then moved towards their neighbours.
+//! Connected components are laid out separately and packed in rows. Boxes without arrows share a grid.
 //!
 //! ```text
 //! arrows ── parts ──> ranks ──> stops ──> order ──> heights ──> packing
 //! ```
 //!
-//! Work grows with boxes and arrows: the number of sweeps is fixed, and so is the number of stops for each of them.
+//! Work is linear in the number of boxes and arrows: the number of sweeps is fixed, and the number of stops is limited.
 //!
 //! Not here: text, colours, files (`svg`).
 
 use std::collections::HashMap;
 
-/// How large a box is.
+/// The size of a box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Size {
-    /// From left to right.
+    /// The width.
     pub(crate) width: f64,
-    /// From top to bottom.
+    /// The height.
     pub(crate) height: f64,
 }
 
-/// A place: right of and below the upper left corner.
+/// A position relative to the upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
-    /// To the right.
+    /// The distance to the right.
     pub(crate) x: f64,
-    /// Downwards.
+    /// The distance downwards.
     pub(crate) y: f64,
 }
 
-/// Where everything is.
+/// The positions of boxes and arrows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
-    /// How much room all of it takes.
+    /// The size of the drawing.
     pub(crate) size: Size,
     /// The upper left corner of each box, in the order of the sizes.
     pub(crate) boxes: Vec<Point>,
-    /// The points that each arrow passes, in the order of the arrows. From the first to the second, the third to the
-    /// fourth, ... it runs level within a column; it leaves the first to the right and reaches the last from the left.
+    /// The points of each arrow, in the order of the arrows. The segments from the first point to the second, from the
+    /// third to the fourth, ... are horizontal and within a column. An arrow leaves its first point to the right and
+    /// reaches its last point from the left.
     pub(crate) routes: Vec<Vec<Point>>,
 }
 
-/// Between two columns.
+/// The distance between two columns.
 const COLUMN_GAP: f64 = 72.0;
-/// Between two boxes of a column, and between parts.
+/// The distance between two boxes of a column, and between parts.
 const GAP: f64 = 18.0;
-/// Between an arrow that passes through a column and what stands there.
+/// The distance between an arrow that passes through a column and the items of the column.
 const LANE_GAP: f64 = 10.0;
-/// How often the order in the columns is improved, and how often the heights are.
+/// The number of sweeps that improve the order in the columns, and of sweeps that improve the heights.
 const SWEEPS: usize = 12;
-/// How much wider than high a drawing may become by placing parts beside each other.
+/// The target ratio of width to height when parts are packed.
 const ASPECT: f64 = 1.5;
 
 /// Lays out boxes and arrows between them, each from one box to another by their positions.
 ///
-/// The same arguments give the same layout. Arrows may go round in circles: those that close one run backwards.
+/// The same arguments give the same layout. Arrows may form cycles: the arrows that close a cycle run backwards.
 pub(crate) fn layout(sizes: &[Size], arrows: &[(usize, usize)]) -> Layout {
     let mut boxes = vec![Point { x: 0.0, y: 0.0 }; sizes.len()];
     let mut routes = vec![Vec::new(); arrows.len()];
@@ -79,20 +80,20 @@ pub(crate) fn layout(sizes: &[Size], arrows: &[(usize, usize)]) -> Layout {
     Layout { size, boxes, routes }
 }
 
-/// Boxes that are joined by arrows, and those arrows.
+/// A connected component: boxes and the arrows between them.
 struct Part {
     nodes: Vec<usize>,
     arrows: Vec<usize>,
 }
 
-/// A part with places of its own.
+/// A part with positions relative to its own corner.
 struct PlacedPart {
     size: Size,
     boxes: Vec<(usize, Point)>,
     routes: Vec<(usize, Vec<Point>)>,
 }
 
-/// The parts in the order of their first boxes, and the boxes without an arrow.
+/// Returns the connected components in the order of their first boxes, and the boxes without arrows.
 fn parts(count: usize, arrows: &[(usize, usize)]) -> (Vec<Part>, Vec<usize>) {
     let mut near: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (from, to) in arrows {
@@ -131,22 +132,22 @@ fn parts(count: usize, arrows: &[(usize, usize)]) -> (Vec<Part>, Vec<usize>) {
     (parts, alone)
 }
 
-/// Something that stands in a column: a box, or the place where arrows to one box pass.
+/// An item of a column: a box, or a stop, which is the point where arrows to one box cross the column.
 #[derive(Clone, Copy)]
 struct Item {
     rank: usize,
-    /// The box; of a stop the one that its arrows lead to.
+    /// The box; for a stop, the box that its arrows lead to.
     node: usize,
     is_stop: bool,
     height: f64,
 }
 
-/// A part while it is laid out.
+/// A part during its layout.
 struct Layered {
     items: Vec<Item>,
     /// The items of each column from top to bottom.
     columns: Vec<Vec<usize>>,
-    /// Items of the next column that an item is joined to, and of the previous one.
+    /// The neighbours of each item in the next column; `left` has those in the previous column.
     right: Vec<Vec<usize>>,
     left: Vec<Vec<usize>>,
 }
@@ -177,7 +178,7 @@ fn draw(part: &Part, sizes: &[Size], arrows: &[(usize, usize)]) -> PlacedPart {
     let routes = part.arrows.iter().zip(joined.iter().zip(passes));
     let routes = routes.map(|(arrow, ((from, to), stops))| {
         let start = place(*from).x + sizes[part.nodes[*from]].width;
-        // Stay level up to the edge of the widest box in the column. An earlier bend would run behind that box.
+        // Stay horizontal up to the edge of the widest box in the column. An earlier bend would run behind that box.
         let mut points = [start, columns[ranks[*from]].1].map(|x| Point { x, y: center(*from) }).to_vec();
         for stop in stops {
             let (left, right) = columns[layered.items[stop].rank];
@@ -190,8 +191,8 @@ fn draw(part: &Part, sizes: &[Size], arrows: &[(usize, usize)]) -> PlacedPart {
     PlacedPart { size: Size { width: (x - COLUMN_GAP).max(0.0), height: end - top }, boxes, routes }
 }
 
-/// The column of each box: as far left as the boxes that point at it allow. A box without incoming arrows is next to
-/// the boxes that it points at.
+/// Returns the column of each box: as far left as its incoming arrows allow. A box without incoming arrows is directly
+/// before the boxes that it points at.
 fn ranks(count: usize, joined: &[(usize, usize)]) -> Vec<usize> {
     let mut out: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut waits = vec![0_usize; count];
@@ -206,7 +207,7 @@ fn ranks(count: usize, joined: &[(usize, usize)]) -> Vec<usize> {
     let mut next_forced = 0;
     loop {
         let Some(node) = ready.pop() else {
-            // All remaining boxes are on cycles or behind them: open one at its first box.
+            // All remaining boxes are on cycles or behind them: break the cycle at the first box.
             let Some(forced) = (next_forced..count).find(|node| !placed[*node]) else { break };
             next_forced = forced + 1;
             ready.push(forced);
@@ -235,8 +236,8 @@ fn ranks(count: usize, joined: &[(usize, usize)]) -> Vec<usize> {
 }
 
 impl Layered {
-    /// Puts boxes and stops into columns. Arrows to one box share their stops, and there are no more of them than a few
-    /// for each box and arrow: what would need more runs straight. Also gives the stops of each arrow.
+    /// Puts boxes and stops into columns, and returns the stops of each arrow. Arrows to one box share their stops. The
+    /// number of stops is limited to a few for each box and arrow; arrows beyond the limit run straight.
     fn new(heights: &[f64], ranks: &[usize], joined: &[(usize, usize)]) -> (Layered, Vec<Vec<usize>>) {
         let mut items: Vec<Item> = heights
             .iter()
@@ -287,8 +288,8 @@ impl Layered {
         (layered, passes)
     }
 
-    /// Orders each column by the middle of what its items are joined to, from left to right and back; the order with
-    /// the fewest crossings stays.
+    /// Orders each column by the mean position of the neighbours of its items, from left to right and back. Keeps the
+    /// order with the fewest crossings.
     fn order(&mut self) {
         let mut places = vec![0.0; self.items.len()];
         let mut best = (self.crossings(&mut places), self.columns.clone());
@@ -318,7 +319,7 @@ impl Layered {
         self.columns = best.1;
     }
 
-    /// How often arrows cross between neighbouring columns, by counting inversions with a binary indexed tree.
+    /// Counts the crossings between neighbouring columns: inversions, counted with a binary indexed tree.
     fn crossings(&self, places: &mut [f64]) -> u64 {
         let mut crossings = 0;
         for pair in self.columns.windows(2) {
@@ -351,7 +352,8 @@ impl Layered {
         crossings
     }
 
-    /// The height of each item's middle: near what it is joined to, with room between neighbours.
+    /// Returns the vertical centre of each item: near its neighbours, with the minimum distance between items of a
+    /// column.
     fn heights(&self) -> Vec<f64> {
         let mut centers = vec![0.0; self.items.len()];
         for column in &self.columns {
@@ -386,7 +388,7 @@ impl Layered {
         centers
     }
 
-    /// The middles of a column's items if they stand as close as they may.
+    /// Returns the centres of a column's items at their minimum distances.
     fn offsets(&self, column: &[usize]) -> Vec<f64> {
         let mut offsets = Vec::with_capacity(column.len());
         let mut y = 0.0;
@@ -413,8 +415,8 @@ fn mean(items: &[usize], of: &[f64]) -> Option<f64> {
     (!items.is_empty()).then(|| items.iter().map(|item| of[*item]).sum::<f64>() / items.len() as f64)
 }
 
-/// The places nearest to the wanted ones (by least squares) that keep the order and the distances of `offsets`:
-/// neighbours that would stand too close are pooled and moved together.
+/// Returns the positions nearest to the wanted ones (by least squares) that keep the order and the distances of
+/// `offsets`. Neighbours that would be too close are pooled and moved together.
 fn spread(wanted: &[f64], offsets: &[f64]) -> Vec<f64> {
     let mut pools: Vec<(f64, usize)> = Vec::with_capacity(wanted.len());
     for (wanted, offset) in wanted.iter().zip(offsets) {
@@ -429,7 +431,7 @@ fn spread(wanted: &[f64], offsets: &[f64]) -> Vec<f64> {
     shifts.zip(offsets).map(|(shift, offset)| shift + offset).collect()
 }
 
-/// Boxes without arrows, in rows.
+/// Arranges boxes without arrows in rows.
 fn grid(nodes: &[usize], sizes: &[Size]) -> PlacedPart {
     let width = nodes.iter().map(|node| sizes[*node].width).fold(0.0, f64::max) + GAP;
     let height = nodes.iter().map(|node| sizes[*node].height).fold(0.0, f64::max) + GAP;
@@ -474,7 +476,7 @@ mod tests {
         layout(&vec![BOX; count], arrows)
     }
 
-    /// Boxes that overlap; sorted by their left sides, so that each is compared with its column alone.
+    /// Counts overlapping boxes. Sorts them by their left sides, so that only boxes of one column are compared.
     fn overlaps(layout: &Layout) -> usize {
         let mut boxes = layout.boxes.clone();
         boxes.sort_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
@@ -511,7 +513,7 @@ mod tests {
 
     #[test]
     fn a_tree_has_no_crossings() {
-        // The children of each box are far from each other in the order of the document.
+        // The children of each box are far from each other in document order.
         let shuffled = (1..31_usize).map(|at| at * 7 % 31);
         let arrows: Vec<(usize, usize)> = shuffled.map(|at| (at, (at - 1) / 2)).collect();
         let heights = vec![40.0; 31];
@@ -544,7 +546,7 @@ mod tests {
 
     #[test]
     fn stops_stay_in_step_with_a_large_graph() {
-        // A long chain in which each box also points half the way down: n^2/4 stops without a limit.
+        // A long chain in which each box also points at the box half way down: n^2/4 stops without a limit.
         let count = 2_000;
         let arrows: Vec<(usize, usize)> =
             (1..count).flat_map(|at| [(at, at - 1), (at, at / 2)]).filter(|(from, to)| from != to).collect();

@@ -1,6 +1,6 @@
-//! The graph of a document: as text, in the languages of Graphviz and Mermaid, as an SVG drawing, and for machines.
+//! The graph of a document, as text, DOT, Mermaid, SVG and JSON.
 //!
-//! Arrows lead from an element to what it needs, in every form.
+//! In every format, arrows lead from an element to its dependencies.
 
 mod forms;
 mod layout;

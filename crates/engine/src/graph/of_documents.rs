@@ -1,4 +1,4 @@
-//! The picture of documents: each element, and what it needs.
+//! Makes the picture of documents: all elements and their dependencies.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,10 +6,10 @@ use crate::phases::{Documents, EdgeKind, GraphNode};
 
 use super::picture::{Element, ElementKind, Picture};
 
-/// The picture of documents.
+/// Returns the picture of documents.
 pub fn picture(documents: &Documents, title: String) -> Picture {
     let (graph, links) = (documents.graph(), documents.links());
-    // An input of a child that depends on nothing is like a variable of the root, which is not shown either.
+    // An input of a child without dependencies is like a variable of the root, which is not shown either.
     let idle = |node: &GraphNode| matches!(node, GraphNode::Input(_)) && graph.edges(*node).is_empty();
     let nodes: Vec<GraphNode> = graph.nodes().iter().copied().filter(|node| !idle(node)).collect();
     let places: HashMap<GraphNode, usize> = nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();
@@ -17,14 +17,14 @@ pub fn picture(documents: &Documents, title: String) -> Picture {
     let elements = nodes
         .iter()
         .map(|node| {
-            // Each once with its reason, in the order of the text.
+            // List each dependency once for each of its kinds, in document order.
             let mut seen = HashSet::new();
             let needs = graph.edges(*node).iter().filter_map(|edge| Some((*places.get(&edge.to)?, word(edge.kind))));
             let needs = needs.filter(|edge| seen.insert(*edge)).collect();
             if let GraphNode::Link(at) = node
                 && let Some(pair) = links.pairs().get(*at as usize)
             {
-                // A link has two ends, whatever it waits for.
+                // Show a link with its two ends only, not with its other dependencies.
                 let [a, b] = [GraphNode::Resource(pair.a), GraphNode::Resource(pair.b)];
                 let ty = Some(format!("{}::{}", pair.kind.a, pair.kind.b));
                 let name = documents.name_of(*node);

@@ -1,28 +1,28 @@
-//! What a drawing of a graph shows.
+//! The content of a drawing of a graph, independent of its format.
 
-/// What is drawn.
+/// The content of a drawing.
 pub struct Picture {
-    /// What the drawing is of, for people.
+    /// The title of the drawing.
     pub title: String,
     /// The elements in the order of the document.
     pub elements: Vec<Element>,
-    /// Positions of elements, what is needed first.
+    /// Positions of elements, dependencies first.
     pub order: Vec<usize>,
 }
 
-/// One element.
+/// An element of the graph.
 pub struct Element {
-    /// Its name, with the section where the name alone could be mistaken.
+    /// Its name, with its section if the name alone is ambiguous.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ElementKind,
-    /// Its type, where it has one.
+    /// Its type, if it has one.
     pub ty: Option<String>,
-    /// What it needs, and why.
+    /// Its dependencies, as positions in `elements`, each with its kind.
     pub needs: Vec<(usize, &'static str)>,
 }
 
-/// What an element is.
+/// The kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ElementKind {
     /// A resource.
@@ -38,7 +38,7 @@ pub enum ElementKind {
 }
 
 impl ElementKind {
-    /// The word for it in machine output.
+    /// The name of the kind in machine output.
     pub fn word(self) -> &'static str {
         match self {
             ElementKind::Resource => "resource",

@@ -1,4 +1,4 @@
-//! A graph as an SVG drawing that stands alone: no script, no font of its own, light or dark as its reader likes.
+//! A graph as a self-contained SVG drawing: no script, no embedded font, light or dark by the reader's preference.
 //!
 //! Not here: the positions of nodes and edges (`layout`).
 
@@ -7,13 +7,13 @@ use super::picture::{Element, ElementKind, Picture};
 
 const FONT: f64 = 13.0;
 const SMALL: f64 = 11.0;
-/// How wide a character is, as a part of the size of the font. All fonts of one width are close to it.
+/// The width of a character as a fraction of the font size. It is close to that of all monospace fonts.
 const CHARACTER: f64 = 0.602;
-/// From the text to the edge of its box.
+/// The distance from the text to the edge of its box.
 const PADDING: f64 = 12.0;
 const LINE: f64 = 17.0;
 const MARGIN: f64 = 24.0;
-/// Longer names are cut; the whole one shows when the pointer rests on the box.
+/// The maximum length of a name. Longer names are shortened; the tooltip of the box shows the full name.
 const LONGEST: usize = 36;
 
 const STYLE: &str = "
@@ -51,7 +51,7 @@ const STYLE: &str = "
     }
 ";
 
-/// The reasons of arrows in the order of the legend, each with the class that sets its dashes.
+/// The kinds of dependencies in the order of the legend, each with the class that sets the dashes of its arrows.
 const REASONS: [(&str, &str); 7] = [
     ("reads", "reads"),
     ("depends-on", "depends-on"),
@@ -62,7 +62,7 @@ const REASONS: [(&str, &str); 7] = [
     ("to", "end"),
 ];
 
-/// The drawing. The same picture gives the same text.
+/// Draws a picture. The same picture gives the same text.
 pub fn to_svg(picture: &Picture) -> String {
     let sizes: Vec<Size> = picture.elements.iter().map(size).collect();
     let needs = picture.elements.iter().enumerate();
@@ -151,7 +151,7 @@ fn draw(svg: &mut String, element: &Element, size: Size, at: Point) {
     svg.push_str("</g>\n");
 }
 
-/// A smooth line through the points: level within columns, bent between them.
+/// Returns a smooth line through the points: horizontal within columns, curved between them.
 fn path(points: &[Point]) -> String {
     let Some((first, rest)) = points.split_first() else { return String::new() };
     let mut path = format!("M{} {}", number(first.x), number(first.y));
@@ -163,7 +163,7 @@ fn path(points: &[Point]) -> String {
                 path.push_str(&format!(" L{x} {y}"));
             }
         } else {
-            // Also an arrow that runs backwards leaves to the right and comes from the left.
+            // An arrow that runs backwards also leaves to the right and arrives from the left.
             let bend = ((to.x - from.x) / 2.0).max(24.0);
             let (one, other) = (number(from.x + bend), number(to.x - bend));
             path.push_str(&format!(" C{one} {} {other} {y} {x} {y}", number(from.y)));
@@ -173,7 +173,7 @@ fn path(points: &[Point]) -> String {
     path
 }
 
-/// A line and a word for each reason that occurs, and how wide all of it is.
+/// Returns a line and a label for each kind of dependency that occurs, and the width of the legend.
 fn legend(arrows: &[(usize, usize, &str)]) -> (String, f64) {
     let mut reasons: Vec<&str> = REASONS.iter().map(|(reason, _)| *reason).collect();
     for (_, _, why) in arrows {
@@ -198,7 +198,7 @@ fn legend(arrows: &[(usize, usize, &str)]) -> (String, f64) {
     (svg, x)
 }
 
-/// How many characters wide a text is: those of the East count twice.
+/// Returns the width of a text in characters. East Asian wide characters count twice.
 fn columns(text: &str) -> f64 {
     let wide = |character: char| matches!(u32::from(character), 0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60 | 0x1f300..=0x1faff | 0x20000..=0x3fffd);
     text.chars().map(|character| if wide(character) { 2.0 } else { 1.0 }).sum()
@@ -208,14 +208,14 @@ fn shortened(text: &str) -> String {
     if text.chars().count() <= LONGEST {
         return text.to_owned();
     }
-    // Names that differ often differ at their ends.
+    // Keep the end: names often differ there.
     let head: String = text.chars().take(LONGEST / 2).collect();
     let count = text.chars().count();
     let tail: String = text.chars().skip(count - (LONGEST / 2 - 1)).collect();
     format!("{head}…{tail}")
 }
 
-/// Fit for an element or an attribute; characters that XML does not have are shown as missing.
+/// Escapes a text for an XML element or attribute. Replaces control characters by U+FFFD.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -232,7 +232,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// With one digit behind the point at most.
+/// Prints a number with at most one decimal.
 fn number(number: f64) -> String {
     let text = format!("{number:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)

@@ -1,4 +1,4 @@
-//! Every diagnostic code, and its page.
+//! All diagnostic codes, and lookup of a code by name.
 
 use diag::Code;
 use dialects::Dialects;
@@ -17,7 +17,7 @@ fn of_engine() -> impl Iterator<Item = &'static Code> {
     understand::check::codes::CODES.iter().chain(phases.into_iter().flatten()).chain(crate::codes::CODES).copied()
 }
 
-/// Every diagnostic code there is with these dialects, by name.
+/// All diagnostic codes with these dialects, sorted by name.
 pub fn diagnostic_codes(dialects: &Dialects) -> Vec<&'static Code> {
     let below = [syntax::CODES, expr::codes::CODES, provider::codes::CODES];
     let below = below.into_iter().flatten().copied();
@@ -26,7 +26,7 @@ pub fn diagnostic_codes(dialects: &Dialects) -> Vec<&'static Code> {
     all
 }
 
-/// The diagnostic code of a name. An unknown name is an error that proposes a similar one.
+/// Returns the diagnostic code with a name. The error for an unknown name proposes a similar one.
 pub fn diagnostic_code(name: &str, dialects: &Dialects) -> Result<&'static Code, Error> {
     let all = diagnostic_codes(dialects);
     all.iter().find(|code| code.name == name).copied().ok_or_else(|| Error::Usage {

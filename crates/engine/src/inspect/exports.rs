@@ -13,7 +13,7 @@ pub struct Exports {
     pub instance: InstanceName,
     /// The values by name.
     pub values: IndexMap<Name, Value>,
-    /// Whether an operation has failed since, so that the values are those of before.
+    /// Whether a later operation has failed, so that the values are out of date.
     pub are_old: bool,
 }
 
@@ -26,7 +26,7 @@ impl Session {
 }
 
 impl Exports {
-    /// One value. An unknown name is an error that proposes a similar one.
+    /// Returns one value. The error for an unknown name proposes a similar one.
     pub fn get(&self, name: &str) -> Result<&Value, Error> {
         self.values.get(name).ok_or_else(|| Error::Usage {
             message: format!("`{}` exports no `{name}`", self.instance),

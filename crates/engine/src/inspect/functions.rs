@@ -6,12 +6,12 @@ use expr::FunctionDef;
 use crate::error::Error;
 use crate::library::Library;
 
-/// Functions, all or those of one name.
+/// All functions, or the functions with one name.
 #[derive(Clone, Debug)]
 pub struct Functions<'l> {
     /// Functions of expressions.
     pub of_expressions: Vec<&'l FunctionDef>,
-    /// Functions that dialects have of their own, each with its dialect.
+    /// Functions of dialects, each with its dialect.
     pub of_dialects: Vec<(&'static str, Explained)>,
 }
 
@@ -26,7 +26,7 @@ impl Library {
         Functions { of_expressions: self.functions.iter().collect(), of_dialects }
     }
 
-    /// The functions of one name. An unknown name is an error that proposes a similar one.
+    /// Returns the functions with a name. The error for an unknown name proposes a similar one.
     pub fn functions_named(&self, name: &str) -> Result<Functions<'_>, Error> {
         let Functions { of_dialects: all, .. } = self.all_functions();
         let own = self.functions.get(name);

@@ -12,7 +12,7 @@ pub struct History {
     pub instance: InstanceName,
     /// Its operations, the newest first.
     pub operations: Vec<GenerationInfo>,
-    /// Whether an operation holds the instance. Only the newest one can still be running.
+    /// Whether an operation holds the lease of the instance. Only the newest operation can still be running.
     pub is_held: bool,
 }
 

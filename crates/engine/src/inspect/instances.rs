@@ -1,4 +1,4 @@
-//! The instances of a state at a glance.
+//! The list of the instances of a state.
 
 use state::{InstanceInfo, LeaseHolder, OperationOutcome};
 
@@ -8,14 +8,14 @@ use crate::session::Session;
 /// The instances of a state.
 #[derive(Clone, Debug)]
 pub struct Instances {
-    /// Those that were requested.
+    /// The requested instances.
     pub listed: Vec<InstanceInfo>,
-    /// The number of all that are destroyed, listed or not.
+    /// The number of destroyed instances, including those not listed.
     pub destroyed: usize,
 }
 
 impl Session {
-    /// The instances of the state; those that are destroyed only with `all`.
+    /// Returns the instances of the state; destroyed ones only with `all`.
     pub async fn instances(&self, all: bool) -> Result<Instances, Error> {
         let mut listed = self.reading().instances().await?;
         let destroyed = listed.iter().filter(|info| is_destroyed(info)).count();
@@ -26,18 +26,18 @@ impl Session {
     }
 }
 
-/// Whether the last operation has deleted everything.
+/// Whether the last operation deleted the whole instance.
 pub fn is_destroyed(info: &InstanceInfo) -> bool {
     matches!(&info.last, Some((_, Some(OperationOutcome::Gone))))
 }
 
-/// The status of an instance: its last operation, and how far that came.
+/// The status of an instance: its last operation and the outcome of that operation.
 pub fn status(info: &InstanceInfo) -> String {
     let held = info.holder.as_ref().is_some_and(LeaseHolder::holds);
     match &info.last {
         None => "new".to_owned(),
         Some((_, Some(OperationOutcome::Gone))) => "destroyed".to_owned(),
-        // It ended where it was to.
+        // The operation stopped at a breakpoint.
         Some((operation, Some(OperationOutcome::Interrupted))) if !info.waiting.is_empty() => {
             format!("{} waiting", operation.kind.word())
         }

@@ -1,7 +1,7 @@
-//! What requests return that change nothing: instances, what is known of one, its history; types, functions, codes
-//! and names.
+//! The results of read-only requests: instances, details of an instance, its history; types, functions, codes and
+//! names.
 //!
-//! Not here: their machine forms (`json`); tables and texts for people (the front end).
+//! Not here: their JSON forms (`json`); tables and texts for people (the front end).
 
 mod codes;
 mod exports;

@@ -8,14 +8,14 @@ use crate::document::Document;
 /// The sections of a document that expressions read.
 const SECTIONS: [&str; 5] = ["variables", "values", "datasources", "children", "resources"];
 
-/// Names by the path before them. The empty path has the names that an expression can begin with.
+/// Names by the path that precedes them. The empty path has the names that can begin an expression.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     below: IndexMap<String, Vec<String>>,
 }
 
 impl Names {
-    /// The names of a checked document; none if it has no meaning.
+    /// Collects the names of a checked document. A document without a blueprint has none.
     pub fn of(document: &Document) -> Names {
         let mut names = Names::default();
         let Some(checked) = &document.checked else { return names };
@@ -56,19 +56,19 @@ impl Names {
         }
     }
 
-    /// The start of the name that ends at `at`, and its completions.
+    /// Returns the start of the name that ends at `at`, and its completions.
     pub fn complete(&self, line: &str, at: usize) -> (usize, Vec<String>) {
         let before = line.get(..at).unwrap_or_default();
         let part = |character: char| character.is_alphanumeric() || "_-.[]".contains(character);
         let word = &before[before.trim_end_matches(part).len()..];
         let (path, begun) = word.rsplit_once('.').unwrap_or(("", word));
-        // An instance of `each` has the names of its template.
+        // A member of a template has the same fields as the template.
         let path = path.split('.').map(|step| step.split('[').next().unwrap_or(step)).collect::<Vec<_>>().join(".");
         let fitting = self.below.get(&path).into_iter().flatten().filter(|name| name.starts_with(begun));
         (at - begun.len(), fitting.cloned().collect())
     }
 
-    /// All readable names, by the sections that have any.
+    /// All readable names, by section. Sections without names are left out.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, &[String])> {
         SECTIONS.iter().filter_map(|section| Some((*section, self.below.get(*section)?.as_slice())))
     }

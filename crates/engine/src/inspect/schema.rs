@@ -6,17 +6,17 @@ use serde_json::Value as Json;
 use crate::error::Error;
 use crate::library::Library;
 
-/// Which types a JSON Schema contains. The default is all but those of large catalogues.
+/// The types that a JSON Schema contains. The default is all types except those of large catalogues.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SchemaTypes<'a> {
-    /// Names of types, groups and namespaces of large catalogues that it contains too.
+    /// Names of types, groups and namespaces of large catalogues to include.
     pub with: &'a [String],
-    /// Names of types, groups and namespaces that it leaves out.
+    /// Names of types, groups and namespaces to leave out.
     pub without: &'a [String],
 }
 
 impl Library {
-    /// The JSON Schema of a dialect. An unknown dialect or type is an error that proposes a similar one.
+    /// Returns the JSON Schema of a dialect. The error for an unknown dialect or type proposes a similar one.
     pub fn schema_of(&self, dialect: &str, types: SchemaTypes<'_>) -> Result<Json, Error> {
         let (catalogs, SchemaTypes { with, without }) = (&*self.catalogs, types);
         let Some(found) = self.dialects.get(dialect) else {
@@ -57,7 +57,7 @@ fn unknown_dialect<'a>(dialect: &str, names: impl Iterator<Item = &'a str>) -> E
     }
 }
 
-/// Whether a type is that one, or of that namespace or group: whole segments count.
+/// Whether a type has this name, or is in the namespace or group of this name. Only whole segments match.
 fn begins(name: &str, begin: &str) -> bool {
     name.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with("::"))
 }

@@ -1,4 +1,4 @@
-//! One instance, or a part of it: a resource, a child document, or what waits to be created.
+//! Details of an instance, or of a part of it: a resource, a child document, or a resource that waits to be created.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::session::Session;
 /// The maximum number of journal entries to search for the reason of a failure.
 const ENTRIES: usize = 100_000;
 
-/// What is known of an instance or of a part of it.
+/// The details of an instance or of a part of it.
 #[derive(Clone, Debug)]
 pub enum Details {
     /// The whole instance.
@@ -22,18 +22,18 @@ pub enum Details {
     Resource(ResourceDetails),
     /// A child document.
     Child(ChildDetails),
-    /// A resource or child that waits and has no record.
+    /// A waiting resource or child without a record.
     Pending(PendingDetails),
 }
 
 /// A whole instance.
 #[derive(Clone, Debug)]
 pub struct InstanceDetails {
-    /// The instance at a glance; `None` before its first commit.
+    /// The summary of the instance; `None` before its first commit.
     pub info: Option<InstanceInfo>,
     /// Its state.
     pub snapshot: Snapshot,
-    /// What waits in it.
+    /// Its waiting resources and children.
     pub waiting: Waiting,
 }
 
@@ -44,43 +44,43 @@ pub struct ResourceDetails {
     pub address: Address,
     /// Its record.
     pub record: Arc<Record>,
-    /// Why the last operation on it failed, if it did. Only looked up for a single resource.
+    /// The error of the last operation on it, if that failed. Only set in the details of a single resource.
     pub error: Option<String>,
-    /// Where it waits.
+    /// The breakpoint at which it waits.
     pub waiting: Option<Breakpoint>,
 }
 
 /// A child document.
 #[derive(Clone, Debug)]
 pub struct ChildDetails {
-    /// The includes that lead to it.
+    /// Its include path.
     pub place: Name,
     /// Its exports and metadata.
     pub record: ChildRecord,
-    /// Whether an operation has failed since, so that the exports are those of before.
+    /// Whether a later operation has failed, so that the exports are out of date.
     pub exports_old: bool,
     /// The resources in it and below it.
     pub resources: Vec<ResourceDetails>,
-    /// Where it waits.
+    /// The breakpoint at which it waits.
     pub waiting: Option<Breakpoint>,
 }
 
-/// What waits and has no record.
+/// A waiting resource or child without a record.
 #[derive(Clone, Debug)]
 pub enum PendingDetails {
     /// A resource.
     Resource(Pending),
     /// A child document.
     Child {
-        /// The includes that lead to it.
+        /// Its include path.
         place: Name,
-        /// Where it waits.
+        /// The breakpoint at which it waits.
         at: Breakpoint,
     },
 }
 
 impl Session {
-    /// What is known of an instance.
+    /// Returns the details of an instance.
     pub async fn details(&self, instance: &InstanceName) -> Result<InstanceDetails, Error> {
         let store = self.reading();
         let snapshot = store.load(instance).await?;
@@ -88,7 +88,7 @@ impl Session {
         Ok(InstanceDetails { info, snapshot, waiting })
     }
 
-    /// What is known of a resource, a link or a child document, by its address.
+    /// Returns the details of a resource, a link or a child document, by its address.
     pub async fn details_at(&self, instance: &InstanceName, place: &str) -> Result<Details, Error> {
         let store = self.reading();
         let snapshot = store.load(instance).await?;
@@ -131,7 +131,7 @@ fn resource(address: &Address, record: &Arc<Record>, waiting: &Waiting) -> Resou
     ResourceDetails { address: address.clone(), record: record.clone(), error: None, waiting: waiting.at(address) }
 }
 
-/// A child that has a record or resources.
+/// Returns the details of a child that has a record or resources.
 fn child(place: &str, snapshot: &Snapshot, waiting: &Waiting) -> Option<ChildDetails> {
     let path: Vec<Name> = place.split('/').map(Name::from).collect();
     let below = snapshot.records.iter().filter(|(address, _)| address.path.starts_with(path.as_slice()));
@@ -149,7 +149,7 @@ fn child(place: &str, snapshot: &Snapshot, waiting: &Waiting) -> Option<ChildDet
     })
 }
 
-/// The reason why the last operation on a resource failed, if it did.
+/// Returns the error of the last operation on a resource, if that failed.
 async fn last_error(
     store: &dyn Store,
     instance: &InstanceName,
@@ -166,17 +166,17 @@ async fn last_error(
     }))
 }
 
-/// Whether an address is that of a link itself, not of an end or a resource of it.
+/// Whether an address is that of a link itself, not of one of its ends or resources.
 pub fn is_link(address: &Address) -> bool {
     address.link.as_ref().is_some_and(|link| link.part.is_none())
 }
 
-/// The part at which a link has failed, by its record; `None` for a record of no link (decision 5.4).
+/// The part at which a link has failed, according to its record; `None` if the record is not of a link (decision 5.4).
 pub fn link_failed_at(record: &Record) -> Option<&str> {
     understand::links::overlay::failed_at(record)
 }
 
-/// The fields that the provider filled in.
+/// The fields that the provider set.
 pub fn computed(record: &Record) -> Map {
     let outputs = record.outputs.as_map().into_iter().flatten();
     let own = outputs.filter(|(name, _)| record.inputs.get(name).is_none());

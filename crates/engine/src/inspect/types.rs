@@ -11,12 +11,12 @@ use provider::{
 use crate::error::Error;
 use crate::library::Library;
 
-/// What a name means among the types, or all types.
+/// The types that a name refers to, or all types.
 #[derive(Clone, Debug)]
 pub enum Types<'l> {
     /// The types below a name, by catalogue.
     Lists(Vec<TypeList<'l>>),
-    /// A transform, with the types that only it knows.
+    /// A transform, with its abstract types.
     Transform(&'l TransformDef),
     /// One name, which may be a type of several kinds.
     Type(TypeDetails<'l>),
@@ -42,7 +42,7 @@ pub struct TypeEntry<'l> {
     pub docs: Name,
 }
 
-/// All types of one name.
+/// All types with one name.
 #[derive(Clone, Debug)]
 pub struct TypeDetails<'l> {
     /// The name.
@@ -51,20 +51,21 @@ pub struct TypeDetails<'l> {
     pub resource: Option<Arc<ResourceType>>,
     /// The type of data sources.
     pub data_source: Option<Arc<DataSourceType>>,
-    /// The type that only a transform knows.
+    /// The abstract type, with its transform.
     pub abstract_type: Option<(&'l TransformDef, &'l AbstractType)>,
     /// The type of variables.
     pub variable: Option<Arc<CustomType>>,
 }
 
 impl Library {
-    /// The types that a name means: a catalogue, a group of types, a transform or a type; all types without a name.
+    /// Returns the types that a name refers to: a catalogue, a group of types, a transform or a type. Without a name,
+    /// returns all types.
     pub fn types_named(&self, name: Option<&str>) -> Result<Types<'_>, Error> {
         let catalogs = &*self.catalogs;
         let Some(name) = name else {
             return Ok(Types::Lists(catalogs.iter().map(|catalog| list(catalog, "")).collect()));
         };
-        // Lookups by name open the catalogue, so that the lists contain it.
+        // Open the catalogue of the name, so that the lists contain it.
         let named = catalogs.of(TypeId::parse(name).package_name());
         if let Some(why) = named.and_then(|catalog| catalog.unavailable.as_ref()) {
             return Err(Error::Diagnosed(Box::new(why.diagnostic())));
@@ -89,8 +90,7 @@ impl Library {
         }
     }
 
-    /// The hosted packages that the list of all types leaves out, because listing their types would start their
-    /// plugins.
+    /// The hosted packages that the list of all types leaves out. Listing their types would start their plugins.
     pub fn unlisted_packages(&self) -> impl Iterator<Item = &str> {
         let catalogs = &*self.catalogs;
         let is_listed =
@@ -99,7 +99,7 @@ impl Library {
     }
 }
 
-/// The catalogue with types below this name, such as those of a service, if the name itself is no type.
+/// Returns the catalogue with types below this name, such as those of a service, if the name itself is not a type.
 fn group<'c>(catalogs: &'c Catalogs, name: &str) -> Option<&'c Catalog> {
     let catalog = catalogs.of(TypeId::parse(name).package_name())?;
     let is_type = catalog.resource_type(name).is_some()
@@ -114,7 +114,7 @@ fn has_below(catalog: &Catalog, name: &str) -> bool {
     names.any(|one| is_below(one, &below))
 }
 
-/// Whether the name of a type is below a name in plain form. Only whole segments match.
+/// Whether the name of a type is below a plain name. Only whole segments match.
 fn is_below(one: &str, plain: &str) -> bool {
     let one = plain_name(one);
     let rest = one.strip_prefix(plain.trim_end_matches(['/', ':']));
@@ -133,7 +133,7 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Error {
 /// The types of a catalogue below a name; an empty name matches all.
 fn list<'c>(catalog: &'c Catalog, name: &str) -> TypeList<'c> {
     let below = plain_name(name);
-    // Types that must be read first are listed by name only.
+    // Types of large catalogues are listed without their descriptions, which would have to be read.
     let docs: IndexMap<TypeId, Name> =
         catalog.few_resource_types().map(|found| (found.name.clone(), found.docs.clone())).collect();
     let of = |docs: &IndexMap<TypeId, Name>, name: &str| docs.get(name).cloned().unwrap_or_default();
@@ -183,7 +183,7 @@ fn one<'c>(name: &str, catalogs: &'c Catalogs) -> Result<TypeDetails<'c>, Error>
     }
     let names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
     let names = names.chain(catalogs.variable_type_names());
-    // A name with one slash can only mean a service.
+    // A name with one slash can only be that of a service.
     if name.matches('/').count() == 1 {
         let services = names.flat_map(|one| one.rsplit_once('/').map(|(service, _)| service).into_iter().chain([one]));
         return Err(unknown(name, services));

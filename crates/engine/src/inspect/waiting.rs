@@ -1,4 +1,4 @@
-//! Resources and children that wait at a breakpoint, including those that have no record yet or no longer.
+//! Resources and children that wait at a breakpoint, including resources without a record.
 
 use std::collections::HashMap;
 
@@ -10,19 +10,19 @@ use state::{Snapshot, Status, StatusOp, StatusWord, Stop};
 pub struct Pending {
     /// Its address.
     pub address: Name,
-    /// Where it waits.
+    /// The breakpoint at which it waits.
     pub at: Breakpoint,
 }
 
 impl Pending {
-    /// Its status, as a record would have it.
+    /// Its status, in the form of a record's status.
     pub fn status(&self) -> Status {
         let op = StatusOp::of(self.at);
         Status::new(op, if op == StatusOp::Delete { StatusWord::Gone } else { StatusWord::Pending })
     }
 }
 
-/// What waits in an instance.
+/// The waiting resources and children of an instance.
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
     resources: HashMap<Address, Breakpoint>,
@@ -33,7 +33,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// What waits according to a state.
+    /// Returns the waiting resources and children of a state.
     pub fn of(snapshot: &Snapshot) -> Waiting {
         let mut waiting = Waiting::default();
         for (name, stop) in &snapshot.stops {
@@ -51,12 +51,12 @@ impl Waiting {
         waiting
     }
 
-    /// Where a resource waits.
+    /// The breakpoint at which a resource waits.
     pub fn at(&self, address: &Address) -> Option<Breakpoint> {
         self.resources.get(address).copied()
     }
 
-    /// Where a child waits.
+    /// The breakpoint at which a child waits.
     pub fn at_child(&self, place: &str) -> Option<Breakpoint> {
         self.children.get(place).copied()
     }

@@ -8,7 +8,7 @@ use state::InstanceName;
 
 use crate::from_state::DriftReport;
 
-/// What differs from the state, and what could not be read.
+/// The differences from the state, and the resources that could not be read.
 pub fn drift(instance: &InstanceName, report: &DriftReport) -> Json {
     let ([count, vanished], scan) = (report.counts(), &report.scan);
     let drifted_resources: Vec<Json> = scan.drifted.iter().map(drifted).collect();
@@ -21,7 +21,7 @@ pub fn drift(instance: &InstanceName, report: &DriftReport) -> Json {
     })
 }
 
-/// Resources that could not be read, and why.
+/// Resources that could not be read, with the reasons.
 pub(super) fn unread(unread: &IndexMap<Address, Name>) -> Json {
     unread.iter().map(|(address, why)| json!({"address": address, "why": why})).collect()
 }

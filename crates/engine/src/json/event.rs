@@ -6,12 +6,11 @@ use super::time::time;
 use crate::frontend::{Envelope, Notice, SessionEvent};
 use crate::progress::NotDone;
 
-/// An event with the id of its operation, its number there and its time. `step` is the number of the step of the plan
-/// that it is about.
+/// An event with the id of its operation, its number and its time. `step` is the number of its step in the plan.
 pub fn envelope(envelope: &Envelope, step: Option<u32>) -> Json {
     let Envelope { operation, sequence, at_ms, event } = envelope;
     let mut json = match event {
-        // An event has no value that cannot be written.
+        // All values of an event can be serialised.
         SessionEvent::Operation(event) => serde_json::to_value(event).unwrap_or_default(),
         SessionEvent::Notice(told) => notice(told),
         SessionEvent::Reading(address) => json!({"event": "reading", "address": address}),
@@ -23,7 +22,7 @@ pub fn envelope(envelope: &Envelope, step: Option<u32>) -> Json {
     if let Some(step) = step {
         json["step"] = json!(step);
     }
-    // `operation` is the call that an event is about.
+    // The key is not `operation`, because an event has its provider call there.
     json["operation_id"] = json!(operation);
     json["sequence"] = json!(sequence);
     json["time"] = json!(time(*at_ms));

@@ -11,7 +11,7 @@ pub fn functions(functions: &Functions<'_>) -> Json {
     json!({"functions": each(functions)})
 }
 
-/// The functions of one name: the only one, or a list.
+/// The functions with one name: an object if there is one function, otherwise a list.
 pub fn functions_named(functions: &Functions<'_>) -> Json {
     let mut all = each(functions);
     if all.len() == 1 { all.remove(0) } else { json!({"functions": all}) }

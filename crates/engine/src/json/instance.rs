@@ -1,4 +1,4 @@
-//! Instances at a glance as machine output.
+//! Summaries of instances as machine output.
 
 use serde_json::{Value as Json, json};
 use state::{InstanceInfo, InstanceName, LeaseHolder};
@@ -33,7 +33,7 @@ pub(super) fn instance(info: &InstanceInfo) -> Json {
     json
 }
 
-/// The holder whose lease on an instance was ended, if there was one.
+/// The holder whose lease was ended, if there was one.
 pub fn unlocked(instance: &InstanceName, ended: Option<&LeaseHolder>) -> Json {
     json!({"instance": instance, "holder": ended.map(holder)})
 }

@@ -1,6 +1,6 @@
-//! A plan as machine output: everything in it at the top, and each child document as a plan of its own.
+//! A plan as machine output: all its steps at the top level, and each child document as a plan of its own.
 //!
-//! Not here: what the fields mean (`docs/json.md`).
+//! Not here: the reference of the fields (`docs/json.md`).
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ fn counts([create, update, delete, replace]: [u64; 4]) -> Json {
     json!({"create": create, "update": update, "delete": delete, "replace": replace})
 }
 
-/// The differences from the records, each with the planned action at its address.
+/// The drift of a plan, each difference with the planned action at its address.
 fn drift(plan: &Plan) -> Json {
     let actions: HashMap<&Address, Action> = match plan.drift.is_empty() {
         true => HashMap::new(),
@@ -48,7 +48,7 @@ fn drift(plan: &Plan) -> Json {
     plan.drift.iter().map(one).collect()
 }
 
-/// Steps, links, and the resources that transforms make.
+/// Steps, links, and the steps of resources that transforms make.
 fn body<'p>(
     steps: impl Iterator<Item = &'p (&'p Step, Json)> + Clone,
     links: impl Iterator<Item = &'p LinkChange>,
@@ -67,7 +67,7 @@ fn body<'p>(
     map
 }
 
-/// A step. Each change has its kind and whether its values are hidden.
+/// A step. Each change has its kind, and a mark if one of its values is secret.
 fn step(step: &Step) -> Json {
     let mut json = json!(hidden_step(step));
     if let Some(id) = &step.provider_id {
@@ -105,7 +105,7 @@ fn mark(json: Option<&mut Json>, changes: &[Change]) {
     }
 }
 
-/// Everything of each child document, by the includes that lead to it.
+/// The content of each child document, by include path.
 struct Children<'p> {
     left_alone: HashMap<Vec<Name>, LeftAlone>,
     below: HashMap<&'p str, Vec<&'p ChildChange>>,
@@ -151,7 +151,7 @@ impl<'p> Children<'p> {
         let steps = self.steps.get(path.as_slice()).map_or(&[][..], Vec::as_slice);
         let of = |action| steps.iter().filter(|(step, _)| step.action == action).count() as u64;
         let mut all = [of(Action::Create), of(Action::Update), of(Action::Delete), of(Action::Replace)];
-        // A temporary resource is also deleted.
+        // A temporary resource also counts as deleted.
         all[2] += steps.iter().filter(|(step, _)| step.temporary).count() as u64;
         let mut below = Map::new();
         for inner in self.below.get(child.address.as_ref()).into_iter().flatten() {
@@ -174,7 +174,7 @@ impl<'p> Children<'p> {
         (map, all)
     }
 
-    /// Sorts the untouched resources by their documents.
+    /// Groups the resources that the plan leaves alone by document.
     fn leave_alone(&mut self, all: LeftAlone) {
         type ListOf = fn(&mut LeftAlone) -> &mut Vec<Address>;
         let lists: [(Vec<Address>, ListOf); 4] = [

@@ -1,11 +1,11 @@
-//! What commands on whole states return, as machine output.
+//! Results of commands on whole states, as machine output.
 
 use serde_json::{Value as Json, json};
 use state::{Assurance, GenerationInfo, InstanceName, Pruned, Verification};
 
 use super::history::operation;
 
-/// The rows of each instance and what checked them, and what is damaged.
+/// The number of rows of each instance, how they were checked, and the damage.
 pub fn verification(found: &Verification) -> Json {
     let instances = found.instances.iter().map(|instance| {
         let by = match instance.assurance {
@@ -20,7 +20,7 @@ pub fn verification(found: &Verification) -> Json {
     json!({"instances": instances, "damaged": damaged})
 }
 
-/// The operations that were removed from a history, and what was removed with them.
+/// The operations that were removed from a history, and the numbers of removed entries and documents.
 pub fn pruned(instance: &InstanceName, operations: &[GenerationInfo], pruned: &Pruned) -> Json {
     let operations: Vec<Json> = operations.iter().map(operation).collect();
     json!({

@@ -26,7 +26,7 @@ fn transform(def: &TransformDef) -> Json {
     json!({"transform": {"name": def.name, "docs": def.docs, "types": types}})
 }
 
-/// The types of a name by their kinds.
+/// The types with one name, by kind.
 fn one(details: &TypeDetails<'_>) -> Json {
     let TypeDetails { name, resource: of_resources, data_source: of_data, abstract_type, variable: of_variables } =
         details;
