@@ -1,6 +1,6 @@
 //! The command line as typed. The doc comments here are the help text.
 //!
-//! Not here: what it means (`commands`).
+//! Not here: the execution of commands (`commands`).
 
 mod inputs;
 mod path;
@@ -106,7 +106,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The word on the command line, as machine output repeats it.
+    /// The name of the command, on the command line and in machine output.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Command::Init(_) => "init",
@@ -138,7 +138,7 @@ impl Command {
         }
     }
 
-    /// Whether a person has said yes beforehand.
+    /// Whether the user confirmed in advance with `--yes`.
     pub(crate) fn has_consent(&self) -> bool {
         match self {
             Command::Deploy(command) => command.running.consent.yes,
@@ -159,7 +159,7 @@ impl Command {
         }
     }
 
-    /// Whether it concerns objects, so that a person must know that they are simulated.
+    /// Whether the command deals with objects, so that the user must be told if they are simulated.
     pub(crate) fn rehearses(&self) -> bool {
         !matches!(
             self,
@@ -175,7 +175,7 @@ impl Command {
         )
     }
 
-    /// Whether it changes an instance: then machine output is a line per event.
+    /// Whether the command changes an instance. Its machine output is then one line per event.
     pub(crate) fn is_operation(&self) -> bool {
         match self {
             Command::Deploy(_)
@@ -191,7 +191,7 @@ impl Command {
 }
 
 impl Command {
-    /// Whether it takes catalogues that have no provider: it changes nothing.
+    /// Whether the command accepts catalogues without a provider, because it changes nothing.
     pub(crate) fn takes_catalogs(&self) -> bool {
         matches!(
             self,
@@ -206,7 +206,7 @@ impl Command {
         )
     }
 
-    /// Whether all diagnostics are shown whole on a terminal too.
+    /// Whether all diagnostics are shown in full on a terminal too.
     pub(crate) fn shows_all(&self) -> bool {
         match self {
             Command::Validate(arguments) => arguments.all,
@@ -299,7 +299,7 @@ impl Drifted {
 }
 
 impl Planning {
-    /// What the flags say, for a plan.
+    /// The options of a plan, from the flags.
     pub(crate) fn options(&self) -> Options {
         Options {
             refresh: !self.no_refresh,
@@ -830,7 +830,7 @@ mod tests {
 
     use super::*;
 
-    /// What a command says of `~/x` for one of its arguments.
+    /// Returns the error of a command for the value `~/x` of an argument.
     fn said(command: &Command, arg: &Arg) -> clap::Error {
         let flag = arg.get_long().map(|long| format!("--{long}"));
         let flag = flag.or_else(|| arg.get_short().map(|short| format!("-{short}")));

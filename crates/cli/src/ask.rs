@@ -1,6 +1,6 @@
 //! Asks the user on a terminal for the inputs that have neither a value nor a default.
 //!
-//! Not here: whether there is a terminal (`view::report`); how a question is asked (`prompt`).
+//! Not here: detection of a terminal (`view::report`); reading an answer (`prompt`).
 
 use blueprint::{Input, Type, Value};
 use engine::{Checked, Given};

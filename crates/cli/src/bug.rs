@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-/// Makes each panic print a short report from now on. The caller of the panicking code returns exit code 70.
+/// Installs a panic hook that prints a short report. The caller of the panicking code returns exit code 70.
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let what = match (panic.payload().downcast_ref::<&str>(), panic.payload().downcast_ref::<String>()) {
@@ -27,8 +27,8 @@ pub(crate) fn report_panics() {
     }));
 }
 
-/// The message of a panic up to the point where it may quote a value. Users send the report on, and a value may be
-/// secret.
+/// Cuts the message of a panic before the first part that may quote a value. Users forward the report, and a value may
+/// be secret.
 fn without_values(said: &str) -> &str {
     const NUMBERS_ALONE: &str = "index out of bounds: the len is ";
     if said.strip_prefix(NUMBERS_ALONE).is_some_and(|rest| rest.len() < 60 && !rest.contains(['"', '`', '\''])) {

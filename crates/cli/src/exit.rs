@@ -1,4 +1,4 @@
-//! Exit codes, and the advice for each error.
+//! Exit codes, and advice for each error.
 //!
 //! Only this file maps errors to exit codes.
 
@@ -8,12 +8,12 @@ use state::StoreError;
 
 pub(crate) use engine::Error as CommandError;
 
-/// How a command ended: the exit code of the process.
+/// The exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Success, also without changes or with warnings.
+    /// Success, including success without changes or with warnings.
     Done = 0,
-    /// An input is unusable, or the person declined. Nothing was changed.
+    /// An input is unusable, or the user declined. Nothing was changed.
     Unusable = 1,
     /// The command line is wrong, or a question could not be asked.
     Usage = 2,
@@ -42,12 +42,12 @@ pub(crate) const DAMAGED_HELP: [&str; 3] = [
     "other instances in the same file can still be used; `cyan state export -i NAME` saves each that reads",
 ];
 
-/// An error as the command line reports it.
+/// The command line's view of an error.
 pub(crate) trait Ending {
     /// The exit code.
     fn exit(&self) -> Exit;
 
-    /// Advice as imperatives.
+    /// The advice, in the imperative.
     fn help(&self) -> Vec<String>;
 }
 
@@ -112,7 +112,7 @@ impl Ending for CommandError {
     }
 }
 
-/// A file in the same folder with a name similar to that of a missing file.
+/// Returns a file in the same folder whose name is similar to that of a missing file.
 fn near(name: &str) -> Option<String> {
     let path = std::path::Path::new(name);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,4 +1,5 @@
-//! Bytes at a URL, for `http_resource` and remote files: up to five redirects, 2xx only, 30 seconds, 16 MiB.
+//! Fetches bytes from a URL, for `http_resource` and remote files. Limits: five redirects, status 2xx, 30 seconds, 16
+//! MiB.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +9,13 @@ use futures::StreamExt as _;
 use http_client::Clients;
 use reqwest::Url;
 
-/// How many redirects are followed.
+/// The maximum number of redirects.
 const REDIRECTS: usize = 5;
 
-/// How long all of it may take.
+/// The time limit of a request, including its body.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Fetches with clients that are made when they are first needed.
+/// Returns a function that fetches a URL. Its HTTP clients are created at their first use.
 pub(crate) fn http_get() -> HttpGet {
     let clients = Arc::new(Clients::following(REDIRECTS));
     Arc::new(move |url| {
@@ -42,7 +43,7 @@ async fn get(clients: &Clients, url: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// What went wrong, without the address, which the caller names and which may hold a password.
+/// Returns the message of an error without the URL. The caller names the URL, which may contain a password.
 fn words(error: reqwest::Error) -> String {
     match error.is_timeout() {
         true => format!("no answer within {} seconds", TIMEOUT.as_secs()),

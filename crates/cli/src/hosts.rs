@@ -1,11 +1,11 @@
-//! The hosts of plugins, one line each, and the processes that they share.
+//! The installed hosts of plugins, one line each, and the process pool that they share.
 //!
-//! Not here: how plugins start and end (`plugins`), what a host does with them (the crate of its family).
+//! Not here: start and end of plugin processes (`plugins`); the hosts themselves (a crate for each family).
 
 use engine::installed::InstalledHost;
 use engine::shell::ProviderLog;
 
-/// The installed hosts: those of the features that this program was built with.
+/// The hosts for the features that this program was built with.
 pub(crate) fn installed() -> Vec<InstalledHost> {
     vec![
         #[cfg(feature = "pulumi")]
@@ -23,11 +23,11 @@ pub(crate) fn log() -> ProviderLog {
 #[cfg(feature = "hosts")]
 pub(crate) use processes::{close, known};
 
-/// Without hosts there is no process to end.
+/// Does nothing: without hosts there is no process to end.
 #[cfg(not(feature = "hosts"))]
 pub(crate) async fn close() {}
 
-/// Without hosts nothing outside of a run shows what plugins print.
+/// Returns `None`: without hosts, output of plugins is shown only inside of a run.
 #[cfg(not(feature = "hosts"))]
 pub(crate) fn known() -> Option<engine::shell::RunSecrets> {
     None
@@ -46,19 +46,19 @@ mod processes {
 
     use crate::signals;
 
-    /// How long the processes of plugins may take to end, before this program ends without waiting for them.
+    /// The time that the program waits for plugin processes to end before it exits.
     const GRACE: Duration = Duration::from_secs(4);
 
-    /// The processes of all plugins, once the first package is opened.
+    /// The processes of all plugins; set when the first package is opened.
     static POOL: OnceLock<Arc<Pool>> = OnceLock::new();
 
-    /// The secrets of this program's runs, which are removed from what plugins print.
+    /// The secrets of this program's runs, which are removed from the output of plugins.
     static KNOWN: LazyLock<RunSecrets> = LazyLock::new(RunSecrets::default);
 
-    /// Opens a package with a pool of processes.
+    /// A function that opens a package with a pool of processes.
     type Open = fn(HostedPackage, Arc<Pool>) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>>;
 
-    /// The host of a family.
+    /// Returns the host of a family.
     pub(super) fn host(kind: &'static str, family: PackageFamily, open: Open) -> InstalledHost {
         let open = move |package| -> BoxFuture<'static, _> {
             Box::pin(async move {
@@ -66,7 +66,7 @@ mod processes {
                 let _blocked = signals::blocked();
                 let opened = open(package, pool().clone()).await;
                 if signals::is_stopped() {
-                    // The program ends: its reason is the signal, not what follows from it.
+                    // The program ends because of the signal. Do not report errors that follow from it.
                     std::future::pending::<()>().await;
                 }
                 opened
@@ -90,10 +90,10 @@ mod processes {
         Some(KNOWN.clone())
     }
 
-    /// Ends the processes of all plugins. None is started afterwards.
+    /// Ends the processes of all plugins. No process can be started afterwards.
     pub(crate) async fn close() {
         if let Some(pool) = POOL.get() {
-            // The processes that are left are killed with the runtimes that watch them.
+            // Processes that remain are killed with the runtimes that watch them.
             let _ = tokio::time::timeout(GRACE, pool.close()).await;
         }
     }

@@ -4,7 +4,7 @@
 //! arguments ──> open (session, document, instance) ──> one command ──> view or json ──> exit
 //! ```
 //!
-//! Not here: any decision about a document, a plan or a resource (`engine`); the way from a path to a plan (`session`).
+//! Not here: decisions about documents, plans and resources, and the pipeline from a document to a plan (`engine`).
 
 mod arguments;
 mod ask;
@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     bug::report_panics();
-    // Fails only if one is installed already, which is as good.
+    // Fails only if a provider is installed already. That one is used then.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     match std::panic::catch_unwind(commands::run) {
         Ok(exit) => exit.into(),

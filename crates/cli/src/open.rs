@@ -1,4 +1,4 @@
-//! Opens what a command works with: the document, the session, the instance.
+//! Opens the document, the session and the instance of a command.
 
 use std::io;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::registry;
 use crate::signals;
 use crate::view::report::Report;
 
-/// The document at a path, on standard input (`-`), or in the current folder.
+/// Reads the document at a path, on standard input (`-`), or in the current folder.
 pub(crate) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
     if named != Some(Path::new("-")) {
         return DocumentSource::find(named, &dialects());
@@ -32,17 +32,17 @@ pub(crate) fn document_here() -> Result<Option<String>, CommandError> {
     DocumentSource::here(&dialects())
 }
 
-/// The languages of documents.
+/// The installed dialects.
 pub(crate) fn dialects() -> Dialects {
     registry::installed().dialects.clone()
 }
 
-/// The text of standard input.
+/// Reads standard input.
 pub(crate) fn standard_input() -> Result<String, CommandError> {
     signals::interruptible(|| text_of(io::stdin().lock(), 0, "standard input".to_owned()))
 }
 
-/// The session for a document in a folder.
+/// Opens the session for a document in a folder.
 pub(crate) fn session_in(global: &Global, folder: &Path, report: &mut Report) -> Result<Session, CommandError> {
     let config = Config::load(global.config.as_deref(), folder)?;
     report.configure(global, &config);
@@ -53,7 +53,7 @@ pub(crate) fn session_in(global: &Global, folder: &Path, report: &mut Report) ->
     Ok(session)
 }
 
-/// The session for checks of documents alone.
+/// Opens a session that only checks documents.
 pub(crate) fn for_checks(
     global: &Global,
     config: Config,
@@ -67,13 +67,13 @@ pub(crate) fn for_checks(
     Ok(session)
 }
 
-/// The session for a command without a document: the nearest state upward.
+/// Opens the session for a command without a document, with the nearest state upward.
 pub(crate) fn nearest(global: &Global, report: &mut Report) -> Result<Session, CommandError> {
     session_in(global, &nearest_folder(), report)
 }
 
-/// The session for a command that needs no document: that of the document in the current folder, else of the nearest
-/// state.
+/// Opens the session for a command that needs no document: that of the document in the current folder, else that of the
+/// nearest state.
 pub(crate) fn here(global: &Global, document: Option<&str>, report: &mut Report) -> Result<Session, CommandError> {
     match document {
         Some(name) => session_in(global, &folder_of(Path::new(name)), report),
@@ -81,8 +81,8 @@ pub(crate) fn here(global: &Global, document: Option<&str>, report: &mut Report)
     }
 }
 
-/// The session and the existing instance that a command means: by the flag, by the document that it names or that lies
-/// in the current folder, or as the only instance.
+/// Opens the session and finds the existing instance of a command: by the flag, by the document that it names or that
+/// is in the current folder, or as the only instance.
 pub(crate) async fn instance(
     named: Option<&Path>,
     flag: &InstanceFlag,
@@ -104,7 +104,7 @@ pub(crate) async fn instance(
     Ok((session, instance))
 }
 
-/// The catalogues and functions for a command without a document. `all` includes those for tests.
+/// Returns the catalogues and functions for a command without a document. `all` includes those for tests.
 pub(crate) fn library(global: &Global, all: bool, report: &mut Report) -> Result<Library, CommandError> {
     let config = Config::load(global.config.as_deref(), &absolute(Path::new("")))?;
     let (installed, options): (Arc<Installed>, _) = (registry::installed(), options(global, all));

@@ -1,4 +1,5 @@
-//! One operation as a person sees it: show the plan, ask for confirmation, carry it out, and report the end.
+//! Runs one operation with its user interface: shows the plan, asks for confirmation, applies the plan, and reports the
+//! result.
 
 use std::time::{Duration, Instant};
 
@@ -24,13 +25,13 @@ use crate::view::plan as plan_view;
 use crate::view::report::{Report, in_words};
 use crate::view::stops;
 
-/// The interval of drawing the live view and writing waiting lines.
+/// The interval at which the live view is drawn and waiting lines are written.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A question that takes longer to answer triggers a check for changes since the plan was shown.
+/// The time limit for an answer. After a slower answer, the plan is checked for changes before it is applied.
 const FRESH: Duration = Duration::from_secs(3);
 
-/// Reports what a store has done on its own, above all where it has kept a state that it has rewritten.
+/// Prints the notices of a store, for example the place of a backup before a rewrite.
 pub(crate) fn print_notices(store: &dyn Store, report: &Report) {
     for notice in store.notices() {
         report.terminal.say(format!("{notice}."));
@@ -53,7 +54,7 @@ pub(crate) fn show(staged: &Staged, report: &mut Report, with_summary: bool) {
     report.terminal.data(&text);
 }
 
-/// Shows a plan that is about to be carried out.
+/// Shows a plan before it is applied.
 pub(crate) fn present(staged: &Staged, report: &mut Report) {
     if report.is_json() {
         let mut line = json!({"format": json::FORMAT, "event": "plan"});
@@ -68,7 +69,7 @@ pub(crate) fn present(staged: &Staged, report: &mut Report) {
     }
 }
 
-/// Makes a key on a terminal if secrets must be sealed and there is none.
+/// Makes a key if secrets must be sealed, there is no key, and the program runs on a terminal.
 pub(crate) fn make_key_if_watched(session: &mut Session, report: &Report) -> Result<(), CommandError> {
     if session.sealer().can_seal() || !report.terminal.can_ask() {
         return Ok(());
@@ -83,7 +84,7 @@ pub(crate) fn make_key_if_watched(session: &mut Session, report: &Report) -> Res
     Ok(())
 }
 
-/// Shows a plan, asks unless the plan was saved or consent was given, and carries it out.
+/// Shows a plan, asks for confirmation unless the plan was saved or consent was given, and applies it.
 pub(crate) async fn carry_out(
     planned: PlannedOperation,
     files: &Files,
@@ -101,7 +102,7 @@ pub(crate) async fn carry_out(
     let is_readable = planned.staged.plan.unread_but_needed().is_empty();
     present(&planned.staged, report);
     if !is_readable {
-        // The diagnostics of the plan say why.
+        // The diagnostics of the plan report the failed reads.
         return Ok(Exit::Unusable);
     }
     let mut looks_again = is_saved;
@@ -113,8 +114,8 @@ pub(crate) async fn carry_out(
     carry_out_shown(planned, files, looks_again, session, running, report).await
 }
 
-/// Carries out a plan that was shown and confirmed. With `looks_again`, time has passed since then, so everything that
-/// the plan was made from is compared first.
+/// Applies a plan that was shown and confirmed. With `looks_again`, compares the inputs of the plan with the current
+/// ones first, because the plan may be out of date.
 pub(crate) async fn carry_out_shown(
     planned: PlannedOperation,
     files: &Files,
@@ -152,7 +153,7 @@ pub(crate) async fn carry_out_shown(
     Ok(exit)
 }
 
-/// Reports how a run ended whose end could not be recorded.
+/// Reports a run whose end could not be recorded.
 fn report_aborted(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
     let interrupted = lost.store.is_none();
     report.set_counts(lost.counts);
@@ -173,7 +174,7 @@ fn report_aborted(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
     if interrupted { report.interrupted() } else { Exit::Failed }
 }
 
-/// Reports how an operation ended.
+/// Reports the end of an operation.
 fn has_ended(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Report) -> Exit {
     report.diagnostics(&outcome.diagnostics, files);
     report.set_counts(outcome.counts);
@@ -219,7 +220,7 @@ fn has_ended(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Repo
     }
 }
 
-/// Shows the counts, and on a terminal also the exports of an operation that ended well.
+/// Shows the counts. On a terminal, also shows the exports of a successful operation.
 async fn print_end(
     exit: Exit,
     has_exports: bool,
@@ -245,7 +246,7 @@ async fn print_end(
     Ok(())
 }
 
-/// Asks whether a plan is to be carried out.
+/// Asks whether to apply a plan.
 pub(crate) fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report) -> Result<(), CommandError> {
     let summary = match staged.plan.kind {
         OperationKind::State => "in the state alone".to_owned(),
@@ -267,7 +268,7 @@ pub(crate) fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report)
     if report.terminal.confirm(&question) { Ok(()) } else { Err(CommandError::Refused) }
 }
 
-/// Passes the events of an operation to the views.
+/// A front end that passes the events of an operation to the views.
 struct Relay(mpsc::UnboundedSender<Envelope>);
 
 impl Frontend for Relay {
@@ -324,7 +325,7 @@ impl Views<'_> {
     }
 }
 
-/// Carries a plan out and shows its events. The first signal stops the operation gently, the second one at once.
+/// Applies a plan and shows its events. The first signal stops the operation gently, the second one at once.
 async fn run(
     planned: PlannedOperation,
     looks_again: bool,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::CommandError;
 
-/// Refuses to replace a file that is not empty and not of the same kind.
+/// Refuses to replace a non-empty file of another kind.
 pub(crate) fn may_be_replaced(out: &Path, kind: &str, is_one: impl Fn(&str) -> bool) -> Result<(), CommandError> {
     let unfit = |what: &str| {
         let (name, what) = (out.display().to_string(), what.to_owned());
@@ -20,7 +20,7 @@ pub(crate) fn may_be_replaced(out: &Path, kind: &str, is_one: impl Fn(&str) -> b
             Ok(_) => unfit(&format!("exists and is no {kind}; it is not overwritten")),
             Err(source) => Err(CommandError::Unreadable { name: out.display().to_string(), source }),
         },
-        // Writing the file will show whether it can be written.
+        // If the file cannot be written, writing reports it.
         Err(_) => Ok(()),
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn may_be_replaced(out: &Path, kind: &str, is_one: impl Fn(&str) -> b
 /// Writes a file that only its owner can read, completely or not at all.
 pub(crate) fn write_private(out: &Path, text: &str) -> Result<(), CommandError> {
     let unwritable = |source| CommandError::Unwritable { name: out.display().to_string(), source };
-    // An unused name: `create_new` refuses an existing file.
+    // A random name, because `create_new` refuses an existing file.
     let mut beside = out.as_os_str().to_owned();
     beside.push(format!(".{}-{:08x}.part", std::process::id(), rand::random::<u32>()));
     let beside = PathBuf::from(beside);

@@ -1,6 +1,6 @@
 //! The log lines of plugins: shown on stderr with `--verbose`, dropped otherwise.
 //!
-//! Lines come from other threads at any time. While a live view redraws the end of stderr, they wait for it.
+//! Lines arrive from other threads at any time. While a live view redraws the end of stderr, lines are buffered for it.
 
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,9 +12,9 @@ static LOG: Mutex<Log> = Mutex::new(Log { shown: false, held: false, waiting: St
 struct Log {
     /// Whether lines are shown.
     shown: bool,
-    /// Whether a view takes the lines.
+    /// Whether lines are buffered for a view.
     held: bool,
-    /// The lines for the view.
+    /// The buffered lines.
     waiting: String,
 }
 
@@ -22,12 +22,12 @@ fn log() -> MutexGuard<'static, Log> {
     LOG.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows the lines from now on.
+/// Enables the output of lines.
 pub(crate) fn show() {
     log().shown = true;
 }
 
-/// Takes a line of a provider. It contains no secret.
+/// Logs a line of a provider. The line must contain no secret.
 pub(crate) fn line(provider: &str, text: &str) {
     let mut log = log();
     if !log.shown {
@@ -44,17 +44,17 @@ pub(crate) fn line(provider: &str, text: &str) {
     }
 }
 
-/// Keeps the lines for a view, until it is dropped.
+/// A guard that buffers the lines for a view until it is dropped.
 pub(crate) struct Held(());
 
-/// Keeps the lines for a view that takes them.
+/// Starts to buffer the lines for a view.
 pub(crate) fn hold() -> Held {
     log().held = true;
     Held(())
 }
 
 impl Held {
-    /// The lines since the last call.
+    /// Returns the lines since the last call.
     pub(crate) fn take(&self) -> Option<String> {
         Some(std::mem::take(&mut log().waiting)).filter(|lines| !lines.is_empty())
     }

@@ -1,4 +1,5 @@
-//! Questions on the terminal: a text, a secret, one of several options. They use the line editor of the console.
+//! Questions on the terminal: for a text, for a secret, for one of several options. They use the line editor of the
+//! console.
 
 use std::borrow::Cow;
 use std::io::{self, Write as _};
@@ -11,13 +12,13 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{Behavior, ColorMode, CompletionType, Config, Context, Editor, Helper};
 
-/// Terminals on which the line editor reads whole lines, which the terminal echoes.
+/// Values of `TERM` for which the line editor reads whole lines that the terminal echoes.
 const ECHOING: [&str; 3] = ["dumb", "cons25", "emacs"];
 
-/// Why a question has no answer.
+/// The reason why a question has no answer.
 #[derive(Debug)]
 pub(crate) enum Unanswered {
-    /// The user cancelled it with Ctrl-C or Ctrl-D.
+    /// The user cancelled the question with Ctrl-C or Ctrl-D.
     Cancelled,
     /// The terminal cannot be read, or would show a secret.
     Unreadable,
@@ -35,17 +36,17 @@ pub(crate) struct Question<'q> {
 pub(crate) struct Choice {
     /// The answer.
     pub(crate) label: String,
-    /// One sentence for people; may be empty.
+    /// A description of one sentence; may be empty.
     pub(crate) docs: String,
 }
 
 impl Question<'_> {
-    /// Asks for a text, again until `check` accepts it. The error of `check` is shown.
+    /// Asks for a text until `check` accepts it. Shows the error of `check`.
     pub(crate) fn text(&self, check: impl Fn(&str) -> Result<(), String>) -> Result<String, Unanswered> {
         self.ask(AnswerHelper::default(), |line| check(line).map(|()| line.to_owned()))
     }
 
-    /// Asks for a secret, of which only the length is shown.
+    /// Asks for a secret and shows only its length.
     pub(crate) fn secret(&self) -> Result<String, Unanswered> {
         if std::env::var_os("TERM").is_some_and(|term| ECHOING.iter().any(|one| term == *one)) {
             return Err(Unanswered::Unreadable);
@@ -53,7 +54,7 @@ impl Question<'_> {
         self.ask(AnswerHelper { is_secret: true, ..AnswerHelper::default() }, |line| Ok(line.to_owned()))
     }
 
-    /// Asks for the label of an option or the unique beginning of one. Lists the options before.
+    /// Lists the options, then asks for the label of one or a unique prefix of it.
     pub(crate) fn choice(&self, options: &[Choice]) -> Result<String, Unanswered> {
         self.help.into_iter().for_each(show);
         let width = options.iter().map(|option| option.label.chars().count()).max().unwrap_or(0);
@@ -70,7 +71,7 @@ impl Question<'_> {
         if let Some(help) = self.help {
             show(help);
         }
-        // The question and the answer use the terminal, wherever the output goes. Masking needs colours.
+        // The question and the answer use the terminal even if the output is redirected. Masking needs colours.
         let config = Config::builder()
             .behavior(Behavior::PreferTerm)
             .color_mode(if helper.is_secret { ColorMode::Forced } else { ColorMode::Enabled })
@@ -92,12 +93,12 @@ impl Question<'_> {
     }
 }
 
-/// Prints a line for the user. A closed stderr is no error, because the question itself would fail.
+/// Prints a line for the user. A closed stderr is ignored here, because the question itself fails then.
 fn show(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// The label that an answer means.
+/// Returns the label that an answer selects.
 fn chosen(labels: &[String], line: &str) -> Result<String, String> {
     let line = line.trim();
     if let Some(label) = labels.iter().find(|label| *label == line) {

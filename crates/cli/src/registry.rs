@@ -1,5 +1,5 @@
-//! What this program has installed: its providers, catalogues, stores and sources, one line each. The hosts of plugins
-//! are in `hosts.rs`.
+//! The installed components of this program: providers, catalogues, stores and sources, one line each. The hosts of
+//! plugins are in `hosts.rs`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use stores::sqlite::{Mode, SqliteStore};
 use crate::fetch;
 use crate::hosts;
 
-/// The namespace of the simulated cloud. Lists name it only with `--all`.
+/// The namespace of the simulated cloud. Lists include it only with `--all`.
 const SIMULATED: &str = "test";
 
-/// Everything that is installed.
+/// Returns the installed components.
 pub(crate) fn installed() -> Arc<Installed> {
     Arc::new(Installed {
         providers: vec![
@@ -74,7 +74,7 @@ pub(crate) fn installed() -> Arc<Installed> {
     })
 }
 
-/// A catalogue without a provider: documents are checked, planned and simulated with it.
+/// Returns a catalogue without a provider. Documents can be checked, planned and simulated with it.
 fn catalog(namespaces: &'static [&'static str], read: fn() -> Arc<Catalog>) -> InstalledCatalog {
     InstalledCatalog { namespaces, read: Arc::new(read), for_tests: false }
 }
@@ -98,7 +98,7 @@ fn open_world(file: &Path) -> Result<Arc<dyn Simulation>, Box<dyn std::error::Er
     Ok(Arc::new(World(fake::FakeCloud::open(file)?.shared())))
 }
 
-/// The sources of documents. Nothing is read or requested before a document is needed.
+/// Returns the sources of documents. Nothing is read or requested before a document is needed.
 fn sources() -> Sources {
     let environment = Variables::of_process();
     let working_directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
@@ -113,7 +113,7 @@ fn sources() -> Sources {
     Sources::new(all)
 }
 
-/// The folder of what can be read again.
+/// The cache folder of the user.
 fn cache_folder() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;

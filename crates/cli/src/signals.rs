@@ -1,9 +1,10 @@
-//! Ctrl-C, SIGTERM and SIGHUP, which all mean the same: stop.
+//! Handles Ctrl-C, SIGTERM and SIGHUP. All three request a stop.
 //!
-//! While an operation runs ([`listen`]), the first signal asks it to stop gently, the second to stop at once, a third
-//! ends the process. At any other time the first signal ends the command ([`stopped`]) with exit code 130.
+//! While an operation runs ([`listen`]), the first signal asks it to stop gently, the second one to stop at once, and
+//! the third one ends the process. At any other time the first signal ends the command ([`stopped`]) with exit code
+//! 130.
 //!
-//! Not here: how an operation stops (`engine`), and the messages about it (`operation`).
+//! Not here: stopping an operation (`engine`), and the messages about it (`operation`).
 
 use std::io::Write as _;
 use std::pin::Pin;
@@ -16,16 +17,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
 
-/// The time that a command has after a signal to end the processes that it has started.
+/// The time limit for a command to end its processes after a signal.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The sender to the running operation, and the number of signals that it has received.
+/// The channel to the running operation, and the number of signals that were sent to it.
 static LISTENER: Mutex<Option<(UnboundedSender<()>, u32)>> = Mutex::new(None);
-/// How many waits of the main thread do not notice a signal, such as for input.
+/// The number of waits in the main thread that cannot notice a signal, for example for input.
 static BLOCKED: AtomicUsize = AtomicUsize::new(0);
 static STOPPED: LazyLock<CancellationToken> = LazyLock::new(CancellationToken::new);
 
-/// Signals for one operation, until it is dropped.
+/// Receives the signals for an operation, until it is dropped.
 pub(crate) struct Listener(UnboundedReceiver<()>);
 
 impl Listener {
@@ -43,17 +44,17 @@ impl Drop for Listener {
     }
 }
 
-/// Runs `read`, which waits for input. A signal ends the process at once during this time.
+/// Runs `read`, which waits for input. Meanwhile a signal ends the process at once.
 pub(crate) fn interruptible<T>(read: impl FnOnce() -> T) -> T {
     let _blocked = blocked();
     read()
 }
 
-/// The main thread waits for something and cannot notice a signal, until it is dropped. A signal ends the process at
-/// once during this time, unless an operation runs.
+/// A guard for a wait of the main thread that cannot notice a signal. While it exists, a signal ends the process at
+/// once, unless an operation runs.
 pub(crate) struct Blocked(());
 
-/// Marks the main thread as waiting.
+/// Marks the main thread as blocked.
 pub(crate) fn blocked() -> Blocked {
     BLOCKED.fetch_add(1, Ordering::SeqCst);
     Blocked(())
@@ -65,35 +66,35 @@ impl Drop for Blocked {
     }
 }
 
-/// Waits until the main thread cannot notice a signal.
+/// Waits until the main thread is blocked.
 async fn waits() {
     while BLOCKED.load(Ordering::SeqCst) == 0 {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-/// Directs signals to the caller from now on; they no longer end the command.
+/// Directs signals to the caller. They no longer end the command.
 pub(crate) fn listen() -> Listener {
     let (sender, receiver) = unbounded_channel();
     *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = Some((sender, 0));
     Listener(receiver)
 }
 
-/// Whether a signal has come without a listener.
+/// Whether a signal arrived without a listener.
 #[cfg(feature = "hosts")]
 pub(crate) fn is_stopped() -> bool {
     STOPPED.is_cancelled()
 }
 
-/// Waits for a signal without a listener: the command must end now.
+/// Waits for a signal that arrives without a listener. The command must end then.
 pub(crate) async fn stopped() {
     STOPPED.cancelled().await;
 }
 
-/// Ends the processes that this program has started.
+/// A function that ends the processes that this program has started.
 pub(crate) type EndProcesses = fn() -> Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Handles signals from now on. A separate thread does it, because the main thread may compute or wait for an answer.
+/// Starts a thread that handles signals. The main thread cannot do it, because it may compute or wait for an answer.
 /// `end_processes` is called before a signal ends the program.
 pub(crate) fn handle(end_processes: EndProcesses) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
@@ -111,14 +112,14 @@ pub(crate) fn handle(end_processes: EndProcesses) -> std::io::Result<()> {
                     std::process::exit(Exit::Failed as i32);
                 }
                 if received == Received::EndsCommand {
-                    // A second signal does not wait for the grace period, nor does a command that only reads.
+                    // A second signal or a blocked main thread ends the grace period.
                     tokio::select! {
                         () = signals.next() => {}
                         () = waits() => {}
                         () = tokio::time::sleep(GRACE) => {}
                     }
                     end_processes().await;
-                    // The cursor may be behind a question.
+                    // Start a new line: the cursor may follow a question.
                     let _ = std::io::stderr().write_all(b"\nInterrupted.\n");
                     std::process::exit(Exit::Interrupted as i32);
                 }
@@ -128,18 +129,18 @@ pub(crate) fn handle(end_processes: EndProcesses) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a signal means.
+/// The effect of a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Received {
-    /// The running operation was told.
+    /// The signal was passed to the running operation.
     PassedOn,
     /// The command must end.
     EndsCommand,
-    /// The running operation was told twice; the program must end now.
+    /// The running operation already received two signals; the program must end now.
     AtOnce,
 }
 
-/// Passes a signal on, or says what it means.
+/// Passes a signal to the running operation, if there is one. Returns the effect.
 fn received() -> Received {
     let mut listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     match listener.as_mut() {
@@ -149,7 +150,7 @@ fn received() -> Received {
             let _ = sender.send(());
             Received::PassedOn
         }
-        // The operation received the request to stop at once, and still runs.
+        // The operation has received the request to stop at once, and still runs.
         Some(_) => Received::AtOnce,
         None => {
             STOPPED.cancel();
@@ -167,7 +168,7 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let ignored = ignored();
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        // `nohup`, and a shell that starts a background process, make the process ignore some signals. These stay
+        // `nohup`, and a shell that starts a background process, make the process ignore some signals. They remain
         // ignored.
         let wanted = kinds.into_iter().filter(|kind| ignored & (1 << (kind.as_raw_value() - 1)) == 0);
         wanted.map(signal).collect::<Result<_, _>>().map(Signals)
@@ -182,7 +183,7 @@ impl Signals {
     }
 }
 
-/// The signals that this process ignores since its start, one bit for each; 0 if the system does not show it.
+/// The signals that this process has ignored since its start, one bit for each; 0 if the system does not report them.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

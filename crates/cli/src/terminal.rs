@@ -1,8 +1,9 @@
-//! The output streams: results go to stdout, everything else to stderr; colours; whether questions are possible.
+//! The output streams: results go to stdout, everything else to stderr. Also colours, and whether questions are
+//! possible.
 //!
-//! All text for people passes [`shown`], which escapes whatever a terminal would act on, apart from the styles of
-//! [`Paint`]. A closed pipe is no error: the command writes nothing more and continues to its end, because an operation
-//! must not stop half-way if its reader leaves.
+//! All text for people passes [`shown`], which escapes all control characters apart from the styles of [`Paint`]. A
+//! closed pipe is no error: the command writes nothing more and continues to its end, because an operation must not
+//! stop half-way if its reader leaves.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -36,7 +37,7 @@ impl From<engine::config::ColorChoice> for ColorChoice {
     }
 }
 
-/// Gives text a colour, or leaves it as it is.
+/// Adds colours to text, if they are on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {
     on: bool,
@@ -88,11 +89,11 @@ impl Paint {
     }
 }
 
-/// The prefix of each style that this program adds to a text. It is random for each process, so no document can contain
-/// it.
+/// The prefix of each style that this program adds to a text. It is random for each process, so that no document can
+/// contain it.
 static OWN: LazyLock<String> = LazyLock::new(|| format!("\u{1b}{:016x}", RandomState::new().hash_one(0)));
 
-/// A text for people with its own styles. Everything else that a terminal acts on is escaped.
+/// Escapes a text for people: all control characters except the styles of this program.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return diag::visible(text);
@@ -108,7 +109,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// The output streams, and the amount of output.
+/// The output streams and their settings.
 pub(crate) struct Terminal {
     /// Colours of stdout.
     pub(crate) out: Paint,
@@ -116,7 +117,7 @@ pub(crate) struct Terminal {
     pub(crate) err: Paint,
     /// Whether machine output was requested.
     pub(crate) json: bool,
-    /// Whether only errors and results are written.
+    /// Whether only results and errors are written.
     pub(crate) quiet: bool,
     /// Whether notes and all fields are written too.
     pub(crate) verbose: bool,
@@ -125,7 +126,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// A terminal with the settings of the command line.
+    /// Creates a terminal with the settings of the command line.
     pub(crate) fn new(color: ColorChoice, json: bool, quiet: bool, verbose: bool) -> Terminal {
         let mut terminal =
             Terminal { out: Paint { on: false }, err: Paint { on: false }, json, quiet, verbose, color, failed: None };
@@ -145,7 +146,7 @@ impl Terminal {
         self.write(&shown(text));
     }
 
-    /// Writes a value or a file for other programs to stdout: as it is, unless stdout is a terminal.
+    /// Writes a value or a file for other programs to stdout, unescaped unless stdout is a terminal.
     pub(crate) fn raw(&mut self, text: &str) {
         match io::stdout().is_terminal() {
             true => self.write(&diag::visible(text)),
@@ -178,7 +179,7 @@ impl Terminal {
         let _ = io::stderr().write_all(shown(text).as_bytes());
     }
 
-    /// Writes diagnostics, which [`diag::draw`] has made safe to show, to stderr.
+    /// Writes diagnostics to stderr. [`diag::draw`] has already escaped them.
     pub(crate) fn drawn(&self, text: &str) {
         let _ = io::stderr().write_all(text.as_bytes());
     }
@@ -200,7 +201,7 @@ impl Terminal {
         io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
     }
 
-    /// Asks a yes-or-no question; any answer but yes is no.
+    /// Asks a yes-or-no question. Any answer but yes is no.
     pub(crate) fn confirm(&self, question: &str) -> bool {
         self.aside(&format!("{} [y/N] ", self.err.bold(question)));
         let mut answer = String::new();
@@ -237,7 +238,7 @@ fn colors(choice: ColorChoice, terminal: bool) -> bool {
     }
 }
 
-/// The number of characters in a line of stderr; 80 if it is unknown.
+/// The width of stderr in characters; 80 if it is unknown.
 pub(crate) fn width() -> usize {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(io::stderr())

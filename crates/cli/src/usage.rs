@@ -1,4 +1,4 @@
-//! Errors of the command line itself: as text by `clap`, or as machine output where `--json` is among the words.
+//! Errors of the command line itself: as text by `clap`, or as machine output if `--json` is among the arguments.
 //!
 //! Not here: errors of a command that was parsed (`exit`).
 
@@ -24,10 +24,10 @@ pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
         terminal.data(&machine(error, &read));
         return Exit::Usage;
     }
-    // A reader of the help that closes its pipe early is no error.
+    // A closed pipe is no error: the reader of the help may stop early.
     let _ = match visible(words) {
         None => error.print(),
-        // The message repeats arguments with characters that a terminal acts on: parse the escaped arguments again.
+        // The message quotes arguments with control characters: parse the escaped arguments again.
         Some(words) => match Arguments::try_parse_from(words) {
             Err(error) if error.use_stderr() && is_visible(&error.render().to_string()) => error.print(),
             _ => io::stderr().write_all(shown(&error.render().to_string()).as_bytes()),
@@ -36,7 +36,7 @@ pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
     if error.use_stderr() { Exit::Usage } else { Exit::Done }
 }
 
-/// The arguments with all characters escaped that a terminal acts on; `None` if there are none.
+/// Returns the arguments with all control characters escaped; `None` if there are none.
 fn visible(words: &[OsString]) -> Option<Vec<String>> {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let clean: Vec<_> = words.iter().map(|word| diag::visible_line(word).into_owned()).collect();
@@ -47,7 +47,8 @@ fn is_visible(text: &str) -> bool {
     shown(text) == text
 }
 
-/// The machine output for a command line that could not be parsed, in the form of its command as far as it is known.
+/// Returns the machine output for a command line that could not be parsed, in the format of its command if that is
+/// known.
 fn machine(error: &clap::Error, words: &[&str]) -> String {
     let all = Arguments::command();
     let command = words.iter().find_map(|word| all.find_subcommand(word)).map(clap::Command::get_name);
@@ -66,7 +67,7 @@ fn machine(error: &clap::Error, words: &[&str]) -> String {
     format!("{diagnostic}\n{summary}\n")
 }
 
-/// Whether the output has one line per event, as `Command::is_operation` says for a parsed command.
+/// Whether the output has one line per event. Corresponds to `Command::is_operation` for a parsed command.
 fn is_operation(command: Option<&str>, words: &[&str]) -> bool {
     match command {
         Some("deploy" | "destroy" | "reconcile" | "rollback" | "import") => true,
@@ -76,7 +77,7 @@ fn is_operation(command: Option<&str>, words: &[&str]) -> bool {
     }
 }
 
-/// The error in the form of a diagnostic without a code.
+/// Returns the error in the form of a diagnostic without a code.
 fn diagnostic(error: &clap::Error) -> Value {
     let said = error.render().to_string();
     let mut lines = said.lines();

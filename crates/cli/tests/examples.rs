@@ -1,5 +1,5 @@
-//! The examples of the repository, run as their pages say: staged, deployed, deployed again without changes, changed,
-//! edited by hand, destroyed. Each runs in a copy of its folder, with only the binary.
+//! Runs the examples of the repository as their pages describe: stage, deploy, deploy again without changes, change,
+//! edit by hand, destroy. Each example runs in a copy of its folder, with only the binary.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +24,7 @@ struct Said {
 }
 
 impl Said {
-    /// The last line on stdout of a run that ended with this exit code.
+    /// Returns the last line on stdout. Fails if the run has another exit code.
     #[track_caller]
     fn last(&self, exit: i32) -> &str {
         assert_eq!(self.exit, exit, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
@@ -72,7 +72,7 @@ impl Example {
         self.folder.join(path).symlink_metadata().is_ok()
     }
 
-    /// Checks that a stage reports `counts`, that a deploy does the same, and that nothing remains to be done.
+    /// Checks that a stage reports these counts, that a deploy reports the same, and that no change remains.
     #[track_caller]
     fn deploys(&self, inputs: &str, created: u32, updated: u32, deleted: u32, replaced: u32) {
         let inputs = if inputs.is_empty() { String::new() } else { format!(" {inputs}") };
@@ -120,7 +120,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Every file and folder below a folder, except the state.
+/// Returns all files and folders below a folder, except the state.
 fn listing(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -150,7 +150,7 @@ fn a_static_site() {
     assert!(site.read("private/certificate.pem").starts_with("-----BEGIN CERTIFICATE-----"));
     assert!(site.read("private/server.conf").contains("server_name localhost;"));
 
-    // A change of the title affects pages and archive; key, certificate and password stay.
+    // A change of the title affects pages and archive. Key, certificate and password stay.
     let certificate = site.read("private/certificate.pem");
     let passwords = site.read("private/passwords");
     site.deploys("--var title=Sun", 0, 7, 0, 0);
@@ -210,7 +210,7 @@ fn services_that_a_transform_makes_files_of() {
     let staged = services.cyan("stage");
     assert!(staged.stdout.contains("notes becomes\n"), "{}", staged.stdout);
     services.deploys("", 5, 0, 0, 0);
-    // A file that is created again without a document is still recognised as a resource of the service.
+    // A file that is created again from the state alone is still a resource of the service.
     fs::remove_file(services.folder.join("services/notes.service")).expect("it was made");
     assert_eq!(services.cyan("reconcile --yes").last(0), "1 created, 0 updated, 0 deleted");
     let shown = services.cyan("show notes_unit").stdout;
@@ -225,7 +225,7 @@ fn services_that_a_transform_makes_files_of() {
     let graph = services.cyan("graph");
     assert!(graph.stdout.contains("made from mirror"), "{}", graph.stdout);
     services.deploys("--var port=99", 0, 2, 0, 0);
-    // The folder was created along with a file, and belongs to no resource.
+    // The folder was created along with a file, so it is no resource.
     let said = services.cyan("destroy --yes");
     assert_eq!(said.last(0), "0 created, 0 updated, 5 deleted", "{}", said.stdout);
     assert_eq!(listing(&services.folder.join("services")), Default::default());
@@ -310,7 +310,7 @@ fn edited_page_is_reported_and_rewritten() {
     assert_eq!(site.cyan("drift --exit-code").last(0), "0 drifted, 0 vanished");
 }
 
-/// Edits each file of an example once. One deploy applies each edit, and nothing remains to be done after it.
+/// Edits each file of an example once. One deploy applies each edit, and no change remains.
 #[track_caller]
 fn converges_after_any_edit(example: &Example, inputs: &str) {
     let inputs = if inputs.is_empty() { String::new() } else { format!(" {inputs}") };
@@ -446,7 +446,7 @@ fn a_web_cluster_of_heat_templates() {
     let cookie = |given: &str| given.split("cookie_secret").nth(1).map(|rest| rest[..44].to_owned());
     assert!(cookie(&given).is_some());
 
-    // The group grows, and each member gets another part.
+    // The group grows, and each member gets an additional part.
     let busy = "-e environments/base.yaml -e environments/busy.yaml";
     cluster.deploys(busy, 9, 1, 0, 2);
     assert_eq!(cluster.cyan("exports names").last(0), r#"["web-0", "web-1", "web-2", "web-3"]"#);
@@ -493,7 +493,7 @@ fn a_service_catalogue_of_heat_templates() {
     assert!(exports("control_settings").contains(r#""database::connections": 800"#));
     assert!(exports("hosts").ends_with(r#""worker-2.site.internal", "worker-3.site.internal"]"#));
 
-    // A service is switched on for all, and the site is small again.
+    // A service is enabled for all hosts, and the site is small again.
     site.deploys(&format!("{plain} -e environments/telemetry.yaml"), 0, 4, 6, 3);
     assert_eq!(exports("firewall"), r#"{"control": [443, 5432, 5672, 9100, 15672], "worker": [443, 9100]}"#);
 

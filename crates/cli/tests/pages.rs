@@ -1,4 +1,4 @@
-//! Commands on pages do what the pages show: README.md, `docs` and the pages of `examples`.
+//! Checks that commands on pages have the effects that the pages show: README.md, `docs` and the pages of `examples`.
 //!
 //! * ```` ```yaml NAME ```` (also `json`, `toml`, ..) is a file of that name.
 //! * ```` ```console ```` holds commands after `$ ` and their output, which is compared exactly.
@@ -7,8 +7,8 @@
 //! * `<!-- $ COMMAND -->` is a step that the reader need not see; `$EXAMPLES` is the folder of the examples.
 //!
 //! Commands of a page run one after another, in a folder that is their home and is shown as `~`. No other kind of block
-//! may hold commands, and a command in prose must be one that the binary understands. With `CYAN_ACCEPT` set
-//! (`cargo xtask accept`) the output is written into the page.
+//! may contain commands, and the binary must accept every command in prose. With `CYAN_ACCEPT` set (`cargo xtask
+//! accept`) the output is written into the page.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
@@ -21,10 +21,10 @@ use tempfile::TempDir;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Folders and files that examples make; a user may have run an example in place.
+/// Folders and files that examples create. A user may have run an example in place.
 const MADE: [&str; 7] = ["public", "private", "dev", "release", "services", ".cyan", "site.tar.gz"];
 
-/// All pages with commands, by their path from the root of the repository.
+/// Returns all pages with commands, by their path from the root of the repository.
 fn pages() -> Vec<String> {
     let mut found = vec!["README.md".to_owned()];
     let mut open = vec![PathBuf::from("docs"), PathBuf::from("examples")];
@@ -46,7 +46,7 @@ fn text_of(page: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// The folder of the clone in which the commands of a page begin: that of the page, or an empty one for `docs`.
+/// Returns the folder of the clone in which the commands of a page start: that of the page, or an empty one for `docs`.
 fn start_of(page: &str) -> &str {
     match page {
         page if page.starts_with("docs/") => "../work",
@@ -131,7 +131,7 @@ impl Session {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // A command without questions may have ended already.
+        // A command without questions may have ended already, so the write may fail.
         let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), answer.as_bytes());
         let output = child.wait_with_output().unwrap();
         if let Ok(folder) = fs::read_to_string(self.place.path().join("folder")) {
@@ -140,7 +140,7 @@ impl Session {
         output
     }
 
-    /// The output of a line in a pipe, both streams in their order.
+    /// Runs a line in a pipe. Returns the output of both streams, in order.
     fn prints(&mut self, line: &str) -> String {
         let mut command = Command::new("sh");
         let output = self.run(command.args(["-c", &format!("exec 2>&1; {LINE}")]), line, "");
@@ -171,7 +171,7 @@ impl Session {
     }
 }
 
-/// Runs the commands of a page, and compares their output with the page, or writes it there.
+/// Runs the commands of a page. Compares their output with the page, or writes it there.
 fn runs(page: &str) {
     let text = text_of(page);
     let mut session = Session::new(page);
@@ -222,14 +222,14 @@ fn runs(page: &str) {
     }
 }
 
-/// Runs the pages of a group; fails if there are fewer than expected.
+/// Runs the pages of a group. Fails if there are fewer than expected.
 fn all_run(group: &str, at_least: usize) {
     let mine: Vec<String> = pages().into_iter().filter(|page| group_of(page) == group).collect();
     assert!(mine.len() >= at_least, "{group}: {mine:?}");
     mine.iter().for_each(|page| runs(page));
 }
 
-/// The group of a page. Groups run concurrently; every page belongs to one.
+/// Returns the group of a page. Groups run concurrently, and every page belongs to one.
 fn group_of(page: &str) -> &'static str {
     match page.split('/').collect::<Vec<_>>()[..] {
         ["README.md"] => "readme",
@@ -259,7 +259,8 @@ fn commands_of_all_other_pages_run() {
     all_run("docs", 10);
 }
 
-/// The blocks of a page: line number, the words after the fence (`indented` for a block without one), text.
+/// Returns the blocks of a page: the line number, the words after the fence (`indented` for a block without one), the
+/// text.
 fn blocks(text: &str) -> Vec<(usize, String, String)> {
     let mut found: Vec<(usize, String, String)> = Vec::new();
     let (mut fenced, mut indented, mut after_empty) = (false, false, true);
@@ -305,7 +306,7 @@ fn every_command_on_a_page_is_run() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The commands in the prose of a text: code spans that begin with `cyan`.
+/// Returns the commands in the prose of a text: code spans that begin with `cyan`.
 fn commands_in_prose(text: &str) -> Vec<String> {
     let mut fenced = false;
     let prose: Vec<&str> = text
@@ -344,7 +345,7 @@ fn commands_in_prose_and_help_are_understood() {
     for page in pages() {
         check(&page, &text_of(&page));
     }
-    // `words` of a command and of those below it.
+    // Check the help of every command and subcommand.
     let mut open = vec![Vec::new()];
     while let Some(words) = open.pop() {
         let output = Command::new(env!("CARGO_BIN_EXE_cyan")).args(&words).arg("--help").output().unwrap();

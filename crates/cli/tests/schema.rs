@@ -1,4 +1,4 @@
-//! `cyan schema`: valid documents fit its JSON Schema, and documents with mistakes do not.
+//! Tests of `cyan schema`: valid documents match its JSON Schema, and documents with mistakes do not.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -14,7 +14,7 @@ fn schema(flags: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A document as an editor reads it, with scalars by the core schema of YAML 1.2.
+/// Converts a document as an editor does, with scalars by the core schema of YAML 1.2.
 fn data(node: &Node) -> Value {
     match &node.content {
         Content::Map(entries) => {
@@ -104,7 +104,7 @@ fn valid_documents_of_the_conformance_pack_fit_the_schema() {
             let expected =
                 std::fs::read_to_string(folder.join(kind).join(format!("{stem}.expect.json"))).unwrap_or_default();
             let expected: Value = serde_json::from_str(&expected).unwrap_or_default();
-            // Documents with diagnostics, and those that need other catalogues, are left out.
+            // Leave out documents with diagnostics, and those that need other catalogues.
             let clean =
                 expected["diagnostics"].as_array().is_none_or(Vec::is_empty) && expected.get("catalog").is_none();
             if !clean {
@@ -195,7 +195,7 @@ fn types_can_be_left_out_and_taken_in() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("did you mean `local`?"));
 }
 
-/// A document with one mistake: the value at a JSON pointer is replaced or removed.
+/// Returns a document with one mistake: the value at a JSON pointer is replaced or removed.
 fn with_mistake(base: &Value, mistake: &Value) -> Value {
     let mut document = base.clone();
     let (parent, key) = mistake["at"].as_str().unwrap().rsplit_once('/').unwrap();
@@ -208,8 +208,8 @@ fn with_mistake(base: &Value, mistake: &Value) -> Value {
     document
 }
 
-/// `mistakes.json` has a document and some 300 single mistakes in it. `cyan validate` reports each, and the schema
-/// refuses each except those that a schema cannot express; these state the reason.
+/// `mistakes.json` has a document and about 300 single mistakes for it. `cyan validate` reports each mistake. The
+/// schema refuses each, except for mistakes that a schema cannot express; these state the reason.
 #[test]
 fn validate_and_the_schema_find_each_single_mistake() {
     let data: Value = serde_json::from_str(include_str!("schema/mistakes.json")).unwrap();

@@ -1,4 +1,4 @@
-//! The flags that give inputs. Derived arguments do not keep the order of two flags, which counts here.
+//! The flags for inputs. They are not derived, because derived arguments lose the relative order of two flags.
 
 use std::path::PathBuf;
 

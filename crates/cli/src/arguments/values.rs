@@ -57,7 +57,7 @@ impl std::str::FromStr for Adopted {
     type Err = blueprint::AddressError;
 
     fn from_str(text: &str) -> Result<Adopted, blueprint::AddressError> {
-        // An id may hold any character, an address has `=` in a key alone.
+        // An id may contain any character; an address contains `=` only in a key.
         let cut = text.match_indices('=').map(|(at, _)| at).find_map(|at| Some((text[..at].parse().ok()?, at)));
         Ok(Adopted(match cut {
             Some((address, at)) => Adoption { address, id: Some(text[at + 1..].into()) },

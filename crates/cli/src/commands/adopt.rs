@@ -1,5 +1,5 @@
-//! Runs `cyan state import` on an export in the format of another tool. Writes the documents of the export below
-//! the current folder, deploys them, and adopts the existing resources without creating any of these again.
+//! Runs `cyan state import` on an export in the format of another tool. Writes the documents of the export below the
+//! current folder, deploys them, and adopts the existing resources instead of creating them.
 //!
 //! Not here: the formats and their meaning (`engine::foreign`).
 
@@ -13,7 +13,7 @@ use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 use crate::{open, operation};
 
-/// Imports an export. The instance is that of `which`, or else the one that the export names. Asks for consent as a
+/// Imports an export. The instance is that of `flag`, or else the one that the export names. Asks for consent as a
 /// deploy does.
 pub(crate) async fn run(
     form: &'static dyn Form,

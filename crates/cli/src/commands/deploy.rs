@@ -25,7 +25,7 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
     operation::carry_out(planned, &document.files, false, &mut session, &arguments.running, report).await
 }
 
-/// Carries out a saved plan exactly as it is, or refuses it.
+/// Applies a saved plan unchanged, or refuses it.
 async fn deploy_saved(
     source: DocumentSource,
     arguments: Deploy,

@@ -1,4 +1,4 @@
-//! `cyan destroy`, and what it shares with `reconcile`: a plan from the state alone.
+//! `cyan destroy`, and the function that it shares with `reconcile` and `drift --accept`.
 
 use diag::Files;
 use engine::Options;
@@ -18,7 +18,7 @@ pub(crate) async fn run(arguments: Destroy, global: &Global, report: &mut Report
     from_state(&arguments.selection, options, &arguments.running, global, report).await
 }
 
-/// Makes a plan from the state alone, shows it, asks, and carries it out.
+/// Makes a plan from the state alone, shows it, asks for confirmation, and applies it.
 pub(crate) async fn from_state(
     selection: &InstanceArguments,
     options: Options,

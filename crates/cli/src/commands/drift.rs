@@ -45,7 +45,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
     })
 }
 
-/// Shows the drift, asks, and records the present values in the state.
+/// Shows the drift, asks for confirmation, and records the current values in the state.
 async fn accept(arguments: Drift, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let options = Options { state_edit: Some(StateEdit::AcceptDrift), targets: arguments.target, ..Options::default() };
     from_state(&arguments.selection, options, &arguments.consent.into(), global, report).await

@@ -12,9 +12,9 @@ use crate::exit::{CommandError, Exit};
 use crate::open;
 use crate::view::report::Report;
 
-/// Replaces a missing document. A document must declare something; this one is only staged, never deployed.
+/// The placeholder for a missing document. A document must declare something; this one is only staged, never deployed.
 const NO_DOCUMENT: &str = "version: 2023-04-20\nresources: {nothing: {type: random/uuid, spec: {}}}\n";
-/// The same as a Heat template.
+/// The placeholder as a Heat template.
 const NO_TEMPLATE: &str = "heat_template_version: wallaby\n";
 
 pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -56,7 +56,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
     Ok(Exit::Done)
 }
 
-/// The named document, or the one in the current folder, or a document without meaning.
+/// Returns the named document, or the one in the current folder, or the placeholder.
 pub(super) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
     match named {
         None if open::document_here()?.is_none() => Ok(DocumentSource::of_text("(no document)", NO_DOCUMENT)),

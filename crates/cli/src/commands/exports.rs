@@ -41,7 +41,7 @@ pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report
     Ok(Exit::Done)
 }
 
-/// A value for scripts: a single one as it is, lists and maps as JSON.
+/// Prints a value for scripts: a text without quotes, any other value as JSON.
 pub(crate) fn bare(value: &Value) -> String {
     match value {
         Value::Text(text) => text.to_string(),

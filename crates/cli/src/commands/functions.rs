@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
     Ok(Exit::Done)
 }
 
-/// What a function does, in its first sentence.
+/// The first sentence of the documentation of a function.
 fn summary(docs: &str) -> String {
     docs.split(". ").next().unwrap_or_default().to_owned()
 }
@@ -67,7 +67,7 @@ fn explained(dialect: &str, function: &Explained, paint: Paint) -> String {
     format!("{head}\n{docs}\n{}\n{examples}", function.since)
 }
 
-/// Calls, each with what it gives.
+/// Prints example calls with their results.
 fn examples_text(examples: impl Iterator<Item = (String, String)>, paint: Paint) -> String {
     let mut text = String::new();
     for (call, gives) in examples {

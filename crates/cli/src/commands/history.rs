@@ -32,7 +32,7 @@ pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report
 
 const HEAD: [&str; 7] = ["GENERATION", "OPERATION", "OUTCOME", "BEGAN", "TOOK", "DID", "WHO"];
 
-/// Operations of which none runs, as a table.
+/// Prints operations as a table. None of them is running.
 pub(crate) fn shown(operations: &[GenerationInfo], report: &Report) -> String {
     let now = Clock::System.now();
     let rows: Vec<Vec<String>> = operations.iter().map(|one| row(one, now, false)).collect();

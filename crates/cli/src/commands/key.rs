@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: Key, report: &mut Report) -> Result<Exit, CommandEr
     };
     let made = key::write_new(&file)?.is_some();
     if !made {
-        // A file exists. If it is no key, the error should appear now and not at the first use.
+        // The file exists. If it contains no key, report that now and not at its first use.
         key::read(&file)?;
     }
     report.set_result(json!({"file": file.display().to_string(), "made": made}));

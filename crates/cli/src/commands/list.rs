@@ -55,7 +55,7 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
     Ok(Exit::Done)
 }
 
-/// The status of an instance, with the place where it waits.
+/// The status of an instance, with the breakpoints at which it waits.
 fn status_at(info: &InstanceInfo) -> String {
     let text = status(info);
     match &*info.waiting {
@@ -65,7 +65,7 @@ fn status_at(info: &InstanceInfo) -> String {
     }
 }
 
-/// How long ago something was, for people.
+/// The age of a point in time, as text.
 pub(crate) fn ago(now: i64, then: i64) -> String {
     let seconds = u64::try_from(now.saturating_sub(then)).unwrap_or(0);
     if seconds == 0 { "0s".to_owned() } else { format_duration(Duration::from_secs(seconds)) }

@@ -9,9 +9,9 @@ use crate::arguments::{Arguments, Man};
 use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 
-/// A page of the manual, for the program `man`.
+/// A manual page.
 struct Page {
-    /// As in `cyan-stage`.
+    /// The name of the page, such as `cyan-stage`.
     name: String,
     text: String,
 }
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: Man, report: &mut Report) -> Result<Exit, CommandEr
     Ok(Exit::Done)
 }
 
-/// A page for the program, and one for each of its commands that is shown.
+/// Returns a page for the program, and one for each visible command.
 fn pages() -> Vec<Page> {
     let mut command = Arguments::command().disable_help_subcommand(true);
     command.build();

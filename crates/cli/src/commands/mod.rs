@@ -1,4 +1,4 @@
-//! The commands, one file each: arguments in, a few calls, a view out.
+//! The commands, one file each. A command reads its arguments, makes a few calls to `engine`, and prints a view.
 
 mod adopt;
 mod completions;
@@ -93,13 +93,13 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
     })
 }
 
-/// The time that providers have to close their sessions.
+/// The time limit for providers to close their sessions.
 const CLOSED_WITHIN: Duration = Duration::from_secs(3);
 
-/// Closes the sessions of providers, and ends the processes of plugins, whatever became of the command.
+/// Closes the sessions of providers and ends the processes of plugins, whether or not the command succeeded.
 async fn close(opened: Vec<Closer>) {
     let sessions = futures::future::join_all(opened.iter().map(Closer::close));
-    // The process of a session that is not closed in time is ended all the same.
+    // The process of a session that is not closed in time is ended too.
     let _ = tokio::time::timeout(CLOSED_WITHIN, sessions).await;
     hosts::close().await;
 }

@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
     Ok(Exit::Done)
 }
 
-/// A line for each definition: indented throughout, a schema with many types would be blanks for the greater part.
+/// Writes one line for each definition. A fully indented schema with many types would be mostly white space.
 fn written(schema: &Json) -> String {
     let mut text = String::from("{");
     let mut comma = "";

@@ -33,7 +33,7 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
         return Ok(Exit::Unusable);
     }
     operation::show(&staged, report, true);
-    // The JSON tree of a large plan takes longer than the plan itself.
+    // Build the JSON tree only if it is printed: for a large plan that takes longer than planning.
     if report.is_json() {
         report.set_result(Json::Object(json::plan(&staged.plan)));
     }
@@ -42,14 +42,14 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     Ok(match arguments.exit_code {
         _ if needed => Exit::Unusable,
         true if differs => Exit::Differences,
-        // It is unknown whether there are differences.
+        // Some resources could not be read, so they may differ.
         true if partial => Exit::Unusable,
         _ => Exit::Done,
     })
 }
 
-/// Writes a plan to a file that only its owner can read. Returns `false` if its secrets cannot be sealed; that is
-/// reported.
+/// Writes a plan to a file that only its owner can read. Returns `false`, after reporting the reason, if its secrets
+/// cannot be sealed.
 fn keep(out: &Path, staged: &Staged, session: &mut Session, report: &mut Report) -> Result<bool, CommandError> {
     if staged.plan.secret {
         operation::make_key_if_watched(session, report)?;

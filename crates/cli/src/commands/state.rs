@@ -1,4 +1,4 @@
-//! `cyan state`, and functions that `cyan import` shares: state edits, each a plan that is shown first.
+//! `cyan state`, and functions that `cyan import` shares. A state edit is a plan that is shown before it is applied.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::out_file::{may_be_replaced, write_private};
 use crate::view::report::Report;
 use crate::{open, operation};
 
-/// The maximum number of damaged rows that are listed as text.
+/// The maximum number of damaged rows in the text output.
 const MOST_SHOWN: usize = 20;
 
 pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -85,7 +85,7 @@ async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandErr
     Err(StoreError::Damaged { what: format!("{} is damaged in {rows}", session.place.shown()) }.into())
 }
 
-/// Shows the old operations of an instance, and removes them from its history.
+/// Shows the old operations of an instance and removes them from its history.
 async fn prune(
     keep: Option<u64>,
     flag: &InstanceFlag,
@@ -159,11 +159,11 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
 pub(crate) enum InstanceTarget {
     /// An existing instance.
     Existing(InstanceFlag),
-    /// An instance that may not exist yet. The name is that of an exported instance.
+    /// An instance that may not exist yet. The name is that of the exported instance, if there is one.
     MayBeNew(InstanceFlag, Option<InstanceName>),
 }
 
-/// The instance of a request: by the flag, by the document in the current folder, or the only one.
+/// Finds the instance of a request: by the flag, by the document in the current folder, or as the only instance.
 pub(crate) async fn resolve_instance(
     target: &InstanceTarget,
     global: &Global,
@@ -187,7 +187,7 @@ pub(crate) async fn resolve_instance(
     }
 }
 
-/// Makes a plan of a state edit, shows it, asks, and carries it out.
+/// Makes a plan of a state edit, shows it, asks for confirmation, and applies it.
 async fn change(
     flag: InstanceFlag,
     options: Options,
@@ -200,7 +200,7 @@ async fn change(
     operation::carry_out(planned, &Files::new(), false, &mut session, &consent.into(), report).await
 }
 
-/// Imports an exported state: with its history if the instance does not exist yet, otherwise only the present records.
+/// Imports an exported state. A new instance gets its history too; an existing one gets only the current records.
 async fn import(
     target: InstanceTarget,
     exported: Exported,

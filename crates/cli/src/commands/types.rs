@@ -66,7 +66,7 @@ fn list_text(list: &TypeList<'_>, name: &str, paint: Paint) -> String {
         ));
         return text;
     }
-    // A name that is a resource and a data source takes one line if neither has a description of its own.
+    // A name that is a resource type and a data source type takes one line if both have the same description.
     let mut lines: IndexMap<(&str, &Name), Vec<&str>> = IndexMap::default();
     for one in types {
         lines.entry((one.name, &one.docs)).or_default().push(one.kind);
@@ -125,7 +125,7 @@ fn type_text(details: &TypeDetails<'_>, paint: Paint) -> String {
     text
 }
 
-/// The text for a transform, with the types that only it knows.
+/// The text for a transform, with its abstract types.
 fn transform_text(transform: &TransformDef, paint: Paint) -> String {
     let mut text = format!("{} (transform)\n{}\n", paint.bold(&transform.name), transform.docs);
     if !transform.abstract_types.is_empty() {
@@ -138,7 +138,7 @@ fn transform_text(transform: &TransformDef, paint: Paint) -> String {
     text
 }
 
-/// The text for a custom variable type: the form in documents, and the value of a reference.
+/// The text for a custom variable type: its options, each with its value.
 fn variable_text(text: &mut String, ty: &CustomType, paint: Paint) {
     text.push_str(&format!("{} (variable)\n", paint.bold(&ty.name)));
     docs(text, &ty.docs, "");

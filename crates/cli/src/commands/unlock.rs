@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         holder.who,
         ago(now, holder.since)
     ));
-    // An expired lease stops no operation. To end the lease of an owner that may be at work is a decision.
+    // An expired lease blocks no operation. Ending the lease of an owner that may be active needs confirmation.
     if alive && !arguments.yes {
         if !report.terminal.can_ask() {
             return Err(CommandError::NotInteractive {
@@ -56,8 +56,8 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     Ok(Exit::Done)
 }
 
-/// The instance of a lease without any operation, which no list contains yet. The flag or the document in the current
-/// folder names it.
+/// Finds the instance of a lease whose operation has committed nothing, so that no list contains the instance yet. The
+/// flag or the document in the current folder names it.
 async fn held_before_the_first_step(
     flag: &InstanceFlag,
     global: &Global,

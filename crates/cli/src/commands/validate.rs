@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
     Ok(if verdicts.valid() == verdicts.documents.len() { Exit::Done } else { Exit::Unusable })
 }
 
-/// Writes how many documents are valid, and which are not.
+/// Writes the number of valid documents, and lists the invalid ones.
 fn summarise(verdicts: &Verdicts, report: &mut Report) {
     let (all, valid) = (verdicts.documents.len(), verdicts.valid());
     let mut text = format!("\n{}: {valid} valid, {} not valid", number(all, "document"), all - valid);

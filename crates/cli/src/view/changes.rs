@@ -1,4 +1,4 @@
-//! Fields before and after: scalars on a line, texts of several lines as a line diff.
+//! Changes of fields: scalars on one line, texts of several lines as a line diff.
 
 use blueprint::{Address, IndexMap, Name, Value};
 use engine::Change;
@@ -10,10 +10,10 @@ use crate::terminal::Paint;
 const CONTEXT: usize = 2;
 /// The maximum number of unreadable resources that are listed.
 const MANY: usize = 20;
-/// A longer value is cut unless it is compared with another one.
+/// The maximum length of a value on one line. Longer values are cut.
 const LONGEST: usize = 120;
 
-/// Writes a changed leaf, each line after `indent`, with a line break at the end.
+/// Writes the change of a leaf. Each line begins with `indent` and ends with a line break.
 pub(crate) fn change(text: &mut String, change: &Change, indent: &str, paint: Paint) {
     let forces = if change.forces { paint.magenta(" (forces replacement)") } else { String::new() };
     let path = change.path.strip_prefix("spec.").unwrap_or(&change.path);
@@ -33,8 +33,7 @@ pub(crate) fn change(text: &mut String, change: &Change, indent: &str, paint: Pa
     }
 }
 
-/// One line, with a line break, that names the resources that could not be read and the consequence; empty if all could
-/// be read.
+/// Returns a line that names the resources that could not be read and the consequence; empty if all could be read.
 pub(crate) fn unread(unread: &IndexMap<Address, Name>, so: &str) -> String {
     let names: Vec<String> = unread.keys().take(MANY).map(ToString::to_string).collect();
     let more = if unread.len() > MANY { ", .." } else { "" };
@@ -44,7 +43,7 @@ pub(crate) fn unread(unread: &IndexMap<Address, Name>, so: &str) -> String {
     }
 }
 
-/// The text, if it or its counterpart has several lines.
+/// Returns the text if it has several lines.
 fn lines_of(value: &Value) -> Option<&str> {
     match value {
         Value::Text(text) if text.contains('\n') => Some(text),

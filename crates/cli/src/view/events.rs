@@ -30,12 +30,12 @@ fn done(operation: Operation, replacing: bool) -> &'static str {
     }
 }
 
-/// The first line of a message. A diagnostic shows the whole message.
+/// The first line of a message. A diagnostic shows the full message.
 fn first(message: &str) -> &str {
     message.lines().next().unwrap_or_default().trim_end_matches(':')
 }
 
-/// The text for an event, without a line break; `None` for the first and the last event, which have another form.
+/// The text for an event, without a line break; `None` for the first and the last event, which are shown elsewhere.
 pub(crate) fn line(event: &Event, duration: Option<Duration>, paint: Paint) -> Option<String> {
     let duration = duration
         .filter(|duration| duration.as_secs() > 0)

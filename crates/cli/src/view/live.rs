@@ -1,5 +1,5 @@
-//! The progress of an operation. On a terminal the running steps with their age, a count and an estimate stand below
-//! the event lines; in a pipe there are only the event lines.
+//! The progress of an operation. On a terminal, a list with the running steps, their age, a count and an estimate is
+//! below the event lines. In a pipe there are only the event lines.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -12,12 +12,12 @@ use crate::terminal::{self, Paint, Terminal};
 
 /// The maximum number of running steps in the list.
 const LISTED: usize = 8;
-/// The number of finished steps and the elapsed time before an estimate is shown.
+/// The minimum number of finished steps and the minimum elapsed time for an estimate.
 const ENOUGH: (u64, Duration) = (3, Duration::from_secs(3));
 
 /// Shows the events of an operation.
 pub(crate) struct Live {
-    /// Whether running steps are listed below the event lines, and how many lines the list has now.
+    /// Whether running steps are listed below the event lines; `below` is the current number of lines of the list.
     listed: bool,
     below: usize,
     paint: Paint,
@@ -30,7 +30,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// The view before the first event.
+    /// Creates the view before the first event.
     pub(crate) fn new(terminal: &Terminal) -> Live {
         Live {
             listed: terminal.is_watched() && !terminal.quiet && !terminal.json,
@@ -55,7 +55,7 @@ impl Live {
             }
             Event::Started { address, operation, replacing } => {
                 self.running.insert(address.clone(), (events::doing(*operation, *replacing), Instant::now()));
-                // The list below shows running steps.
+                // The list shows running steps.
                 if self.listed {
                     return;
                 }
@@ -79,7 +79,7 @@ impl Live {
         }
     }
 
-    /// Adds a line that is no event.
+    /// Adds a line that is not an event.
     pub(crate) fn say(&mut self, line: &str) {
         self.waiting.push_str(line);
         self.waiting.push('\n');
@@ -97,7 +97,7 @@ impl Live {
         self.write();
     }
 
-    /// Replaces the list by the waiting lines and the present list, in one write.
+    /// Replaces the list by the waiting lines and the current list, in one write.
     fn write(&mut self) {
         let mut text = String::new();
         if self.below > 0 {

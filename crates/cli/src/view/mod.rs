@@ -1,6 +1,6 @@
-//! What people see: plans, events, tables, values.
+//! Text output for people: plans, events, tables, values.
 //!
-//! Each is text from data; `terminal` writes it. Everything is readable without colour.
+//! A view makes text from data; `terminal` writes it. Everything is readable without colour.
 
 pub(crate) mod changes;
 pub(crate) mod events;

@@ -9,16 +9,16 @@ use engine::{Action, Change, Drift, Drifted, ExportAction, ExportChange, LinkCha
 use super::changes;
 use crate::terminal::Paint;
 
-/// With more steps than this, the fields of new resources are shown only with `--verbose`.
+/// The maximum number of steps with which the fields of new resources are shown without `--verbose`.
 const MANY: usize = 100;
 
 /// The approximate length of a line of a plan, in bytes.
 const LINE: usize = 40;
 
-/// The plan, without its last line.
+/// Prints a plan without its last line.
 pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     let mut text = String::new();
-    // A state edit changes only records, so its plan shows them in full.
+    // A state edit changes only records, so its plan is shown in full.
     let all = verbose || plan.kind == state::OperationKind::State;
     let mut shown: Vec<&Step> = Vec::with_capacity(plan.steps.len());
     shown.extend(plan.steps.iter().filter(|step| step.action != Action::None || all));
@@ -140,7 +140,7 @@ fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
     groups
 }
 
-/// Drift of the fields that the provider fills in and that no change of the step shows.
+/// Returns the drift of fields that no change of the step shows.
 fn outside<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p Change> {
     let Some(Drift::Differs(changes)) = drift.get(&step.address).map(|it| &it.how) else { return Vec::new() };
     if !step.reasons.contains(&Reason::Drifted) {
@@ -158,7 +158,7 @@ struct Shown<'a> {
     outside: &'a [&'a Change],
     /// The sources of contents, by address and path.
     sources: &'a HashMap<(&'a Address, String), &'a Name>,
-    /// Where the operation stops.
+    /// The stops of the operation at this step.
     stops: &'a [String],
     indent: &'a str,
     paint: Paint,
@@ -166,7 +166,7 @@ struct Shown<'a> {
 
 fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
     let Shown { fields, outside, sources, stops, indent, paint } = shown;
-    // A destroy deletes every resource, so the reason is not repeated for each.
+    // A destroy deletes every resource, so do not repeat the reason for each.
     let reasons = step.reasons.iter().filter(|reason| **reason != Reason::Destroy);
     let reasons: Vec<&str> = reasons.map(|reason| words(*reason)).collect();
     let sign = match step.action {
@@ -255,8 +255,8 @@ fn in_batch(step: &Step) -> String {
     format!("; batch {} of {}{gone}{pause}", batch.number, batch.of)
 }
 
-/// The annotations of a link, and the changes that it makes in the specs of its ends. Its other effects have steps of
-/// their own.
+/// Writes the annotations of a link, and the changes that it makes in the specs of its ends. Its other effects have
+/// their own steps.
 fn link_of(text: &mut String, link: &LinkChange, paint: Paint) {
     let before = text.len();
     for (name, value) in link.annotations.as_map().into_iter().flatten() {
@@ -272,7 +272,7 @@ fn link_of(text: &mut String, link: &LinkChange, paint: Paint) {
     }
 }
 
-/// The resource at one end of a link.
+/// Returns the resource at one end of a link.
 fn end(address: &Address, side: &str) -> Option<Address> {
     let link = address.link.as_deref()?;
     let (name, key) = match side {

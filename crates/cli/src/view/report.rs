@@ -21,9 +21,9 @@ pub(crate) struct Report {
     pub(crate) terminal: Terminal,
     /// The name of the command.
     pub(crate) command: &'static str,
-    /// Whether it takes catalogues that have no provider.
+    /// Whether the command accepts catalogues without a provider.
     pub(crate) takes_catalogs: bool,
-    /// The plan that is carried out, and its progress.
+    /// The progress of the plan that is being applied.
     pub(crate) progress: RunProgress,
     /// The sessions that were opened.
     pub(crate) opened: Vec<Closer>,
@@ -45,13 +45,13 @@ pub(crate) struct Report {
     buffer: String,
 }
 
-/// A terminal shows at most this many diagnostics in full.
+/// The maximum number of diagnostics that a terminal shows in full.
 const MANY: usize = 20;
 
-/// Above [`MANY`], the number of diagnostics of each code that are shown in full.
+/// The number of diagnostics of each code that are shown in full if there are more than [`MANY`].
 const OF_EACH: usize = 3;
 
-/// Selects the diagnostics that a terminal shows: all if they are few, else the first of each code.
+/// Selects the diagnostics that a terminal shows: all if they are few, else the first ones of each code.
 struct Brief {
     all: bool,
     left_out: blueprint::IndexMap<&'static str, usize>,
@@ -75,7 +75,7 @@ impl Brief {
         false
     }
 
-    /// A summary of the diagnostics that were left out, and how to see them.
+    /// Returns a summary of the diagnostics that were left out, and how to see them.
     fn rest(&self) -> String {
         if self.left_out.is_empty() {
             return String::new();
@@ -91,8 +91,8 @@ impl Brief {
 }
 
 impl Report {
-    /// An empty report. An operation writes one line of machine output per event, any other command one value at its
-    /// end.
+    /// Creates an empty report. An operation writes one line of machine output per event, any other command one value
+    /// at its end.
     pub(crate) fn new(terminal: Terminal, command: &Command) -> Report {
         Report {
             all: command.shows_all() || !terminal.is_watched(),
@@ -168,8 +168,8 @@ impl Report {
     pub(crate) fn diagnostics(&mut self, found: &Diagnostics, files: &Files) {
         let mut text = String::new();
         let mut brief = Brief::new(self.all, found);
-        // As a person reads: without a place first, then down each document. That a child has errors follows from
-        // these.
+        // Diagnostics without a place come first, then those of each document in text order. The diagnostic that a
+        // child has errors comes last, because it follows from the others.
         let mut sorted: Vec<&Diagnostic> = found.iter().collect();
         sorted.sort_by_key(|diagnostic| {
             let follows = diagnostic.code.name == engine::check::codes::CHILD_FAILED.name;
@@ -190,7 +190,7 @@ impl Report {
             if shown && brief.shows(diagnostic) {
                 let colors = self.terminal.err.colors();
                 match diagnostic.words.as_ref().filter(|_| self.terminal.verbose) {
-                    // Users of Heat know its message and search for it.
+                    // Users of Heat know its messages and search for them.
                     Some(words) => {
                         let said = diagnostic.clone().note(format!("Heat says: {words}"));
                         text.push_str(&diag::draw(&said, files, colors));
@@ -226,7 +226,7 @@ impl Report {
         }
     }
 
-    /// Reports why the command failed.
+    /// Reports the error of the command.
     pub(crate) fn error(&mut self, error: &CommandError) {
         if let CommandError::Diagnosed(diagnostic) | CommandError::Unanswered(diagnostic) = error {
             let found = [diagnostic.as_ref().clone()].into_iter().collect();
@@ -260,12 +260,12 @@ impl Report {
         self.terminal.aside(&text);
     }
 
-    /// The result of a command, for machines.
+    /// Sets the result of a command for machine output.
     pub(crate) fn set_result(&mut self, result: Json) {
         self.result = result;
     }
 
-    /// A line of machine output of an operation, with the time; written with the next flush.
+    /// Adds a line to the machine output of an operation, with the time. The next flush writes it.
     pub(crate) fn json_line(&mut self, mut line: Json) {
         line["time"] = json!(json::time(Clock::System.now_ms()));
         self.push_line(&line);
@@ -277,12 +277,12 @@ impl Report {
         self.flush_if_long();
     }
 
-    /// An event of an operation, for machines.
+    /// Adds an event to the machine output of an operation.
     pub(crate) fn operation_event(&mut self, envelope: &Envelope, event: &engine::Event) {
         self.push_line(&json::envelope(envelope, self.progress.step_of(event)));
     }
 
-    /// The text for a question to a provider that is asked again; `None` if it is not shown.
+    /// Returns the text for a repeated question to a provider; `None` if it is not shown.
     pub(crate) fn asked_again(&mut self, what: &str, pause: Duration, why: &str) -> Option<String> {
         if self.terminal.quiet || self.is_json() {
             return None;
@@ -311,7 +311,7 @@ impl Report {
         }
     }
 
-    /// Records where an operation stopped, and the steps that wait there.
+    /// Records the stops of an operation, and the steps that wait there.
     pub(crate) fn set_waiting(
         &mut self,
         waiting: &[blueprint::Address],
@@ -340,7 +340,7 @@ impl Report {
         self.terminal.say(format!("Not done: {}.", text.join(", ")));
     }
 
-    /// The exit code of an operation that a person stopped: `Interrupted` only if no step had begun.
+    /// The exit code of an operation that the user stopped: `Interrupted` only if no step had begun.
     pub(crate) fn interrupted(&self) -> Exit {
         if self.progress.has_begun() { Exit::Failed } else { Exit::Interrupted }
     }
@@ -350,7 +350,7 @@ impl Report {
         self.counts = counts;
     }
 
-    /// The counts of an operation, as far as they are known.
+    /// The counts of an operation; zero before they are known.
     pub(crate) fn counts(&self) -> [u64; 4] {
         self.counts
     }
@@ -370,7 +370,7 @@ impl Report {
                 "replaced": replaced,
                 "exit": exit as u8,
             });
-            // Only an operation that stopped at a breakpoint has this field.
+            // Only an operation that stopped at a breakpoint has these fields.
             if !self.waiting.is_empty() {
                 summary["waiting"] = json!(std::mem::take(&mut self.waiting));
             }
@@ -401,7 +401,7 @@ impl Report {
     }
 }
 
-/// The maximum number of retried questions that are shown one by one.
+/// The maximum number of repeated questions that are shown one by one.
 const ASKED_AGAIN: usize = 5;
 
 impl Frontend for Report {
@@ -417,7 +417,7 @@ impl Frontend for Report {
                     self.terminal.aside(&format!("{text}\n"));
                 }
             }
-            // Events of an operation have a view of their own (`operation`).
+            // `operation` shows the events of an operation.
             SessionEvent::Reading(_) | SessionEvent::Operation(_) => {}
         }
     }

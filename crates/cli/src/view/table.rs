@@ -1,18 +1,18 @@
-//! Columns of text.
+//! Tables of text.
 
 use std::borrow::Cow;
 
 use super::wrap;
 use crate::terminal::Paint;
 
-/// Rows under a head, columns as wide as they need; the last one may be of any length, and is broken at a terminal's
-/// edge.
+/// Prints rows under a header. Each column is as wide as its longest cell. The last column may have any length and is
+/// wrapped on a terminal.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>], paint: Paint) -> String {
     within(head, rows, paint, wrap::columns())
 }
 
 fn within(head: &[&str], rows: &[Vec<String>], paint: Paint, columns: Option<usize>) -> String {
-    // A cell stays on its line, and is as wide as it is shown.
+    // Escape the cells first: a cell has one line, and its width is that of the escaped text.
     let rows: Vec<Vec<Cow<'_, str>>> =
         rows.iter().map(|row| row.iter().map(|cell| diag::visible_line(cell)).collect()).collect();
     let length = |text: &str| text.chars().count();

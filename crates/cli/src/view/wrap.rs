@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
-/// The minimum width of the text; with less, wrapping would not help.
+/// The minimum width of wrapped text. With less room, lines are not wrapped.
 const LEAST: usize = 24;
 
 /// The number of characters in a line of stdout, if it is a terminal.
@@ -19,7 +19,7 @@ pub(crate) fn columns() -> Option<usize> {
     Some(80)
 }
 
-/// Text after `indent` characters. Its further lines, and those that a long line continues on, have the same indent.
+/// Wraps text that begins after `indent` characters. All further lines have the same indent.
 pub(crate) fn hanging(text: &str, indent: usize, columns: Option<usize>) -> String {
     let lines: Vec<String> = text
         .lines()
@@ -55,7 +55,7 @@ fn hanging_line(text: &str, indent: usize, columns: Option<usize>) -> String {
     wrapped
 }
 
-/// A Markdown page: paragraphs are wrapped again, code blocks, tables and lists stay unchanged.
+/// Wraps the paragraphs of a Markdown page. Code blocks, tables and lists stay unchanged.
 pub(crate) fn page(text: &str, columns: Option<usize>) -> String {
     if columns.is_none() {
         return text.to_owned();

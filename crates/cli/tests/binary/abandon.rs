@@ -1,4 +1,4 @@
-//! An instance in the form that Heat abandons and adopts stacks in.
+//! Tests of exports to, and imports from, the format of `openstack stack abandon`.
 
 use serde_json::{Value as Json, json};
 
@@ -56,7 +56,7 @@ fn an_instance_is_written_as_a_stack_that_was_abandoned() {
     let a = &stack["resources"]["a"];
     assert_eq!([&a["type"], &a["metadata"]], [&json!("OS::Heat::Value"), &json!({"m": 1})]);
     assert!(a["resource_id"].as_str().unwrap().starts_with("site-a-"), "{a}");
-    // A nested stack takes the place of the resource that it is.
+    // A resource that is a nested stack is exported as that stack.
     let nested = &stack["resources"]["n"];
     let name = nested["name"].as_str().unwrap();
     assert!(name.starts_with("site-n-"), "{nested}");
@@ -64,7 +64,7 @@ fn an_instance_is_written_as_a_stack_that_was_abandoned() {
     assert_eq!(nested["template"]["parameters"], json!({"p": {"type": "string"}}));
     let members: Vec<&String> = stack["resources"]["g"]["resources"].as_object().unwrap().keys().collect();
     assert_eq!(members, ["0", "1"]);
-    // Secrets are left out, and a diagnostic reports it.
+    // Secrets are left out, and a message on stderr says so.
     assert!(!text.contains("hush"), "{text}");
     assert_eq!(stack["resources"]["r"]["resource_data"], json!({}));
     assert!(err.contains("Secrets are left out: the parameter pass, r.value"), "{err}");

@@ -1,11 +1,11 @@
-//! The examples for AWS: validated, staged, and rehearsed from the first deploy to the destroy; and the diagnostics
-//! where no provider exists.
+//! Tests of the examples for AWS: validate, stage, and rehearse from the first deploy to the destroy. Also the
+//! diagnostics for a missing provider.
 
 use std::path::Path;
 
 use crate::place::Place;
 
-/// A folder with a copy of an example and its own key.
+/// Creates a folder with a copy of an example and its own key.
 fn example(name: &str) -> Place {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/aws").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -18,8 +18,8 @@ fn last(text: &str) -> &str {
     text.lines().next_back().unwrap_or_default()
 }
 
-/// Validates strictly, stages without a rehearsal, and rehearses: deploys, finds nothing to do, changes by the inputs
-/// in `then`, destroys. Returns the exports of the first deploy.
+/// Validates strictly, stages without a rehearsal, and rehearses: deploys, stages again without changes, deploys with
+/// each of the inputs in `then`, destroys. Returns the exports of the first deploy.
 #[track_caller]
 fn rehearse(name: &str, inputs: &[&str], resources: usize, then: &[(&[&str], &str)]) -> String {
     let place = example(name);
@@ -68,7 +68,8 @@ fn a_secret_of_a_rehearsal_is_neither_shown_nor_kept_open() {
     for text in [deployed.out, deployed.err, shown.out] {
         assert!(!text.contains("correct-horse"), "{text}");
     }
-    // The world of the simulated cloud is stored beside the state, and holds its inputs as a real cloud does.
+    // The state does not contain the secret in clear. The simulated world is a separate file, which contains its inputs
+    // as a real cloud does.
     let bytes = std::fs::read(place.path().join(".cyan/state.simulated.db")).unwrap();
     assert!(!String::from_utf8_lossy(&bytes).contains("correct-horse"));
 }
@@ -98,7 +99,7 @@ fn a_network() {
     assert!(exports.contains("vpcId = \"vpc-"), "{exports}");
 }
 
-/// A copy of a folder of examples.
+/// Creates a copy of a folder of examples.
 fn folder(name: &str, files: &[&str]) -> Place {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/aws").join(name);
     let place = Place::new();
@@ -141,7 +142,7 @@ fn functions_linked_to_a_table() {
         assert_eq!(shown.contains("dynamodb:PutItem"), may_write, "{shown}");
         assert!(shown.contains("\"Resource\": \"arn:aws:dynamodb:"), "{shown}");
     }
-    // Without the label no part of it remains.
+    // Without the label, nothing of the link remains.
     place.write("orders.blueprint.yaml", {
         let text = place.read("orders.blueprint.yaml").replace("labels: {data: orders}", "labels: {data: bills}");
         text.replace("annotations: {aws.lambda.orders.access: write}", "displayName: Save")
@@ -238,7 +239,7 @@ exports:
         assert!(says.iter().all(|words| refused.err.contains(words)), "{}", refused.err);
         assert!(!place.has(".cyan"));
     }
-    // The simulation makes up the result, and returns the same one again.
+    // The simulation invents the result, and returns the same result the next time.
     let first = place.ends(0, &["stage", "--simulate"]).out;
     assert!(first.contains("+ network: \"vpc-"), "{first}");
     assert_eq!(place.ends(0, &["stage", "--simulate"]).out, first);

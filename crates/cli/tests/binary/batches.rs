@@ -1,4 +1,4 @@
-//! Groups that change in batches, as a person sees them.
+//! Tests of the output for groups that change in batches.
 
 use serde_json::{Value as Json, json};
 

@@ -1,4 +1,4 @@
-//! Diagnostics of documents with several mistakes, along with inputs and environments.
+//! Tests of diagnostics for documents with several mistakes, combined with inputs and environments.
 
 use crate::place::{Place, Ran};
 
@@ -79,7 +79,7 @@ fn invalid_input_does_not_hide_other_mistakes() {
     place.ends(0, &["validate", "t.yaml", "--var", "count=500"]);
 }
 
-/// The arguments of `if` are checked against the values of other resources that are known without reading the world.
+/// The chosen argument of `if` is checked with the values of other resources that are known before a deployment.
 #[test]
 fn values_chosen_by_a_condition_are_checked() {
     let text = |condition: &str| {
@@ -210,7 +210,7 @@ fn a_template_in_json_is_json_in_whatever_file() {
     };
     assert_eq!(value("t.json"), r#"[1000.0,{"a":0.001}]"#);
     assert_eq!(value("t.yaml"), value("t.json"));
-    // YAML 1.1 reads these as texts.
+    // In YAML 1.1 these numbers are texts.
     assert_eq!(value("flow.yaml"), r#"["1e3",{"a":"1E-3"}]"#);
 }
 

@@ -1,10 +1,10 @@
-//! Documents that include others: what cannot be included, and what a kept plan holds of them.
+//! Tests of documents that include others: refused includes, and the children in a saved plan.
 
 use crate::place::Place;
 
 const CHILD: &str = "version: 2023-04-20\nvariables:\n  name: {type: string}\nresources:\n  t: {type: test/data, spec: {input: \"${variables.name}\"}}\nexports:\n  id: {type: string, field: resources.t.spec.id}\n";
 
-/// A document that includes one file.
+/// Returns a document that includes one file.
 fn including(path: &str) -> String {
     format!("version: 2023-04-20\ninclude:\n  core: {{path: \"{path}\", variables: {{name: orders}}}}\n")
 }
@@ -93,7 +93,7 @@ fn location_of_a_child_may_depend_on_a_data_source() {
     place.write("which.txt", "core\n");
     let ran = place.ends(0, &["stage", "--out", "kept.plan"]);
     assert!(ran.out.ends_with("1 to create, 0 to update, 0 to delete\n"), "{}", ran.out);
-    // A kept plan reads what it read before, wherever the file would lead now.
+    // A saved plan uses the data that it recorded, although the file names another document now.
     place.write("which.txt", "care");
     let ran = place.ends(0, &["deploy", "kept.plan"]);
     assert!(ran.out.ends_with("1 created, 0 updated, 0 deleted\n"), "{}", ran.out);

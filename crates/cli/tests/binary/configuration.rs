@@ -1,4 +1,4 @@
-//! `cyan.toml`: what it says counts where the command line says nothing.
+//! Tests of `cyan.toml`, which sets defaults for the command line.
 
 use crate::place::Place;
 
@@ -11,7 +11,7 @@ const SHOP: &str = r#"{
 
 const RACK: &str = "version: 2023-04-20\nresources:\n  books: {type: shop/rack, spec: {boards: 2}}\n";
 
-/// A document with a catalogue in another folder, which `cyan.toml` beside the document names.
+/// Creates a document and a catalogue in another folder, which `cyan.toml` beside the document names.
 fn shop(more: &str) -> Place {
     let place = Place::with("shop/books.blueprint.yaml", RACK);
     place.write("types/shop.json", SHOP);
@@ -98,7 +98,7 @@ fn a_catalogue_that_the_file_names_is_shown_at_its_place() {
     assert!(missing.err.contains("nowhere.json` cannot be read"), "{}", missing.err);
 }
 
-/// The keys that the page lists are those that there are.
+/// The page lists exactly the keys that exist.
 #[test]
 fn page_on_the_configuration_is_correct() {
     let page = include_str!("../../../../docs/configuration.md");
@@ -110,7 +110,7 @@ fn page_on_the_configuration_is_correct() {
     place.write("shop/cyan.toml", block.replace("yes = false", "yes = true").replace("quiet = false", "quiet = true"));
     assert_eq!(place.ends(0, &["-C", "shop", "deploy"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert!(place.has("shop/state/garden.simulated.db"));
-    // Nothing that there is misses on the page: what an unknown key is answered with names them all.
+    // The error for an unknown key lists all keys. Each of them must be on the page.
     place.write("shop/cyan.toml", "bogus = 1\n");
     let said = place.ends(1, &["-C", "shop", "stage"]).err;
     let known = said.split("expected one of ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
@@ -120,7 +120,7 @@ fn page_on_the_configuration_is_correct() {
     }
 }
 
-/// The limits of documents that the page shows can be set.
+/// The limits of documents on the page are valid settings.
 #[test]
 fn the_limits_of_documents_on_the_page_can_be_set() {
     let page = include_str!("../../../../docs/configuration.md");

@@ -1,4 +1,4 @@
-//! `cyan console` in a pipe: lines in, results out.
+//! Tests of `cyan console` in a pipe.
 
 use std::io::Write as _;
 use std::process::Stdio;

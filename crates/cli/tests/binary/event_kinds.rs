@@ -1,5 +1,5 @@
-//! Every kind of event that `docs/json/operation.schema.json` describes occurs, and fits the schema (`Place::run`
-//! looks).
+//! Checks that every kind of event in `docs/json/operation.schema.json` occurs and matches the schema (`Place::run`
+//! checks the latter).
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 use crate::machine::FOLDER;
 use crate::place::Place;
 
-/// A call that prints and is retried, a step that proves unnecessary, a resource that cannot be read, and one that
-/// waits for it.
+/// A document with a call that prints and is retried, a step that proves unnecessary, a resource that cannot be read,
+/// and a resource that depends on it.
 const MANY: &str = "version: 2023-04-20
 datasources:
   later:
@@ -24,7 +24,7 @@ resources:
   needs: {type: test/data, spec: {input: \"${reader.spec.input}\"}}
   unreachable: {type: http/request, spec: {url: 'http://127.0.0.1:PORT/'}}
 ";
-/// A step fails while another one runs.
+/// A document in which a step fails while another one runs.
 const DRAINING: &str = "version: 2023-04-20
 resources:
   slow: {type: local/command, spec: {create: touch begun; sleep 0.5}}
@@ -42,12 +42,12 @@ resources:
 ";
 const HOOK: &str = "resource_registry: {resources: {web: {hooks: pre-create}}}\n";
 
-/// A port without a listener.
+/// Returns a port without a listener.
 fn closed_port() -> String {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
 }
 
-/// The kinds of the events of an operation.
+/// Runs an operation and returns the kinds of its events.
 #[track_caller]
 fn kinds(place: &Place, code: i32, arguments: &[&str]) -> BTreeSet<String> {
     let out = place.ends(code, &[arguments, &["--yes", "--json"]].concat()).out;

@@ -1,7 +1,7 @@
-//! Documents that would exhaust the memory or time of the machine are refused, in every dialect.
+//! Checks that documents that would exhaust the memory or time of the machine are refused, in every dialect.
 //!
 //! The process has limits of memory and processor time that are generous for a build without optimisation. Without the
-//! limits on documents each example would exceed them by far.
+//! limits on documents, each example would exceed them by far.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::place::{Place, Ran, ran};
 
 const HOT: &str = "heat_template_version: 2021-04-16\n";
 
-/// Runs a command with limits of memory (500 MB and the base size of a process) and of seconds.
+/// Runs a command with limits of memory (500 MB above the base size of a process) and of processor time.
 pub(crate) fn bounded(place: &Place, command: &str, file: &str) -> Ran {
     let mut arguments = vec![command, file, "--simulate", "--state", "memory:"];
     if command != "validate" {
@@ -31,7 +31,8 @@ pub(crate) fn bounded(place: &Place, command: &str, file: &str) -> Ran {
     ran(shell.output().unwrap())
 }
 
-/// `validate` and `stage` both end in time: with these codes, or successfully if there are none.
+/// Checks that `validate` and `stage` end within the limits: with one of these codes, or successfully if there are
+/// none.
 fn ends_with(name: &str, text: &str, codes: &[&str]) {
     let place = Place::with(name, text);
     for command in ["validate", "stage"] {
@@ -94,7 +95,7 @@ fn values_that_double_along_a_chain_are_refused() {
 
 #[test]
 fn many_large_values_are_refused_together() {
-    // Each is below the limit for one value.
+    // Each value is below the limit for one value.
     let mut text = chain(16, "[FORMER, FORMER]");
     for at in 0..400 {
         writeln!(text, "  s{at}: {{type: OS::Heat::Value, properties: {{value: {{get_attr: [r15, value]}}}}}}")

@@ -1,4 +1,4 @@
-//! `cyan fmt`: what it writes, what it leaves alone, how it ends.
+//! Tests of `cyan fmt`: output, unchanged files, exit codes.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -34,7 +34,7 @@ fn broken_document_is_unchanged_and_others_are_formatted() {
     assert_eq!(said.out, "other.jsonc\n");
     assert_eq!(place.read("blueprint.yaml"), "a: [1\n");
     assert_eq!(place.read("other.jsonc"), "{\n  \"a\": 1 /* one */\n}\n");
-    // What only a dialect finds wrong can be formatted all the same.
+    // A document with mistakes of its dialect is formatted nevertheless.
     place.write("blueprint.yaml", "bogus:   1\nbogus: 2\n");
     place.ends(0, &["fmt"]);
     assert_eq!(place.read("blueprint.yaml"), "bogus: 1\nbogus: 2\n");

@@ -1,4 +1,4 @@
-//! `cyan validate` of folders.
+//! Tests of `cyan validate` with folders.
 
 use serde_json::{Value as Json, json};
 
@@ -17,7 +17,7 @@ fn place() -> Place {
     place.write("all/b/broken.yaml", "heat_template_version: 2018-08-31\nresources: {r: [}\n");
     place.write("all/n.yml", NATIVE);
     place.write("all/bytes.blueprint.yaml", b"\xff\xfe");
-    // What is no document.
+    // Files that are no documents.
     place.write("all/env.yaml", "parameters: {a: 1}\nresource_registry: {}\n");
     place.write("all/vars.yaml", "owner: Ada\nversion: 3\n");
     place.write("all/data.json", "{\"resources\": {}}");
@@ -95,7 +95,7 @@ fn the_configuration_of_the_folder_counts_below_it() {
     place.write("all/b/c/cyan.toml", "strict = true\n");
     place.write("all/b/d/a.yaml", VALID);
     place.write("all/cyan.toml", "[dialects.hot]\ndocument-bytes = 10\n");
-    // Above the folder that is named, nothing counts.
+    // A configuration above the named folder is ignored.
     place.write("cyan.toml", "nonsense = 1\n");
     let ran = place.ends(0, &["validate", "all"]);
     assert!(ran.out.contains("`all/b/c/a.yaml` is valid: 1 resource\n"), "{}", ran.out);

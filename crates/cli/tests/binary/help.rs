@@ -1,4 +1,4 @@
-//! What a person sees first: the list of commands, the help of each, the aliases, and errors of the command line.
+//! Tests of the list of commands, the help of each command, the aliases, and errors of the command line.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::place::Place;
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\nexports:\n  out: {type: integer, field: resources.a.spec.input}\n";
 
-/// The commands of a help text, with the line that says what each does.
+/// Returns the commands of a help text, each with its description.
 fn commands(help: &str) -> Vec<(String, String)> {
     let rest = help.split_once("\nCommands:\n").unwrap().1;
     let lines = rest.lines().take_while(|line| !line.is_empty());
@@ -102,7 +102,7 @@ fn usage_errors_are_json_where_json_was_asked_for() {
     let said = &wrong["diagnostics"][0];
     assert_eq!(said["message"], "unexpected argument '--bogus' found");
     assert_eq!(said["notes"][0], "Usage: cyan stage [OPTIONS] [FILE]");
-    // The flag may stand anywhere, an alias means its command, and what is no command has none.
+    // The flag may be at any position. An alias gives the name of its command, an unknown command gives null.
     assert_eq!(value(&["--json", "plan", "--exit-cod"])["command"], "stage");
     let unknown = value(&["--json", "depoly"]);
     assert_eq!((&unknown["command"], &unknown["diagnostics"][0]["severity"]), (&Value::Null, &json!("error")));
@@ -126,7 +126,7 @@ fn usage_errors_are_json_where_json_was_asked_for() {
         assert_eq!(lines[1]["event"], "summary");
         assert_eq!(lines[1]["exit"], 2);
     }
-    // Without the flag a person reads it, and after `--` it is no flag.
+    // Without the flag, and with the flag after `--`, the error is text.
     assert!(place.ends(2, &["stage", "--bogus"]).err.starts_with("error: unexpected argument"));
     assert!(place.ends(2, &["stage", "--bogus", "--", "--json"]).out.is_empty());
 }

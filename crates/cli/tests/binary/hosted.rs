@@ -1,4 +1,4 @@
-//! Types of hosted packages, whose tokens have any form.
+//! Tests of types of hosted packages, whose tokens may have any form.
 
 use crate::place::Place;
 
@@ -109,7 +109,7 @@ fn a_hosted_package_cannot_have_a_built_in_namespace() {
             assert!(ran.err.contains(&part), "{part}: {}", ran.err);
         }
     }
-    // On the command line, no line of the configuration is to blame.
+    // If the command line names the catalogue, the diagnostic names no line of the configuration.
     std::fs::remove_file(place.path().join("cyan.toml")).unwrap();
     let ran = place.run(&["validate", "--catalog", "taken.json"]);
     assert!(ran.code == 1 && ran.err.contains("is built in") && !ran.err.contains("cyan.toml"), "{}", ran.err);

@@ -1,5 +1,5 @@
-//! No template of 64 KB exceeds the memory and time limits: random templates from parts that each require as much as
-//! they can.
+//! Checks that no template of 64 KB exceeds the limits of memory and time. Templates are random and consist of parts
+//! that each require as many resources as possible.
 //!
 //! A failing case prints its seed. `CYAN_HOSTILE_CASES` runs more cases, `CYAN_HOSTILE_SEED` sets the first seed.
 
@@ -11,10 +11,10 @@ use crate::place::Place;
 /// The approximate length of a template, in bytes.
 const LENGTH: usize = 64 << 10;
 
-/// The number of templates in a usual run.
+/// The default number of templates.
 const CASES: u64 = 12;
 
-/// A pseudo-random sequence from a seed.
+/// A pseudo-random generator.
 struct Draw(u64);
 
 impl Draw {
@@ -31,7 +31,7 @@ impl Draw {
 /// A template under construction.
 struct Template {
     draw: Draw,
-    /// Lines of anchors, parameters, conditions, resources and outputs.
+    /// The lines of anchors, parameters, conditions, resources and outputs.
     parts: [String; 5],
     count: usize,
     /// The number of resources that double the previous one.
@@ -55,7 +55,8 @@ impl Template {
         writeln!(self.parts[part], "  {line}").unwrap();
     }
 
-    /// A large value of a kind to read: text, list or map; sometimes of another kind.
+    /// Returns an expression that reads a large value of a kind: text, list or map. Sometimes the value has another
+    /// kind.
     fn large(&mut self, kind: u64) -> String {
         let kind = if self.draw.below(40) == 0 { self.draw.below(3) } else { kind };
         let row = self.draw.below(self.count as u64 / 3);
@@ -64,12 +65,12 @@ impl Template {
             (0, 1) => "{get_param: list}".to_owned(),
             (0, _) => "{get_param: map}".to_owned(),
             (1, 1) => "*bomb".to_owned(),
-            // Of three consecutive resources each has another kind.
+            // Three consecutive resources have three different kinds.
             _ => format!("{{get_attr: [r{}, value]}}", row * 3 + kind + 1),
         }
     }
 
-    /// An expression of a kind that grows the value that it reads.
+    /// Returns an expression of a kind that enlarges the values that it reads.
     fn growing(&mut self, kind: u64, depth: usize) -> String {
         let mut inner = |kind: u64| {
             if depth > 0 && self.draw.below(3) == 0 { self.growing(kind, depth - 1) } else { self.large(kind) }
@@ -125,7 +126,7 @@ impl Template {
                 }
                 self.count += 3;
             }
-            // The same, always doubling.
+            // Values that always double.
             2 => {
                 let name = self.doubled;
                 self.doubled += 1;
@@ -219,7 +220,7 @@ impl Template {
     }
 }
 
-/// A template from a seed: one or a few kinds of parts, repeated until it is long enough.
+/// Generates a template from a seed: one or a few kinds of parts, repeated until it is long enough.
 fn template(seed: u64) -> String {
     let mut made =
         Template { draw: Draw(seed), parts: Default::default(), count: 3, doubled: 0, values: Default::default() };

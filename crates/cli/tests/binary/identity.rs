@@ -1,4 +1,5 @@
-//! Which instance a document belongs to: its file and its folder may be renamed, and one document may have several.
+//! Tests of the instance of a document: a document or its folder may be renamed, and one document may have several
+//! instances.
 
 use crate::place::Place;
 
@@ -34,12 +35,12 @@ fn a_renamed_document_makes_no_second_instance() {
         assert!(refused.err.contains("say `-i store` for a new instance"), "{command:?}: {}", refused.err);
     }
     assert!(place.has("sign.txt"));
-    // Commands that only read take the only instance.
+    // Read-only commands use the only instance.
     assert_eq!(place.ends(0, &["exports", "size"]).out, "4\n");
     for command in ["show", "history", "drift"] {
         place.ends(0, &[command]);
     }
-    // The document continues the old instance, although nothing else changes, and owns it from then on.
+    // With `-i`, the document continues the old instance and owns it afterwards, although nothing else changes.
     let staged = place.ends(0, &["stage", "-i", "shop"]);
     assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete");
     place.ends(0, &["deploy", "-y", "-i", "shop"]);
@@ -118,7 +119,7 @@ fn a_document_may_state_the_name_of_its_instance() {
     // The annotation is a hint for this tool and no data of the document.
     let shown = place.ends(0, &["show", "--json"]).out;
     assert!(shown.contains("\"team\":\"web\"") && !shown.contains("\"cyan\""), "{shown}");
-    // A copy of the document would take the instance over.
+    // A copy of the document would take over the instance.
     place.write("copy.blueprint.yaml", &stated);
     let refused = place.ends(1, &["deploy", "-y", "copy.blueprint.yaml"]);
     assert!(refused.err.contains("error[instance-document-differs]"), "{}", refused.err);

@@ -55,7 +55,7 @@ fn a_document_is_found_or_named() {
     let several = place.ends(2, &["validate"]);
     assert!(several.err.contains("blueprint.jsonc, shop.blueprint.yaml"), "{}", several.err);
 
-    // If the file name is not decisive, the contents are.
+    // If no file has the name of a document, the contents decide.
     let place = Place::with("infra.yaml", ONE);
     place.write("other.yaml", "just: data\n");
     assert!(place.ends(0, &["validate"]).out.starts_with("`infra.yaml` is valid"));
@@ -281,7 +281,7 @@ fn unknown_name_is_reported_with_a_suggestion() {
     place.ends(0, &["deploy", "-y", "shop/garden.blueprint.yaml"]);
     let unknown = place.ends(1, &["-C", "shop", "show", "something-else"]);
     assert!(unknown.err.contains("`cyan show` lists what is there"), "{}", unknown.err);
-    // One expression in one of several documents.
+    // With several documents in the folder, `eval` needs the name of one.
     place.write("shop/other.blueprint.yaml", ONE);
     assert_eq!(place.ends(0, &["-C", "shop", "eval", "add(1, 2)", "garden.blueprint.yaml"]).out, "3\n");
 }

@@ -1,16 +1,16 @@
-//! A saved plan is a promise: one fact changes between `stage --out` and `deploy PLAN`, and the plan is either refused
-//! without any change, or carried out exactly as it was shown.
+//! Tests of saved plans. One fact changes between `stage --out` and `deploy PLAN`. The plan must be refused without any
+//! change, or applied exactly as shown.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::place::{Place, Ran, ran};
 
-/// The expected end of a plan.
+/// The expected result of deploying a plan.
 enum Ends {
-    /// Refused, with one error of each of these codes.
+    /// The plan is refused, with one error of each of these codes.
     Refused(&'static [&'static str]),
-    /// Carried out. The files and their contents afterwards; `None` for a file that does not exist.
+    /// The plan is applied. Afterwards these files have these contents; `None` for a file that does not exist.
     Done(&'static [(&'static str, Option<&'static str>)]),
 }
 
@@ -20,8 +20,8 @@ const INPUT: Ends = Refused(&["input-changed"]);
 const SEEN: Ends = Refused(&["observation-changed"]);
 const STALE: Ends = Refused(&["plan-stale"]);
 
-/// One fact: its name, the document, the script before the plan is made, the script after it, the expected end. In the
-/// scripts `deploy` runs a deploy, and `remove` writes a document that does not declare the resource.
+/// A case: its name, the document, the script before the plan is made, the script after it, the expected result. In the
+/// scripts, `deploy` runs a deploy, and `remove` writes a document that does not declare the resource.
 type Fact = (&'static str, &'static str, &'static str, &'static str, Ends);
 
 const FILE: &str = "  a: {type: local/file, spec: {path: out/a.txt, content: one}}\n";
@@ -79,7 +79,7 @@ const FACTS: &[Fact] = &[
     ("a folder that a data source listed has one more", READ_FOLDER, "mkdir in; touch in/a.x", "touch in/b.x", INPUT),
     ("a folder that a data source listed has one less", READ_FOLDER, "mkdir in; touch in/a.x in/b.x", "rm in/b.x", INPUT),
     ("a folder that a data source listed has another kind of file", READ_FOLDER, "mkdir in; touch in/a.x", "touch in/b.y", Done(&[("a.txt", Some("a.x"))])),
-    // A deploy of a plan does not run the command again. It uses the output that the plan shows.
+    // Deploying a plan does not run the command again. The output in the plan is used.
     ("a command of a data source would print something else", READ_COMMAND, "echo 1 > f", "echo 2 > f", Done(&[("a.txt", Some("1"))])),
     ("a command of a data source would fail", READ_COMMAND, "echo 1 > f", "rm f", Done(&[("a.txt", Some("1"))])),
     // Documents, inputs and settings.
@@ -144,14 +144,14 @@ const FACTS: &[Fact] = &[
     ("an archive to be deleted is edited", ARCHIVE, "mkdir in; echo 1 > in/x.txt; deploy; remove", "echo x >> a.tar", SEEN),
     // Several facts at once: the whole list is reported.
     ("three files have changed", "  a: {type: local/file, spec: {path: a.txt, source: s1}}\n  b: {type: local/file, spec: {path: b.txt, source: s2}}\n  c: {type: local/file, spec: {path: c.txt, content: one}}\n", "echo 1 > s1; echo 1 > s2", "echo 2 > s1; rm s2; echo '# x' >> blueprint.yaml; echo x > c.txt", Refused(&["input-changed", "input-changed", "input-changed", "observation-changed"])),
-    // No fact.
+    // No relevant change.
     ("nothing", FILE, UPDATED, "", Done(&[("out/a.txt", Some("two"))])),
     ("a foreign file lies in a folder to be deleted all the time", FOLDER, "deploy; remove; touch dir/foreign", "", Done(&[("dir/foreign", Some(""))])),
     ("a source that the plan makes itself", "  a: {type: local/file, spec: {path: a.txt, content: one}}\n  b: {type: local/file, spec: {path: b.txt, source: '${a.spec.path}'}}\n", "", "", Done(&[("b.txt", Some("one"))])),
     ("a source that a command of the plan makes", "  c: {type: local/command, spec: {create: 'echo made > made'}}\n  b: {type: local/file, dependsOn: c, spec: {path: b.txt, source: made}}\n", "", "", Done(&[("b.txt", Some("made\n"))])),
 ];
 
-/// Runs a script in the place, with `deploy` and `remove` in it.
+/// Runs a script in the folder, with the functions `deploy` and `remove`.
 fn script(place: &Place, script: &str) {
     let words = "deploy() { $CYAN deploy --yes; }\nremove() { printf 'version: 2023-04-20\\nresources:\\n  other: {type: std/value, spec: {input: 1}}\\n' > blueprint.yaml; }\n";
     let mut shell = std::process::Command::new("sh");
@@ -161,7 +161,7 @@ fn script(place: &Place, script: &str) {
     assert_eq!(done.code, 0, "{script}\n{}{}", done.out, done.err);
 }
 
-/// Everything in a folder except the state: files, their contents and modification times.
+/// Returns all files in a folder except the state, with their contents and modification times.
 fn everything(folder: &Path) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -291,13 +291,13 @@ fn values_that_were_not_read_are_marked_in_the_plan() {
     let staged = place.ends(0, &["stage", "--no-refresh", "--out", "plan"]);
     assert!(staged.out.contains("a local/file update: changed; not observed\n"), "{}", staged.out);
     assert!(place.ends(0, &["stage", "--no-refresh", "--json"]).out.contains("\"not_observed\":true"));
-    // A plan without refresh follows the records.
+    // A plan without refresh is based on the records.
     place.write("out/a.txt", "edited");
     place.ends(0, &["deploy", "plan"]);
     assert_eq!(place.read("out/a.txt"), "two");
 }
 
-/// A changed fact outside the targets does not prevent the deploy.
+/// A change outside the targets does not prevent the deploy.
 #[test]
 fn problems_out_of_target_do_not_block_the_plan() {
     let place = Place::with(
@@ -317,7 +317,7 @@ fn problems_out_of_target_do_not_block_the_plan() {
     assert_eq!(place.ends(0, &["destroy", "--yes"]).last_line(), "0 created, 0 updated, 1 deleted");
 }
 
-/// Reconciling drift copies a source as it is at that time, and reports a changed source.
+/// A reconcile that reverts drift copies the current source, and reports that the source has changed.
 #[test]
 fn reconcile_reports_a_changed_source() {
     let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{SOURCE}"));
@@ -335,7 +335,7 @@ fn reconcile_reports_a_changed_source() {
     assert!(refused.err.contains("error[source-unreadable]"), "{}", refused.err);
 }
 
-/// Plan format 1 does not hold the contents of sources.
+/// Plan format 1 does not record the contents of sources.
 #[test]
 fn a_plan_of_format_1_that_reads_files_is_refused() {
     let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{SOURCE}"));
@@ -347,8 +347,8 @@ fn a_plan_of_format_1_that_reads_files_is_refused() {
     assert!(!place.has("a.txt"));
 }
 
-/// Answers the question of a deploy on a terminal when the plan no longer counts as fresh; `meanwhile` runs before the
-/// answer. `None` if there is no program to make a terminal with.
+/// Answers the question of a deploy on a terminal after the time limit for an answer. Runs `meanwhile` before the
+/// answer. Returns `None` if there is no program that provides a terminal.
 #[expect(clippy::print_stdout, reason = "the output names the skipped tests")]
 fn answered_late(place: &Place, meanwhile: impl FnOnce()) -> Option<Ran> {
     use std::io::{Read, Write};

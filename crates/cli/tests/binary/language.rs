@@ -1,10 +1,10 @@
-//! Diagnostics of `validate` for a document alone, their texts, and the functions of `std`.
+//! Tests of `validate` without a state: diagnostics, their texts, and the functions of `std`.
 
 use serde_json::Value as Json;
 
 use crate::place::Place;
 
-/// The codes of the errors and warnings that `validate` reports, in order.
+/// Returns the codes of the errors and warnings that `validate` reports, in order.
 fn codes(text: &str) -> Vec<String> {
     let place = Place::with("blueprint.yaml", text);
     let ran = place.run(&["validate", "--json"]);
@@ -14,7 +14,7 @@ fn codes(text: &str) -> Vec<String> {
     loud.map(|one| one["code"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A document with one resource written on a line.
+/// Returns a document with one resource.
 fn resource(text: &str) -> String {
     format!("version: 2023-04-20\nresources:\n  a: {{{text}}}\n")
 }
@@ -37,7 +37,7 @@ fn validate_finds_every_mistake_that_stage_finds_without_the_world() {
     assert_eq!(codes(beyond), ["index-out-of-range"]);
 }
 
-/// Values that only the world knows are no mistakes: missing inputs, files, fields that providers fill in.
+/// Values that are unknown before a deployment are no mistakes: missing inputs, files, computed fields.
 #[test]
 fn values_known_only_to_the_world_are_accepted() {
     let text = "version: 2023-04-20\nvariables:\n  pem: {type: string}\n  names: {type: string}\nvalues:\n  \
@@ -148,7 +148,7 @@ fn functions_of_std_work_at_every_stage() {
     assert_eq!(place.ends(0, &["eval", "std_join(list(1, 2), '-')"]).out.trim(), "1-2");
 }
 
-/// Text output grows with the number of mistakes, and a pipe gets all of them.
+/// In a pipe, text output has all diagnostics, however many there are.
 #[test]
 fn a_pipe_gets_every_diagnostic() {
     let fields: String = (0..500).map(|at| format!("      field{at}: 1\n")).collect();
@@ -161,7 +161,7 @@ fn a_pipe_gets_every_diagnostic() {
     place.ends(1, &["validate", "--all"]);
 }
 
-/// A group of ten million members is refused before it is written out.
+/// A group of ten million members is refused before it is expanded.
 #[test]
 fn groups_have_limits() {
     let group = |kind: &str, properties: &str| {
@@ -188,7 +188,8 @@ fn groups_have_limits() {
     assert!(said.contains("all groups and included documents together may have at most 100000 resources"), "{said}");
 }
 
-/// Too many members of `each` are refused as well: of one resource, and of all resources together, including children.
+/// Too many members of `each` are refused too: in one resource, and in all resources together, including those of
+/// children.
 #[test]
 fn each_has_limits() {
     let each = |name: &str, list: &str| {
@@ -229,7 +230,7 @@ fn catalogues_are_taken_by_every_command_that_changes_nothing() {
     assert!(schema.contains("resource:shop/rack"));
 }
 
-/// A rehearsed update shows that the computed fields that depend on changed fields will change.
+/// A rehearsed update shows that computed fields that depend on changed fields will change.
 #[test]
 fn a_computed_field_that_follows_a_change_is_planned_as_changed() {
     let text = "version: 2023-04-20\nresources:\n  a: {type: shop/rack, spec: {name: x}}\n  \

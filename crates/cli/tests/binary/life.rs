@@ -1,4 +1,4 @@
-//! The life of an instance: init, stage, deploy, change, drift, destroy.
+//! Tests of the life cycle of an instance: init, stage, deploy, change, drift, destroy.
 
 use crate::place::{Place, ran};
 
@@ -225,7 +225,7 @@ fn deploy_that_stops_as_requested_exits_with_0_and_lists_waiting_resources() {
     assert!(place.ends(0, &["exports"]).out.is_empty(), "not everything is there yet");
     let unknown = place.ends(1, &["deploy", "-y", "--until", "d", inputs[0], inputs[1]]);
     assert!(unknown.err.contains("error[unknown-address]"), "{}", unknown.err);
-    // Only the value that an export reads comes after the last resource.
+    // After the last resource only the exports remain.
     let last = place.ends(0, &["deploy", "-y", "--until", "c", inputs[0], inputs[1]]);
     assert!(!last.err.contains("What waits"), "{}", last.err);
     assert!(place.ends(0, &["exports", "last"]).out.starts_with("data-"));
@@ -249,12 +249,12 @@ fn keep_vars_keeps_inputs_that_are_not_given() {
     assert!(place.ends(1, &["deploy", "-y"]).err.contains("error[missing-variable]"), "kept only if asked");
     let same = place.ends(0, &["deploy", "-y", "--keep-vars"]);
     assert_eq!(same.last_line(), "0 created, 0 updated, 0 deleted");
-    // A given input overrides; the others stay, secret ones too. Inputs that were given along with `--keep-vars` are
-    // kept the next time.
+    // A given input overrides the kept one. The other inputs stay, secret ones too. Inputs that were given along with
+    // `--keep-vars` are kept the next time.
     let changed = place.ends(0, &["deploy", "-y", "--keep-vars", "--var", "name=now"]);
     assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted");
     assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 0 updated, 0 deleted");
-    // A failed run has inputs as well; a destroy and a state edit have none.
+    // A destroy and a state edit have no inputs, so they do not affect the kept ones.
     place.ends(0, &["state", "move", "-y", "c", "d"]);
     place.ends(0, &["state", "move", "-y", "d", "c"]);
     assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 0 updated, 0 deleted");
@@ -264,7 +264,7 @@ fn keep_vars_keeps_inputs_that_are_not_given() {
     let text = THREE.replace("  name: {type: string, default: plain}\n", "").replace("${variables.name}", "fixed");
     place.write("blueprint.yaml", text);
     assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 1 updated, 0 deleted");
-    // A saved plan holds its inputs.
+    // A saved plan contains its inputs.
     place.ends(0, &["stage", "--out", "plan", "--var", "size=3"]);
     place.ends(2, &["deploy", "plan", "--keep-vars"]);
 }

@@ -1,13 +1,13 @@
-//! Files, folders and commands of this machine, tested through the binary.
+//! Tests of the provider `local` through the binary: files, folders and commands.
 
 use crate::place::Place;
 
-/// A document of one resource.
+/// Returns a document with one resource.
 fn one(type_name: &str, spec: &str) -> String {
     format!("version: 2023-04-20\nresources:\n  it:\n    type: {type_name}\n    spec: {spec}\n")
 }
 
-/// Kills `cyan` once, from inside a command. The command itself continues.
+/// A shell command that kills `cyan` once. The command itself continues.
 const KILL_ONCE: &str = "test -e killed || { touch killed; kill -9 $PPID; sleep 0.3; }";
 
 #[test]
@@ -147,8 +147,8 @@ fn folders_of_a_killed_run_go_with_destroy() {
     assert!(!place.has("out"), "a folder is left: {:?}", names_below(&place.path().join("out")));
 }
 
-/// A command edits the source while the plan is carried out. A file that does not depend on the command is not written;
-/// one that does is.
+/// A command edits the source during the deploy. A file that does not depend on the command is not written; a file that
+/// depends on it is written.
 #[test]
 fn source_that_is_edited_after_the_plan_is_not_copied() {
     let document = |waits: &str| {
@@ -200,8 +200,8 @@ fn names_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     entries.flat_map(|path| std::iter::once(path.clone()).chain(names_below(&path))).collect()
 }
 
-/// The kill comes before the file is written into its new folder, and another run resolves that before the turn of the
-/// folder's own resource.
+/// The run is killed before the file is written into its new folder. Another run settles that before the resource of
+/// the folder is processed.
 #[test]
 fn folder_above_a_file_that_was_never_written_goes_with_destroy() {
     let document = |first: &str| {
@@ -215,7 +215,7 @@ resources:
         )
     };
     let place = Place::with("a.blueprint.yaml", &document("source: no-such"));
-    // The folders are made, and the file cannot be: it has a name that is too long.
+    // The folders are created, but the file is not: its name is too long.
     let long = "x".repeat(300);
     place.write("a.blueprint.yaml", document("content: x").replace("below/it", &format!("below/{long}")));
     assert_ne!(place.run(&["deploy", "--yes"]).code, 0, "the file cannot be written");
@@ -229,7 +229,7 @@ resources:
     assert!(!place.has("out"), "{:?}", names_below(&place.path().join("out")));
 }
 
-/// The deletes have no order, and each run ends after one of them.
+/// The deletes have no order. Each run ends after one of them.
 #[test]
 fn folder_goes_with_a_destroy_without_refresh_that_was_killed() {
     let mut text = "version: 2023-04-20\nresources:\n  out: {type: local/directory, spec: {path: out}}\n".to_owned();
@@ -323,7 +323,7 @@ datasources:
     assert!(place.has("sub/here"));
     let again = place.ends(0, &["stage", "--exit-code"]);
     assert_eq!(again.last_line(), "0 to create, 0 to update, 0 to delete", "{}", again.out);
-    // A destroy knows it from the state alone.
+    // A destroy finds the paths in the state.
     place.ends(0, &["destroy", "--yes"]);
     assert!(!place.has("sub/here"));
 }

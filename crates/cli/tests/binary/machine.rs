@@ -1,4 +1,4 @@
-//! Whether machine output fits its schema in `docs/json`, and has no field that the schema does not describe.
+//! Checks that machine output matches its schema in `docs/json` and has no undescribed field.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -6,10 +6,10 @@ use std::sync::{Arc, LazyLock, Mutex};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-/// The folder of the schemas.
+/// The folder with the schemas.
 pub(crate) const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json");
 
-/// The schemas by kind. A line of an operation has a validator for its event, so that errors refer to that event.
+/// The schemas by kind. Each event of an operation has its own validator, so that errors refer to that event.
 struct Schemas {
     all: BTreeMap<String, Value>,
     made: Mutex<BTreeMap<String, Arc<Validator>>>,
@@ -17,8 +17,7 @@ struct Schemas {
 
 static SCHEMAS: LazyLock<Schemas> = LazyLock::new(Schemas::read);
 
-/// Combines all files into one schema that allows no undescribed field. The output may get new fields, but only with a
-/// description.
+/// Combines all files into one schema that allows no undescribed field. This way a new field needs a description.
 fn bundled(value: &Value, all: &BTreeMap<String, Value>) -> Value {
     match value {
         Value::Object(entries) => {
@@ -57,7 +56,7 @@ impl Schemas {
         Schemas { all, made: Mutex::default() }
     }
 
-    /// The cached validator of a kind or of an event; `schema` makes its schema at the first use.
+    /// Returns the cached validator of a kind or of an event; `schema` makes its schema at the first use.
     fn validator(&self, name: &str, schema: impl FnOnce() -> Value) -> Arc<Validator> {
         if let Some(made) = self.made.lock().unwrap().get(name) {
             return made.clone();
@@ -67,13 +66,13 @@ impl Schemas {
         made
     }
 
-    /// The validator of a value with the name of this schema.
+    /// Returns the validator of a kind of value.
     fn of_kind(&self, kind: &str) -> Arc<Validator> {
         let schema = self.all.get(kind).unwrap_or_else(|| panic!("no schema for {kind}"));
         self.validator(kind, || schema.clone())
     }
 
-    /// The validator of a line with this event.
+    /// Returns the validator of a line with an event.
     fn of_event(&self, event: &str) -> Arc<Validator> {
         self.validator(&format!("event {event}"), || {
             let operation = &self.all["operation"];

@@ -1,4 +1,4 @@
-//! The binary as a person or a script runs it.
+//! Tests of the binary as users and scripts run it.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 

@@ -1,4 +1,4 @@
-//! Where output goes, and its machine form: samples of format 1 stand in `samples`.
+//! Tests of the output streams and of machine output. Samples of format 1 are in `samples`.
 
 use crate::place::{Place, ran};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ const SHOP: &str = "version: 2023-04-20\ninclude:\n  core: {path: core.yaml}\nre
 const CORE: &str = "version: 2023-04-20\nmetadata: {team: base}\ninclude:\n  inner: {path: inner.yaml}\nexports:\n  name: {type: string, field: children.inner.name}\n";
 const INNER: &str = "version: 2023-04-20\nvalues:\n  key: {type: string, secret: true, value: hidden}\nresources:\n  thing: {type: test/data, spec: {input: {name: one, size: large}}}\nexports:\n  name: {type: string, field: thing.spec.input.name}\n  key: {type: string, field: values.key}\n";
 
-/// A document with a child that includes another child.
+/// Creates a document with a child that includes another child.
 fn with_children() -> Place {
     let place = Place::with("shop.blueprint.yaml", SHOP);
     place.write("core.yaml", CORE);

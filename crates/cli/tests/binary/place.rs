@@ -1,4 +1,4 @@
-//! A folder for one test in which the binary runs, isolated from the environment of the test run.
+//! A folder for one test, in which the binary runs isolated from the environment of the test run.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -23,7 +23,7 @@ impl Place {
         Place { folder: TempDir::new().unwrap() }
     }
 
-    /// A folder with one document.
+    /// Creates a folder with one document.
     pub(crate) fn with(name: &str, text: &str) -> Place {
         let place = Place::new();
         place.write(name, text);
@@ -48,7 +48,7 @@ impl Place {
         self.path().join(name).exists()
     }
 
-    /// The binary as a command in this folder.
+    /// Returns a command that runs the binary in this folder.
     pub(crate) fn cyan(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cyan"));
         command.args(arguments).current_dir(self.path()).env_clear().stdin(Stdio::null());
@@ -59,7 +59,7 @@ impl Place {
         command
     }
 
-    /// Runs a command to its end. Machine output must fit its schema.
+    /// Runs a command to its end. Checks machine output against its schema.
     #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         let ran = ran(self.cyan(arguments).output().unwrap());
@@ -70,7 +70,7 @@ impl Place {
         ran
     }
 
-    /// Runs a command, and expects this exit code.
+    /// Runs a command and checks its exit code.
     #[track_caller]
     pub(crate) fn ends(&self, code: i32, arguments: &[&str]) -> Ran {
         let ran = self.run(arguments);

@@ -1,4 +1,4 @@
-//! Packages of `cyan.toml`: plugins that cannot be used, and the life of a resource of a real one.
+//! Tests of packages in `cyan.toml`: plugins that cannot be used, and the life cycle of a resource of a real plugin.
 
 #![cfg(unix)]
 
@@ -11,7 +11,7 @@ use crate::place::{Place, Ran, ran};
 
 const DOCUMENT: &str = "version: 2023-04-20\nresources:\n  a: {type: shop/index:Item, spec: {label: one}}\n  b: {type: shop/index:Item, spec: {label: b}}\n";
 
-/// A folder with a document of two items, and a program as the plugin of their package.
+/// Creates a folder with a document of two items, and a script as the plugin of their package.
 fn place(script: &str) -> Place {
     let place = Place::with("shop.blueprint.yaml", DOCUMENT);
     place.write("cyan.toml", "[plugins.shop]\nkind = \"pulumi\"\npath = \"./plugin.sh\"\nstart-within = \"30s\"\n");
@@ -21,7 +21,7 @@ fn place(script: &str) -> Place {
     place
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 #[track_caller]
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -117,7 +117,8 @@ fn a_signal_ends_a_plugin_that_is_being_started() {
     assert!(!is_alive(&place.read("pid")));
 }
 
-/// A folder whose plugin is a provider on the Python package `pulumi`. `None`, with a message, without that package.
+/// A folder whose plugin is a provider on the Python package `pulumi`. Without that package, `shop` prints a message
+/// and returns `None`.
 struct Shop {
     place: Place,
 }
@@ -151,7 +152,7 @@ impl Shop {
         command
     }
 
-    /// Runs a command that succeeds. Returns what it printed, and the number of plugins that it started.
+    /// Runs a command that must succeed. Returns its output, and the number of plugins that it started.
     #[track_caller]
     fn run(&self, arguments: &[&str]) -> (Ran, usize) {
         let before = self.started().len();
@@ -163,7 +164,7 @@ impl Shop {
         (ran, self.started().len() - before)
     }
 
-    /// The processes of all plugins that were started.
+    /// The process ids of all plugins that were started.
     fn started(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.place.path().join("starts")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()

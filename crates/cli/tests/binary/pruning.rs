@@ -1,4 +1,4 @@
-//! Old operations are removed from the history, by a command and by a setting.
+//! Tests of removing old operations from the history, by a command and by a setting.
 
 use crate::place::Place;
 
@@ -9,7 +9,7 @@ resources:
   a: {type: test/data, spec: {input: \"${variables.size}\"}}
 ";
 
-/// The generations that the history shows, newest first.
+/// Returns the generations in the history, newest first.
 fn generations(place: &Place) -> Vec<String> {
     let history = place.ends(0, &["history"]).out;
     history.lines().skip(1).filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
@@ -71,7 +71,7 @@ fn the_history_is_pruned_after_each_operation_where_a_number_is_set() {
         place.ends(0, &["deploy", "--yes", "--var", &format!("size={size}")]);
     }
     assert_eq!(generations(&place), ["4", "3"]);
-    // The newest that ended well stays, however many have failed since.
+    // The newest successful generation stays, however many have failed since.
     place.write(
         "shop.blueprint.yaml",
         SHOP.replace("resources:", "resources:\n  b: {type: local/command, spec: {create: 'exit 1'}}"),

@@ -1,5 +1,5 @@
-//! `--simulate` and `--catalog` through the binary: a rehearsal changes no real resource, and simulated state never
-//! mixes with real state.
+//! Tests of `--simulate` and `--catalog` through the binary. A rehearsal changes no real resource, and simulated state
+//! never mixes with real state.
 
 use serde_json::Value as Json;
 
@@ -149,7 +149,7 @@ fn shop() -> Place {
     place
 }
 
-/// `cyan COMMAND --catalog shop.json`, with further arguments.
+/// Adds `--catalog shop.json` to a command.
 fn with_shop<'a>(command: &[&'a str]) -> Vec<&'a str> {
     [command, &["--catalog", "shop.json"]].concat()
 }
@@ -174,7 +174,8 @@ fn types_that_have_no_provider_are_checked_staged_and_rehearsed() {
     assert!(export("width").parse::<i64>().is_ok());
     let before = (export("id"), export("url"), export("width"));
 
-    // A change of a create-only field replaces, another one updates; an invalid value is refused before any step.
+    // A change of a create-only field replaces the resource, any other change updates it. An invalid value is refused
+    // before any step.
     place.write("blueprint.yaml", SHELVES.replace("name: books", "name: novels").replace("boards: 2", "boards: 4"));
     let changed = place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
     assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted, 1 replaced");
@@ -305,7 +306,7 @@ fn a_catalogue_takes_the_place_of_types_that_are_simulated_anyway() {
     assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
 }
 
-/// Runs the blocks of the page on catalogues: a catalogue and a document for it.
+/// The catalogue and the document on the page on catalogues work together.
 #[test]
 fn page_on_catalogues_is_correct() {
     let page = include_str!("../../../../docs/catalogues.md");

@@ -1,14 +1,14 @@
-//! Documents that come from a web server: included, read beside, pinned, refused.
+//! Tests of documents from a web server: as children, with files beside them, pinned, refused.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 
 use crate::place::Place;
 
-/// What lies on a server: path, status, text.
+/// The files of a server: path, status, text.
 type Files = Vec<(&'static str, u16, String)>;
 
-/// Serves these until the test ends, and returns the address.
+/// Serves files until the test ends. Returns the address.
 fn serve(files: Files) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! Rollbacks to an earlier generation, automatic after a failure or on request.
+//! Tests of rollbacks to an earlier generation, after a failure or on request.
 
 use crate::place::Place;
 
@@ -39,14 +39,14 @@ fn failed_deploy_is_rolled_back_and_reported() {
     place.ends(0, &["deploy", "--yes"]);
     assert_eq!((place.read("page.txt"), place.read("note.txt")), ("one fern".into(), "side one".into()));
 
-    // The generation holds its documents and everything that they read. Later changes of these files do not count.
+    // The generation contains its documents and all data that they read. Later changes of these files have no effect.
     place.write("list.txt", "moss");
     place.write("side.yaml", SIDE.replace("side $", "another side $"));
     std::fs::remove_file(place.path().join("fine")).unwrap();
     let failed = place.ends(4, &["deploy", "--yes", "--on-failure", "rollback", "--var", "text=two"]);
     assert!(failed.err.contains("rolling back to generation 1"), "{}", failed.err);
     assert_eq!((place.read("page.txt"), place.read("note.txt")), ("one fern".into(), "side one".into()));
-    // The command cannot be run again either.
+    // The rollback cannot run the command either.
     assert!(failed.err.contains("error[rollback-incomplete]") && failed.err.contains("`check`"), "{}", failed.err);
     assert!(failed.err.contains("(generation 1):"), "{}", failed.err);
 

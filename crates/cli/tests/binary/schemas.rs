@@ -1,5 +1,5 @@
-//! Machine output of every command fits its schema in `docs/json`. `Place::run` checks the output of all tests. This
-//! file covers the output that no other test prints, and checks that no command is left out.
+//! Checks that machine output of every command matches its schema in `docs/json`. `Place::run` checks the output of all
+//! tests. This file covers the remaining output, and checks that no command is left out.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ impl Observed {
         value
     }
 
-    /// Runs an operation, which prints a line per event.
+    /// Runs an operation, which prints one line per event.
     #[track_caller]
     fn lines(&mut self, place: &Place, code: i32, arguments: &[&str]) -> Vec<Value> {
         let out = place.ends(code, &[arguments, &["--json"]].concat()).out;
@@ -85,7 +85,7 @@ fn machine_output_of_every_command_fits_its_schema() {
     }
 }
 
-/// Makes keys and folders, checks and stages the documents, deploys them, and shows the result.
+/// Creates keys and folders, checks and stages the documents, deploys them, and shows the result.
 fn deploy_and_inspect(seen: &mut Observed, place: &Place) {
     for file in ["key", "key"] {
         seen.value(place, 0, &["key", "new", file]);
@@ -140,7 +140,7 @@ fn change_and_edit_the_state(seen: &mut Observed, place: &Place) {
     seen.value(place, 0, &["state", "verify"]);
     seen.lines(place, 0, &["state", "import", "kept.json", "-i", "copy", "--yes"]);
     seen.lines(place, 0, &["state", "remove", "b", "-i", "copy", "--yes"]);
-    // Two instances cannot manage one file.
+    // The file of `note` belongs to the first instance.
     seen.lines(place, 0, &["state", "remove", "note", "-i", "copy", "--yes"]);
     let pruned = seen.lines(place, 0, &["state", "prune", "--keep", "1", "--yes", "-i", "copy"]);
     assert!(pruned.last().unwrap()["result"]["operations"].is_array(), "{pruned:?}");
@@ -177,7 +177,7 @@ fn run_without_a_document(seen: &mut Observed, place: &Place) {
     seen.lines(&only, 0, &["import", "local/file", "there.txt", "f", "--yes"]);
 }
 
-/// Makes mistakes in documents and on the command line.
+/// Runs commands with mistakes in documents and in arguments.
 fn make_mistakes(seen: &mut Observed) {
     let wrong = Place::with("blueprint.yaml", &CORE.replace("input:", "inptu:"));
     seen.value(&wrong, 1, &["validate"]);
@@ -226,7 +226,7 @@ fn the_json_page_links_every_schema_and_has_an_example_of_it() {
 
 const TWO: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n  b: {type: test/data, spec: {input: SECOND}, dependsOn: a}\n";
 
-/// The samples of format 1 are machine output too.
+/// The samples of format 1 match their schemas too.
 #[test]
 fn samples_fit_their_schemas() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/samples");
@@ -235,7 +235,7 @@ fn samples_fit_their_schemas() {
         if path.extension().is_none_or(|extension| extension != "json") {
             continue;
         }
-        // Times and ids were replaced by words.
+        // The samples have placeholders for times.
         let text = std::fs::read_to_string(&path).unwrap().replace("\"[TIME]\"", "1");
         let values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
         for value in values.map(Result::unwrap) {

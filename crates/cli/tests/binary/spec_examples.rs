@@ -1,5 +1,5 @@
-//! The specification's own examples, run with `cyan validate --catalog` and `cyan deploy --simulate --catalog`.
-//! `conformance/blueprint/spec-examples/expected.json` holds the expected results.
+//! Runs the examples of the specification with `cyan validate --catalog` and `cyan deploy --simulate --catalog`.
+//! `conformance/blueprint/spec-examples/expected.json` has the expected results.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use serde_json::Value as Json;
 
 use crate::place::{Place, Ran, ran};
 
-/// The number of examples that give exactly the expected diagnostics. It may only rise.
+/// The number of examples with exactly the expected diagnostics. It may only rise.
 const VALIDATED: usize = 47;
 
-/// The number of examples that deploy in simulation with the expected exports and leave nothing to do. It may only
+/// The number of examples that deploy in a simulation with the expected exports and then have no changes. It may only
 /// rise.
 const DEPLOYED: usize = 26;
 
@@ -30,7 +30,7 @@ fn copy(from: &Path, place: &Place, below: &str) {
     }
 }
 
-/// One example in a copy of all of them, run in its own working directory.
+/// An example in a copy of all examples, with its working directory.
 struct Example {
     place: Place,
     /// The working directory, relative to the copy.
@@ -59,7 +59,7 @@ impl Example {
         ran(command.output().unwrap())
     }
 
-    /// The diagnostics in the form of `expected.json`.
+    /// Returns the diagnostics in the format of `expected.json`.
     fn validate(&self) -> Result<Vec<Json>, String> {
         let ran = self.run("validate", &[]);
         let said: Json = serde_json::from_str(&ran.out).map_err(|error| format!("{error}: {ran:?}"))?;

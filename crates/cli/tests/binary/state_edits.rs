@@ -1,4 +1,4 @@
-//! Plans of a part, and changes of the state alone, from the command line.
+//! Tests of plans with targets and of state edits, from the command line.
 
 use crate::place::{Place, ran};
 
@@ -149,7 +149,7 @@ resources:
     place.ends(0, &["import", "local/file", "page.txt", "page", "-y"]);
 }
 
-/// A file is the same by whatever path it is named.
+/// Different paths of the same file name the same object.
 #[cfg(unix)]
 #[test]
 fn one_file_cannot_be_imported_twice() {
@@ -163,7 +163,7 @@ fn one_file_cannot_be_imported_twice() {
         let ran = place.ends(1, &["import", "local/file", id, "b", "-y"]);
         assert!(ran.err.contains("is managed already, as `a`"), "{id}: {}", ran.err);
     }
-    // An import that the document requests is refused in the same way.
+    // An import by an annotation in the document is refused too.
     place.write(
         "blueprint.yaml",
         text.replace(
@@ -180,7 +180,7 @@ fn two_instances_cannot_manage_one_object() {
     let text = "version: 2023-04-20\nresources:\n  a: {type: local/file, spec: {path: out/a.txt, content: one}}\n";
     let place = Place::with("one.blueprint.yaml", text);
     place.ends(0, &["deploy", "-y", "one.blueprint.yaml"]);
-    // The same document under another name.
+    // Another document manages the same file.
     place.write("two.blueprint.yaml", text.replace("one", "two"));
     for words in [&["stage", "two.blueprint.yaml"][..], &["deploy", "-y", "two.blueprint.yaml"]] {
         let ran = place.ends(1, words);
@@ -191,14 +191,14 @@ fn two_instances_cannot_manage_one_object() {
     assert_eq!(place.read("out/a.txt"), "one");
     let ran = place.ends(1, &["import", "local/file", "out/../out/a.txt", "a", "-y", "-i", "two", "-C", "."]);
     assert!(ran.err.contains("claimed-twice") || ran.err.contains("unknown-address"), "{}", ran.err);
-    // After one instance removes the file from its state, the other can manage it.
+    // After one instance has removed the file from its state, the other one can manage it.
     place.ends(0, &["state", "remove", "a", "-y", "-i", "one"]);
     std::fs::remove_file(place.path().join("out/a.txt")).unwrap();
     place.ends(0, &["deploy", "-y", "two.blueprint.yaml"]);
     assert_eq!(place.read("out/a.txt"), "two");
 }
 
-/// A state that was loaded under another name must not delete resources of the first instance.
+/// A destroy of a state that was imported under another name must not delete resources of the first instance.
 #[test]
 fn a_copy_of_an_instance_deletes_nothing_of_it() {
     let place = Place::with("blueprint.yaml", SHOP);

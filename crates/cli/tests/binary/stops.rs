@@ -1,4 +1,4 @@
-//! Signals: Ctrl-C, SIGTERM and SIGHUP, once and twice, before anything began and after.
+//! Tests of signals: Ctrl-C, SIGTERM and SIGHUP, once and twice, before and after the first step begins.
 
 #![cfg(unix)]
 
@@ -16,8 +16,8 @@ resources:
   third: {type: test/data, spec: {input: 2}, dependsOn: second}
 ";
 
-/// Starts a command of the binary with both streams piped. If the test process ignores a signal (because of `nohup` or
-/// of a shell that runs it in the background), the command would inherit that: on Linux `env` resets it.
+/// Starts the binary with both output streams piped. If the test process ignores a signal (because of `nohup` or of a
+/// shell that runs it in the background), the child process would inherit that. On Linux `env` resets it.
 pub(crate) fn start(place: &Place, arguments: &[&str]) -> Child {
     start_with(place, arguments, Stdio::null())
 }
@@ -57,7 +57,7 @@ fn a_signal_lets_running_steps_finish_and_names_the_rest() {
         let mut child = start(&place, &["deploy", "-y"]);
         wait_until("the first step begins", || place.has("began"));
         send(signal, &child);
-        // The output up to the answer to the signal.
+        // Read the output up to the response to the signal.
         let mut err = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         while !said.contains("Stopping.") {
@@ -129,7 +129,7 @@ fn a_signal_before_anything_began_ends_with_130_and_leaves_no_child_behind() {
             assert!(ended.err.contains("Interrupted."), "{}", ended.err);
         }
         let pid = place.read("pid");
-        // A process that has ended stays listed until its parent waits for it.
+        // A process that has ended remains as a zombie until its parent waits for it.
         let alive = || {
             let listed = Command::new("ps").args(["-o", "stat=", "-p", pid.trim()]).output().unwrap();
             !matches!(listed.stdout.first(), None | Some(b'Z'))
@@ -202,7 +202,7 @@ fn a_plan_replaces_a_plan_and_no_other_file() {
     assert_eq!(place.read("kept.part"), "mine");
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 6, "nothing half written is left");
     assert_eq!(place.ends(0, &["deploy", "kept"]).last_line(), "1 created, 0 updated, 0 deleted");
-    // An exported state does not overwrite it either.
+    // An exported state does not overwrite another file either.
     let before = place.read("blueprint.yaml");
     assert!(place.ends(1, &["state", "export", "blueprint.yaml"]).err.contains("not overwritten"));
     assert_eq!(place.read("blueprint.yaml"), before);
@@ -210,8 +210,7 @@ fn a_plan_replaces_a_plan_and_no_other_file() {
     place.ends(0, &["state", "export", "state.json"]);
 }
 
-/// Each step starts before it ends, in the text and in machine output. Each event has a time and the number of its
-/// step.
+/// In text and machine output, each step starts before it ends. Each event has a time and the number of its step.
 #[test]
 fn events_are_in_order_and_say_when_of_which_operation_and_step() {
     let mut document = "version: 2023-04-20\nresources:\n".to_owned();

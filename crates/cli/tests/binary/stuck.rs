@@ -1,5 +1,5 @@
-//! An instance is never stuck: a failing `read` can be corrected in the document, and the commands that diagnostics
-//! offer work.
+//! Checks that no instance is stuck: a failing `read` can be corrected in the document, and the commands that
+//! diagnostics propose work.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn document(create: &str, read: Option<&str>) -> String {
     )
 }
 
-/// The commands that a diagnostic offers.
+/// Returns the commands that a diagnostic proposes.
 fn offered(ran: &Ran) -> Vec<Vec<String>> {
     let text = ran.err.replace('\n', " ");
     let quoted = text.split('`').skip(1).step_by(2);
@@ -39,13 +39,12 @@ fn two_creates_that_fail_beside_a_broken_read_block_nothing() {
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "2 created, 0 updated, 0 deleted");
 }
 
-/// The recorded `read` fails. A new text of it is accepted, and a command that would change the resource explains what
-/// to do.
+/// The recorded `read` fails. A new `read` is accepted. A command that would change the resource reports what to do.
 #[test]
 fn a_read_that_fails_can_be_corrected_in_the_document() {
     let place = Place::with("shop.blueprint.yaml", &document("echo 1", Some("exit 9")));
     place.ends(0, &["deploy", "--yes"]);
-    // If another field changes too, the present resource must be known.
+    // If another field changes too, the current resource must be known.
     place.write("shop.blueprint.yaml", document("echo 2", Some("exit 9")));
     for words in [&["deploy", "--yes"][..], &["destroy", "--yes"]] {
         let refused = place.run(words);
@@ -64,7 +63,7 @@ fn a_read_that_fails_can_be_corrected_in_the_document() {
     place.ends(0, &["destroy", "--yes"]);
 }
 
-/// A run was killed inside a create, and its outcome is unknown. Each command that the diagnostic offers works.
+/// A run is killed during a create, so that the outcome is unknown. Each command that the diagnostic proposes works.
 #[test]
 fn each_command_that_needs_attention_offers_works() {
     for read in [None, Some("exit 9")] {

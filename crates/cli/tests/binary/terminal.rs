@@ -1,11 +1,11 @@
-//! Output on a terminal: no character from a document, a path, an id, a command or a provider acts on the terminal.
+//! Checks that no control character from a document, a path, an id, a command or a provider reaches a terminal.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 
 use crate::place::{Place, Ran, ran};
 
-/// Escape sequences, C0, DEL, C1, bidirectional and zero-width characters, as YAML writes them.
+/// Escape sequences, C0, DEL, C1, bidirectional and zero-width characters, in YAML notation.
 const YAML: &str = r"\e[35;1mX\e]0;title\a\b\x7f\x9b31m\u202e\u2066\u200b\u200f\ufeff\U000E0041\r!";
 /// The same characters unescaped, as far as a YAML text may contain them.
 const RAW: &str = "\u{202e}\u{2066}\u{200b}\u{200f}\u{e0041}";
@@ -36,8 +36,7 @@ exports:
     text.replace("PATH", r"p\e[35;1m\u202e\u200b\nid: fake").replace("EVIL", YAML)
 }
 
-/// Fails if a text has a character that a terminal acts on, apart from line breaks, tabs and the styles of this
-/// program.
+/// Fails if a text has a control character other than line breaks, tabs and the styles of this program.
 #[track_caller]
 fn safe(what: &str, text: &str) {
     assert!(!text.contains("\u{1b}[35;1m"), "{what} has a style of the document: {text:?}");
@@ -89,7 +88,7 @@ fn nothing_of_a_document_acts_on_a_terminal() {
             all.extend(["--color", color]);
             let ran = place.run(&all);
             assert!(ran.code == code || ran.code == 2, "cyan {words:?}: {} {}{}", ran.code, ran.out, ran.err);
-            // In a pipe, a value for other programs is unchanged.
+            // In a pipe, a value for other programs is not escaped.
             if words != ["eval", "variables.given"] {
                 both(&format!("cyan {words:?}"), &ran);
                 shown.push_str(&ran.out);
@@ -109,7 +108,7 @@ fn nothing_of_a_document_acts_on_a_terminal() {
     both("a destroy", &place.ends(0, &["destroy", "-y", "--color", "always"]));
 }
 
-/// Errors of the command line repeat its arguments, which may come from a script.
+/// Errors of the command line quote its arguments, which may come from a script.
 #[test]
 fn unknown_arguments_are_escaped_in_messages() {
     let place = Place::new();
@@ -176,7 +175,7 @@ fn machine_output_has_the_same_values_and_only_visible_characters() {
             assert!(text.starts_with("\u{1b}[35;1mX") && text.contains("\u{202e}\u{2066}\u{200b}"), "{text:?}");
         }
     }
-    // A value for another program is unchanged.
+    // A value for another program is not escaped.
     let bare = place.ends(0, &["exports", "text"]).out;
     assert!(bare.starts_with("\u{1b}[35;1mX\u{1b}]0;title\u{7}") && bare.contains('\u{9b}'), "{bare:?}");
 }
@@ -209,7 +208,7 @@ fn values_are_escaped_on_a_terminal() {
 }
 
 /// Runs the binary on a terminal, and types each answer after its question is shown. Returns the exit code and the
-/// output, or `None` if there is no `script` here.
+/// output, or `None` if the program `script` is missing.
 fn answered(place: &Place, words: &str, answers: &[(&str, &str)]) -> Option<(Option<i32>, String)> {
     let binary = env!("CARGO_BIN_EXE_cyan");
     let mut command = Command::new("script");
@@ -234,7 +233,7 @@ fn answered(place: &Place, words: &str, answers: &[(&str, &str)]) -> Option<(Opt
     Some((child.wait().unwrap().code(), String::from_utf8_lossy(&shown).into_owned()))
 }
 
-/// A document with inputs of each kind of question.
+/// A document with inputs for each kind of question.
 const ASKING: &str = r#"version: 2023-04-20
 variables:
   size: {type: integer, description: "How many there are."}

@@ -1,4 +1,4 @@
-//! The life of resources of Terraform's providers `time` and `local`.
+//! Tests of the life cycle of resources of Terraform's providers `time` and `local`.
 
 #![cfg(unix)]
 
@@ -17,7 +17,8 @@ exports:
   sha: {type: string, field: resources.note.spec.content_sha1}
 ";
 
-/// A folder with a document, and both providers as packages. `None`, with a message, without the providers.
+/// A folder with a document, and both providers as packages. Without the providers, `providers` prints a message and
+/// returns `None`.
 struct Providers {
     place: Place,
 }
@@ -46,7 +47,7 @@ impl Providers {
         ran(command.env("CYAN_KEY", format!("{}=", "A".repeat(43))).output().unwrap())
     }
 
-    /// Runs a command that succeeds. Returns what it printed.
+    /// Runs a command that must succeed. Returns its output.
     #[track_caller]
     fn out(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);
@@ -54,7 +55,7 @@ impl Providers {
         ran.out
     }
 
-    /// Runs a command that succeeds. Its last line must be this.
+    /// Runs a command that must succeed, and checks its last line.
     #[track_caller]
     fn ends(&self, arguments: &[&str], last_line: &str) -> String {
         let out = self.out(arguments);
@@ -62,7 +63,7 @@ impl Providers {
         out
     }
 
-    /// What an export is.
+    /// Returns the value of an export.
     #[track_caller]
     fn output(&self, name: &str) -> String {
         self.out(&["output", name]).trim().to_owned()
@@ -91,7 +92,7 @@ fn resources_of_terraform_providers_live_from_plan_to_destroy() {
     assert_eq!(providers.output("sha"), sha1(&note));
     providers.ends(&["stage"], "0 to create, 0 to update, 0 to delete");
 
-    // A changed file has another id, so it has vanished for its provider.
+    // A changed file has another id, so its provider reports the resource as gone.
     place.write("note.txt", "of another program");
     assert!(providers.out(&["drift"]).contains("note tf-local/file vanished"));
     providers.ends(&["deploy", "-y"], "1 created, 0 updated, 0 deleted");
@@ -119,7 +120,7 @@ fn resources_of_terraform_providers_live_from_plan_to_destroy() {
 
 #[test]
 fn resource_of_a_terraform_provider_is_imported() {
-    // An import of this type answers an empty map of triggers, which is not the same as none.
+    // An import of this type returns an empty map of triggers, which differs from null.
     let document = "\
 version: 2023-04-20
 resources:
@@ -147,7 +148,7 @@ resources:
         let ran = providers.run(command);
         assert_eq!(ran.code, 1, "{}", ran.err);
         let places: Vec<&str> = ran.err.lines().filter_map(|line| line.trim().strip_prefix("--> ")).collect();
-        // Both fields of `b` that exclude each other, and not those that it does not have.
+        // Two places for the fields of `b` that exclude each other, and none for its missing fields.
         let expected = [":3:45", ":4:57", ":4:68", ":5:35"].map(|place| format!("shop.blueprint.yaml{place}"));
         assert_eq!(places, expected, "{}", ran.err);
         assert!(ran.err.contains("Invalid RFC3339 String Value"), "{}", ran.err);

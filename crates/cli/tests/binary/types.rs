@@ -1,4 +1,4 @@
-//! The examples of types, as `cyan types` and the reference show them: documents that run.
+//! Checks that the examples of types, as shown by `cyan types` and in the reference, are documents that run.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ fn the_example_of_every_type_is_a_document_that_runs() {
         .unwrap()
         .iter()
         .filter_map(|one| one["name"].as_str())
-        // Those of clouds are many, and are shown by examples of their own.
+        // Types of clouds are too many, and have other examples.
         .filter(|name| !name.starts_with("aws/") && (!name.contains("::") || name.starts_with("OS::Heat::")))
         .collect();
     assert!(names.len() > 20, "{names:?}");

@@ -1,4 +1,4 @@
-//! The disk of the state fills up, or becomes read-only, in the middle of a run.
+//! Tests in which the disk of the state fills up, or becomes read-only, during a run.
 //!
 //! The tests need the rights to mount a small disk, and a file system whose files can be made immutable. Without these
 //! they print a note and pass.
@@ -13,7 +13,7 @@ use crate::place::{Place, Ran, ran};
 const RESOURCES: usize = 24;
 const BYTES: usize = 12_000;
 
-/// Resources that cannot be created twice, with much text in each record. All can be read.
+/// A document of resources that cannot be created twice, with much text in each record. All can be read.
 const MANY: &str = "version: 2023-04-20
 variables:
   text: {type: string}
@@ -30,8 +30,8 @@ resources:
       environment: {NAME: '${elem}', TEXT: '${variables.text}'}
 ";
 
-/// A small disk in its own mount namespace, unmounted on drop. The folder of the documents is on the usual disk; the
-/// state is in `small`.
+/// A small disk in its own mount namespace, unmounted on drop. The documents are on the normal disk; the state is in
+/// `small`.
 struct Disk {
     place: Place,
     holder: Child,
@@ -46,7 +46,7 @@ impl Drop for Disk {
 }
 
 impl Disk {
-    /// `None` if such a disk cannot be made.
+    /// Mounts a disk. Returns `None` if that is not possible.
     fn of(kilobytes: u32) -> Option<Disk> {
         let place = Place::with("shop.blueprint.yaml", MANY);
         place.write("there/.keep", "");
@@ -107,8 +107,8 @@ impl Disk {
 
 const INPUTS: [&str; 2] = ["--vars", "inputs.yaml"];
 
-/// Wherever the disk fills up: there is one error that names the cause, the records stay, and with free space the next
-/// run continues.
+/// The disk fills up at different points of the run. Each run ends with one error that names the cause, the records
+/// stay, and with free space the next run continues.
 #[test]
 fn a_disk_that_fills_up_loses_nothing_and_a_later_run_continues() {
     let mut cut_off = 0;
@@ -126,7 +126,7 @@ fn a_disk_that_fills_up_loses_nothing_and_a_later_run_continues() {
             _ => assert_eq!(full.code, 4, "{}", full.err),
         }
         cut_off += usize::from(full.code == 4);
-        // The state can be read while the disk is full, and reading creates or loses nothing.
+        // The state can be read while the disk is full, and reading changes nothing.
         let revision = || {
             let listed: serde_json::Value = serde_json::from_str(&disk.ends(0, &["list", "--json"]).out).unwrap();
             listed["result"]["instances"].get(0).map(|shop| shop["revision"].clone())
@@ -135,7 +135,7 @@ fn a_disk_that_fills_up_loses_nothing_and_a_later_run_continues() {
         assert!(full.code != 4 || first.is_some(), "{kilobytes} KB: it has begun");
         assert_eq!(disk.run(&["show"]).code, i32::from(first.is_none()));
         assert_eq!(revision(), first, "{kilobytes} KB");
-        // The disk is as full as before: the run is refused with the same error, or gets a little further.
+        // The disk is still full: the run is refused with the same error, or makes little progress.
         let again = disk.run(&["deploy", "--yes", "--parallelism", "3", INPUTS[0], INPUTS[1]]);
         assert!(again.code == 1 || again.code == 4 || again.code == 5, "{}{}", again.out, again.err);
         disk.resize(40_000);
@@ -151,13 +151,13 @@ fn a_disk_that_fills_up_loses_nothing_and_a_later_run_continues() {
     assert!(cut_off > 2, "only {cut_off} runs were cut off in the middle");
 }
 
-/// Waits in the middle of its first call until a file `go` is there.
+/// A document whose first call waits until a file `go` exists.
 const WAITS: &str = "version: 2023-04-20
 resources:
   first: {type: local/command, spec: {create: 'touch began; until test -e go; do sleep 0.02; done', read: 'test -e go'}}
 ";
 
-/// Every command that writes names a full disk, also if only one connection can read the state.
+/// Every command that writes names a full disk as the cause, even if only one connection can read the state.
 #[test]
 fn a_full_disk_is_named_when_resources_are_deleted() {
     let Some(disk) = Disk::of(40_000) else { return };
@@ -170,7 +170,7 @@ fn a_full_disk_is_named_when_resources_are_deleted() {
         disk.resize(40_000);
         disk.run(&["unlock", "--yes", "-i", "shop"]);
         disk.ends(0, &["deploy", "shop.blueprint.yaml", "--yes", INPUTS[0], INPUTS[1]]);
-        // A killed process holds another instance.
+        // A killed process has left a lease on another instance.
         let mut deploy = disk.within(env!("CARGO_BIN_EXE_cyan"), &["deploy", "waits.blueprint.yaml", "--yes"]);
         let mut killed = deploy.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while !disk.place.has("began") {
@@ -201,11 +201,11 @@ fn a_full_disk_is_named_when_resources_are_deleted() {
     assert!(full > 5, "the disk was full for {full} commands");
 }
 
-/// Files that stay immutable until this is dropped.
+/// A guard that makes files immutable until it is dropped.
 struct Immutable(Vec<PathBuf>);
 
 impl Immutable {
-    /// `None` if files cannot be made immutable.
+    /// Makes the files of a folder immutable. Returns `None` if that is not possible.
     fn all_in(place: &Place, folder: &str) -> Option<Immutable> {
         let folder = place.path().join(folder);
         let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
@@ -231,7 +231,7 @@ impl Drop for Immutable {
     }
 }
 
-/// The folder of the state becomes immutable in the middle of a run.
+/// The folder of the state becomes immutable during a run.
 #[test]
 fn a_state_that_becomes_unwritable_is_reported_and_a_later_run_continues() {
     let text = "version: 2023-04-20
@@ -257,7 +257,7 @@ resources:
     assert_eq!(ended.err.matches("error: ").count(), 1, "{}", ended.err);
     assert!(ended.err.contains("state.db` can no longer be read or written"), "{}", ended.err);
     assert!(place.ends(0, &["list"]).out.contains("shop"), "what is there can be read");
-    // The lease could not be released. It blocks no other run, but the read-only folder does.
+    // The lease could not be released. The lease blocks no other run, but the read-only folder does.
     let refused = place.ends(1, &["deploy", "--yes"]);
     assert!(refused.err.contains("state.db` cannot be opened"), "{}", refused.err);
     let unwritable = place.ends(1, &["unlock", "--yes"]);
@@ -267,8 +267,9 @@ resources:
     assert_eq!(place.read("log"), "made\n");
 }
 
-/// The user of the run loses the right to write into the folder of the state. Open files stay open, and the run ends
-/// well. Afterwards reads work, a change is refused with one error, and once the right is back the next run continues.
+/// The user of the run loses the write permission for the folder of the state. Open files stay open, so the run
+/// succeeds. Afterwards reads work, and a change is refused with one error. With the permission restored, the next run
+/// continues.
 #[test]
 fn read_only_folder_is_read_and_not_changed() {
     const UNPRIVILEGED: u32 = 65534;

@@ -1,5 +1,5 @@
-//! One bit of the state of a deployed instance is flipped: a command refuses the state, or has the same effect as
-//! without the flip.
+//! Tests that flip one bit of the state of a deployed instance. A command must refuse the state, or have the same
+//! effect as without the flip.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::kills::{Draw, SEED, number};
 use crate::place::{Place, Ran, ran};
 
-/// The number of flipped bits in a run of the tests, for both states together. `CYAN_STATE_FLIPS` overrides it.
+/// The default number of flipped bits, for both states together. `CYAN_STATE_FLIPS` overrides it.
 const FLIPS: u64 = 60;
 
 const KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
@@ -29,7 +29,7 @@ resources:
       delete: 'rm files/running; echo delete >> log'
 ";
 
-/// The contents of the folder except the state.
+/// The files of the folder except the state, with their contents.
 type World = BTreeMap<String, String>;
 
 struct Flipped {
@@ -78,7 +78,7 @@ impl Flipped {
         world
     }
 
-    /// Restores the world and the state, with this bit flipped.
+    /// Restores the world and the state, with one bit of the state flipped.
     fn put_back(&self, bit: Option<usize>) {
         let _ = std::fs::remove_dir_all(self.place.path().join(".cyan"));
         let _ = std::fs::remove_dir_all(self.place.path().join("files"));
@@ -94,7 +94,7 @@ impl Flipped {
         self.place.write(".cyan/state.db", state);
     }
 
-    /// The output and the effect of each command on the restored state; `None` for a command that is refused.
+    /// Returns the output and the effect of each command on the restored state; `None` for a command that is refused.
     fn effects(&self, bit: Option<usize>) -> Vec<Option<(String, World)>> {
         let commands: [&[&str]; 3] = [&["show", "--json"], &["stage"], &["destroy", "--yes"]];
         let effect = |words: &&[&str]| {
@@ -113,7 +113,7 @@ impl Flipped {
     }
 }
 
-/// The world without the traces of reads.
+/// Removes the traces of reads from the world.
 fn unread(mut world: World) -> World {
     world.values_mut().for_each(|text| *text = text.replace("read\n", ""));
     world
@@ -151,7 +151,7 @@ fn a_flipped_bit_of_the_state_is_refused_or_changes_nothing() {
     });
 }
 
-/// The output of `cyan state verify` for an intact and for a damaged state.
+/// `cyan state verify` accepts an intact state and names the damage in a damaged one.
 #[test]
 fn verify_names_what_is_damaged() {
     for with_key in [true, false] {
@@ -165,7 +165,7 @@ fn verify_names_what_is_damaged() {
             whole.err
         );
         let needle = b"rm files/running";
-        // The command as the record holds it; a destroy runs that one.
+        // Damage the command in the record, because a destroy runs that one.
         let is_recorded = |at: usize| {
             let before = &flipped.state[at.saturating_sub(600)..at];
             before.windows(9).any(|part| part == b"\"record\":")
@@ -180,7 +180,7 @@ fn verify_names_what_is_damaged() {
         assert!(found.err.contains("help: put a copy of the file back"), "{}", found.err);
         let json: serde_json::Value = serde_json::from_str(&flipped.run(&["state", "verify", "--json"]).out).unwrap();
         assert_eq!(json["result"]["damaged"][0]["instance"], "shop", "{json}");
-        // The command is not run, and the help names what to do.
+        // The command is not run, and the help says what to do.
         let refused = flipped.run(&["destroy", "--yes"]);
         assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
         assert!(refused.err.contains("help: see what is damaged with `cyan state verify`"), "{}", refused.err);
@@ -188,7 +188,7 @@ fn verify_names_what_is_damaged() {
     }
 }
 
-/// A state that was written with a key can be listed without the key, and changed only with it.
+/// A state that was written with a key can be listed without the key, but not changed.
 #[test]
 fn state_with_a_key_is_not_changed_without_it() {
     let mut flipped = Flipped::new(true);

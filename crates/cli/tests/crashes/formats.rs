@@ -1,4 +1,4 @@
-//! The output of the binary for states of other versions.
+//! Tests of the binary with states of other versions.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::place::Place;
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
 
-/// Makes a state file from a sample; `false` if that is not possible here.
+/// Makes a state file from a sample. Returns `false` if that is not possible.
 fn sample(place: &Place, name: &str) -> bool {
     place.write(".cyan/.keep", "");
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stores/tests").join(name);
@@ -124,10 +124,10 @@ fn exported_state_is_equal_after_each_import() {
     assert!(imported.err.contains("is as it was exported, with the history of 5 operations"), "{}", imported.err);
     there.ends(0, &["state", "export", "again.json"]);
     assert!(there.read("again.json") == text, "written again it is the same, byte by byte");
-    // As JSON, because the text for people shows ages, which change.
+    // Compare JSON, because the text output contains ages, which change.
     assert_eq!(there.ends(0, &["history", "--json"]).out, here.ends(0, &["history", "--json"]).out);
     assert!(!there.read("kept.json").is_empty() && there.ends(1, &["state", "import", "kept.json", "--yes"]).code == 1);
-    // With the same files in place a plan from before the import still fits, and rollbacks are possible.
+    // With the same files, a plan from before the import can still be deployed, and rollbacks are possible.
     for name in ["page.txt", "safe.txt"] {
         there.write(name, here.read(name));
     }
@@ -135,7 +135,7 @@ fn exported_state_is_equal_after_each_import() {
     assert_eq!(there.read("page.txt"), "four");
     there.ends(0, &["rollback", "1", "--yes"]);
     assert_eq!(there.read("page.txt"), "one");
-    // The same operations cannot have a second history.
+    // The same operations cannot be in a second history.
     let beside = there.ends(0, &["state", "import", "kept.json", "--yes", "-i", "copy"]);
     assert!(beside.err.contains("Its history is here already"), "{}", beside.err);
     let other_key = Place::with("shop.blueprint.yaml", SHOP);
@@ -143,7 +143,7 @@ fn exported_state_is_equal_after_each_import() {
     other_key.ends(0, &["key", "new"]);
     let closed = other_key.ends(1, &["state", "import", "kept.json", "--yes"]);
     assert!(closed.err.contains("cannot be opened with this key"), "{}", closed.err);
-    // A text that was changed by hand is refused with both keys.
+    // A text that was edited by hand is refused, even with the right key.
     let odd = text.replacen("page.txt", "leaf.txt", 1);
     assert!(odd != text);
     other_key.write("home/.config/cyan/key", here.read("home/.config/cyan/key"));
@@ -153,7 +153,7 @@ fn exported_state_is_equal_after_each_import() {
     assert!(!other_key.has(".cyan"));
 }
 
-/// The outcome of a call that was cut off is found out wherever the state is imported.
+/// The outcome of a call that was cut off is settled where the state is imported.
 #[test]
 fn open_intents_are_exported() {
     let text =
@@ -175,7 +175,7 @@ fn open_intents_are_exported() {
     assert_eq!(there.ends(0, &["deploy", "--yes"]).last_line(), "0 created, 0 updated, 0 deleted");
 }
 
-/// Exported texts of every version, each kept unchanged.
+/// Exports of every version can be read. The samples never change.
 #[test]
 fn texts_of_every_version_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
@@ -207,7 +207,7 @@ fn texts_of_every_version_are_read() {
     }
 }
 
-/// A run of an earlier version was killed after it had committed speculative intents.
+/// A run of an earlier version was killed after it had committed speculative intents. The present version continues it.
 #[test]
 fn a_run_of_an_earlier_version_that_was_killed_is_continued() {
     let resource = |at: usize| match at {

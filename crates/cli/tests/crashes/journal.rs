@@ -1,4 +1,4 @@
-//! The binary is killed, and then its journal is cut short: the last records are lost as well.
+//! Tests that kill the binary and then truncate its journal, so that the last records are lost too.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use crate::place::Place;
 
 const RESOURCES: usize = 40;
 
-/// The number of journals that are cut short.
+/// The number of truncated journals.
 const CUTS: u32 = 20;
 
 fn document(resources: usize) -> String {
@@ -22,7 +22,7 @@ fn document(resources: usize) -> String {
     format!("version: 2023-04-20\nresources:\n{}", (0..resources).map(resource).collect::<String>())
 }
 
-/// The ids of the resources in the simulated cloud, by place.
+/// Returns the ids of the resources in the simulated cloud, each with its place.
 fn cloud(place: &Place) -> BTreeMap<String, String> {
     let mut there = BTreeMap::new();
     if !place.has(".cyan/state.world") {
@@ -42,7 +42,7 @@ fn cloud(place: &Place) -> BTreeMap<String, String> {
     there
 }
 
-/// A provider that honours tokens creates nothing twice even then: a repeated plan gives a call the same token.
+/// Even then, a provider that honours tokens creates nothing twice: a repeated plan gives a call the same token.
 #[test]
 fn truncated_journal_after_a_kill_creates_nothing_twice() {
     println!("moments and lengths drawn from {SEED}");
@@ -52,7 +52,7 @@ fn truncated_journal_after_a_kill_creates_nothing_twice() {
         runs += 1;
         assert!(runs < 4 * CUTS, "of {runs} runs {cut} left a journal");
         let place = Place::with("shop.blueprint.yaml", &document(1));
-        // The tokens of all calls derive from the first commit, which is in the file when this run has ended.
+        // The tokens of all calls derive from the first commit. This run writes that commit to the file.
         place.ends(0, &["deploy", "--yes"]);
         place.write("shop.blueprint.yaml", document(RESOURCES));
         // With more calls at once, all intents would be committed before the first resource exists.

@@ -1,16 +1,16 @@
-//! The binary is killed at any moment of deploys, updates and destroys.
+//! Tests that kill the binary at random moments of deploys, updates and destroys.
 
 use std::time::{Duration, Instant};
 
 use crate::shop::{Aim, Shop};
 
-/// The number of kills in a run of the tests, in both worlds together.
+/// The default number of kills, in both worlds together.
 const KILLS: u32 = 200;
 
-/// The seed of the moments; `CYAN_CRASH_SEED` overrides it.
+/// The default seed for the moments. `CYAN_CRASH_SEED` overrides it.
 pub(crate) const SEED: u64 = 20_230_420;
 
-/// A pseudo-random sequence (SplitMix64).
+/// A pseudo-random generator (SplitMix64).
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
@@ -21,7 +21,7 @@ impl Draw {
         mixed ^ (mixed >> 31)
     }
 
-    /// A random part of a duration.
+    /// Returns a random duration up to `length`.
     pub(crate) fn within(&mut self, length: Duration) -> Duration {
         length.mul_f64((self.next() >> 11) as f64 / (1u64 << 53) as f64)
     }
@@ -56,7 +56,7 @@ impl Lengths {
         }
     }
 
-    /// The speed of a machine varies. This aims at about one run in six that ends before its kill.
+    /// Adapts a duration to the speed of the machine. About one run in six should end before its kill.
     pub(crate) fn learn(&mut self, aim: Aim, is_new: bool, was_there: bool) {
         let length = self.of(aim, is_new);
         *length = length.mul_f64(if was_there { 1.02 } else { 0.9 });
@@ -67,7 +67,7 @@ pub(crate) fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().map_or(usual, |text| text.parse().unwrap())
 }
 
-/// Runs deploys, updates and destroys, and kills each at a random moment; sometimes kills the next run as well.
+/// Runs deploys, updates and destroys, and kills each at a random moment. Sometimes kills the next run too.
 fn live(seed: u64, kills: u32, mut lengths: Lengths) {
     let mut draw = Draw(seed);
     let mut shop = Shop::new();
@@ -96,8 +96,8 @@ fn live(seed: u64, kills: u32, mut lengths: Lengths) {
     println!("{killed} of {runs} runs were killed; {} times what a command had printed was lost", shop.lost);
 }
 
-/// After a kill at any moment: the state opens; the next run finishes or names exactly the outcomes that only a person
-/// can find out; the plan after it is empty; nothing is created or forgotten twice; a destroy leaves nothing.
+/// After a kill at any moment: the state opens; the next run finishes, or names exactly the outcomes that only a person
+/// can determine; the plan after it is empty; no resource is created twice or forgotten; a destroy leaves nothing.
 #[test]
 fn a_kill_at_any_moment_loses_nothing_and_does_nothing_twice() {
     let seed = number("CYAN_CRASH_SEED", SEED);

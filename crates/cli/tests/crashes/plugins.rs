@@ -1,4 +1,4 @@
-//! The binary and its plugins are killed during updates through real plugins.
+//! Tests that kill the binary or its plugins during updates through real plugins.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::kills::{Draw, SEED, number};
 use crate::place::{Place, ran};
 
-/// The number of kills of each kind in a run of the tests; `CYAN_PLUGIN_KILLS` overrides it.
+/// The default number of kills of each kind. `CYAN_PLUGIN_KILLS` overrides it.
 const KILLS: u64 = 5;
 
 /// The number of resources.
@@ -20,13 +20,13 @@ const MANY: usize = 8;
 struct Hosted {
     place: Place,
     document: fn(u64) -> String,
-    /// What must exist after each round.
+    /// Checks the resources after a round.
     check: fn(&Place, u64),
-    /// Whether the outcome of a cut-off create of an address cannot be looked up.
+    /// Whether the outcome of a cut-off create at an address cannot be determined.
     may_be_in_doubt: fn(&str) -> bool,
 }
 
-/// The program that a variable names. `None`, with a message, if it is not there.
+/// Returns the program that an environment variable names. If it is not set, prints a message and returns `None`.
 fn counterpart(variable: &str) -> Option<PathBuf> {
     let found = std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
     if found.is_none() {
@@ -103,7 +103,7 @@ fn terraform() -> Option<Hosted> {
         let days = resources.iter().filter(|it| it["type"] == "tf-time/offset").map(|it| &it["spec"]["offset_days"]);
         assert_eq!(days.filter(|days| **days == round).count(), MANY, "round {round}: {shown}");
     };
-    // A changed file is a new one, and its id is known only after its create.
+    // A changed file is replaced, and the id of the new one is known only after its create.
     Some(Hosted { place, document, check, may_be_in_doubt: |address| address.starts_with('n') })
 }
 
@@ -111,7 +111,7 @@ fn key() -> String {
     format!("{}=", "A".repeat(43))
 }
 
-/// The processes that a process has started.
+/// Returns the child processes of a process.
 fn children(parent: u32) -> Vec<u32> {
     let listed = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
     let direct = listed.split_whitespace().filter_map(|pid| pid.parse().ok());
@@ -121,7 +121,7 @@ fn children(parent: u32) -> Vec<u32> {
     direct.chain(of_threads.split_whitespace().filter_map(|pid| pid.parse().ok())).collect()
 }
 
-/// The addresses of creates whose outcome is not known, as messages name them.
+/// Returns the addresses of creates with an unknown outcome, from the messages.
 fn in_doubt(err: &str) -> Vec<&str> {
     let lines =
         err.lines().filter_map(|line| line.strip_prefix("error[needs-attention]: the outcome of the create of `"));
@@ -130,7 +130,7 @@ fn in_doubt(err: &str) -> Vec<&str> {
 
 fn kill(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = kill_process(pid, Signal::KILL);
     }
 }
@@ -142,13 +142,13 @@ impl Hosted {
         command
     }
 
-    /// Kills updates at random moments: the binary, or its plugin. After each kill a second deploy ends the round.
+    /// Kills the binary or its plugin at random moments of updates. After each kill a second deploy ends the round.
     fn kills(&self, kills_plugin: bool) {
         assert_eq!(ran(self.deploy().output().unwrap()).code, 0);
         let mut draw = Draw(number("CYAN_CRASH_SEED", SEED));
         let mut length = Duration::from_millis(500);
         for round in 1..=number("CYAN_PLUGIN_KILLS", KILLS).min(300) {
-            // The rounds of a month, so that dates are valid.
+            // Rounds are days of a month, so that dates are valid.
             let round = round % 28 + 1;
             self.place.write("shop.blueprint.yaml", (self.document)(round));
             let began = Instant::now();
@@ -166,7 +166,7 @@ impl Hosted {
             let unsure = in_doubt(&again.err);
             assert!(unsure.iter().all(|address| (self.may_be_in_doubt)(address)), "round {round}: {}", again.err);
             if !unsure.is_empty() {
-                // One command decides all: it is refused while the outcome of another create is not known.
+                // One command decides all outcomes: it is refused while another one is unknown.
                 let decisions = unsure.iter().flat_map(|address| ["--retry", address]);
                 let words: Vec<&str> = ["reconcile", "-y"].into_iter().chain(decisions).collect();
                 let settled = ran(self.place.cyan(&words).env("CYAN_KEY", key()).output().unwrap());

@@ -1,7 +1,8 @@
-//! Another program opens, reads and closes the state all the time, while runs are killed. No record may be lost.
+//! Tests in which another program opens, reads and closes the state continuously, while runs are killed. No record may
+//! be lost.
 //!
 //! SQLite deletes the log when the last connection of all processes closes. If a run had lost its locks on the file,
-//! the reader would delete the log, and with it every commit that is not yet in the file.
+//! the reader would delete the log, and with it all commits that are not yet in the file.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -10,10 +11,10 @@ use crate::kills::{Draw, Lengths, SEED, number};
 use crate::place::Place;
 use crate::shop::{Aim, Shop};
 
-/// The number of killed runs, in both worlds together.
+/// The default number of killed runs, in both worlds together.
 const KILLS: u32 = 100;
 
-/// Writes down the highest revision that it has seen. Ends with its input.
+/// A program that records the highest revision that it has read. It ends when its input is closed.
 const READ: &str = "
 import os, select, sqlite3, sys
 path, noted = sys.argv[1], sys.argv[2]
@@ -37,7 +38,7 @@ while not select.select([sys.stdin], [], [], 0)[0]:
 struct Reader {
     child: Child,
     noted: PathBuf,
-    /// Outside the project, because the tests check the files that remain in the project.
+    /// The folder of `noted`. It is outside the project, because the tests check the files that remain in the project.
     _folder: tempfile::TempDir,
 }
 
@@ -49,7 +50,7 @@ impl Drop for Reader {
 }
 
 impl Reader {
-    /// `None` if there is no program to read with.
+    /// Starts a reader. Returns `None` without `python3`.
     fn of(place: &Place) -> Option<Reader> {
         let folder = tempfile::tempdir().unwrap();
         let noted = folder.path().join("noted");
@@ -64,7 +65,7 @@ impl Reader {
         }
     }
 
-    /// The highest revision that was ever read.
+    /// Returns the highest revision that was ever read.
     fn highest(&mut self) -> u64 {
         assert!(self.child.try_wait().unwrap().is_none(), "the reader has ended");
         std::fs::read_to_string(&self.noted).map_or(0, |text| text.parse().unwrap())

@@ -1,7 +1,7 @@
-//! A folder with a document of commands, files, folders and links, and checks of what its runs did.
+//! A folder with a document of commands, files, folders and links, and checks of the effects of its runs.
 //!
-//! Every command adds a line to a log when it begins and one when it has done its work. So the folder shows what was
-//! done, how often and in which order, independent of what the state records.
+//! Every command adds a line to a log when it begins and another one when it is done. So the log shows the calls, their
+//! number and their order, independent of the state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -24,18 +24,18 @@ echo "end $CYAN_ACTION $CYAN_ADDRESS $CYAN_TOKEN $ROUND" >> log
 echo "$CYAN_TOKEN"
 "#;
 
-/// Resources without a `read`: only a person can find out the outcome of a call that was cut off.
+/// Resources without a `read`: only a person can determine the outcome of a call that was cut off.
 const BLIND: [&str; 2] = ["invoice", "stamp"];
 
-/// Resources and what each depends on.
+/// Resources, each with its dependency.
 const USES: [(&str, &str); 4] = [("rack", "invoice"), ("stamp", "rack"), ("till", "invoice"), ("sign", "stamp")];
 
 /// The number of folders with files in them. They depend on nothing.
 const SHEDS: usize = 4;
 
-/// The document. From round to round `invoice` is updated in place, `stamp`, `till` and `price` are replaced, `rack` is
-/// unchanged. `tag` shows the output of `price`. The sheds and the tools in them have no order; `hall` moves from round
-/// to round.
+/// Returns the document. From round to round, `invoice` is updated in place, `stamp`, `till` and `price` are replaced,
+/// `rack` is unchanged, and `hall` moves. `tag` shows the output of `price`. The sheds and the tools in them have no
+/// order.
 fn document() -> String {
     let resource = |name: &str, more: &str| {
         let uses = USES.iter().find(|(user, _)| *user == name);
@@ -75,7 +75,7 @@ fn document() -> String {
     .concat()
 }
 
-/// The state of one resource in the world, as the lines of its commands show it.
+/// The state of one object in the world, according to the lines in the log.
 #[derive(Clone, Debug, Default)]
 struct ObjectState {
     there: bool,
@@ -92,24 +92,24 @@ pub(crate) struct Shop {
     pub(crate) lost: u32,
 }
 
-/// The aim of a run.
+/// The expected result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// All resources exist, as in the present round.
+    /// All resources exist, as in the current round.
     Deploy,
     /// No resource exists.
     Destroy,
 }
 
-/// A run in progress. Every program that it starts holds an end of its pipe.
+/// A run in progress. All programs that it starts inherit an end of its pipe.
 pub(crate) struct Under {
     child: Child,
     pipe: ChildStdout,
 }
 
 impl Under {
-    /// Kills the run after a delay, and waits until all programs that it started have ended. Returns whether it still
-    /// ran.
+    /// Kills the run after a delay, and waits until all programs that it started have ended. Returns whether the run
+    /// was still in progress.
     pub(crate) fn kill_after(mut self, delay: Duration) -> bool {
         std::thread::sleep(delay);
         let was_there = self.child.try_wait().unwrap().is_none();
@@ -197,7 +197,7 @@ impl Shop {
         ended
     }
 
-    /// After a crash: opens the state, which shows the interrupted operation, and ends the lease of its holder.
+    /// Recovers after a crash: opens the state and ends the lease of the killed run.
     pub(crate) fn reopen(&self) {
         self.place.ends(0, &["list", "--all"]);
         let ended = self.place.run(&["unlock", "--yes"]);
@@ -207,7 +207,7 @@ impl Shop {
         assert!(free || nothing, "{}", ended.err);
     }
 
-    /// Runs until the aim is reached. Answers for a person where only a person can find out an outcome.
+    /// Runs until the aim is reached. Decides the outcomes that only a person can determine.
     pub(crate) fn go_on(&mut self, aim: Aim) {
         let words = self.arguments(aim);
         let mut ended = self.run(&words);
@@ -231,7 +231,7 @@ impl Shop {
         self.holds(aim);
     }
 
-    /// The calls that the diagnostics ask about: address and operation.
+    /// Returns the calls whose outcome the diagnostics ask for: address and operation.
     fn unclear(&self, said: &str) -> BTreeSet<(String, String)> {
         let lost = "error[needs-attention]: `stdout` of `price` is not known";
         let errors = said.lines().filter(|line| line.starts_with("error[") && *line != lost);
@@ -251,7 +251,7 @@ impl Shop {
         unclear
     }
 
-    /// The answer of a person who has looked: the call was done, or it was not.
+    /// Returns the decision of a person who has looked: the call was done, or it was not.
     fn verdict(&self, address: &str, op: &str) -> [String; 2] {
         let object = self.objects().remove(address).unwrap_or_default();
         let done = match op {
@@ -266,8 +266,8 @@ impl Shop {
         }
     }
 
-    /// The resources that exist, by the lines of the commands. Fails if one was created or deleted twice, was changed
-    /// twice without an answer of a person in between, or in the wrong order.
+    /// Returns the existing objects according to the log. Fails if an object was created or deleted twice, was changed
+    /// twice without a decision in between, or was changed in the wrong order.
     fn objects(&self) -> BTreeMap<String, ObjectState> {
         let log = self.place.read("log");
         let mut objects: BTreeMap<String, ObjectState> = BTreeMap::new();
@@ -313,7 +313,7 @@ impl Shop {
         objects
     }
 
-    /// Checks that the world is as the aim wants it, and that a plan finds nothing to do.
+    /// Checks that the world has reached the aim, and that a plan is empty.
     fn holds(&self, aim: Aim) {
         let objects = self.objects();
         let there: Vec<&str> = objects.iter().filter(|(_, object)| object.there).map(|(name, _)| &**name).collect();
@@ -349,7 +349,7 @@ impl Shop {
     }
 }
 
-/// Everything below a folder except the state and the files of the commands.
+/// Returns all files below a folder except the state and the files of the commands.
 fn all_in(folder: &Path) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let mut open = vec![folder.to_path_buf()];

@@ -1,4 +1,4 @@
-//! Counts the waits for the disk from outside, with `strace`.
+//! Counts the system calls that wait for the disk, with `strace`.
 
 use std::process::Command;
 
@@ -8,19 +8,19 @@ use crate::place::Place;
 const RESOURCES: usize = 1000;
 const AT_ONCE: usize = 16;
 
-/// The number of calls that wait for the disk during one run; `None` if they cannot be counted.
+/// Returns the number of system calls that wait for the disk in one run; `None` if they cannot be counted.
 fn syncs(place: &Place, arguments: &[&str]) -> Option<usize> {
     let traced = traced(place, arguments)?;
     // A call that another thread interrupted has a second line.
     Some(traced.lines().filter(|line| line.contains("sync") && !line.contains("resumed>")).count())
 }
 
-/// The calls that wait for the disk during one run, in order, with their files.
+/// Returns the system calls that wait for the disk in one run, in order, with their files.
 fn traced(place: &Place, arguments: &[&str]) -> Option<String> {
     traced_with(place, arguments, "fsync,fdatasync,sync,syncfs,sync_file_range,msync")
 }
 
-/// The given calls during one run, in order.
+/// Returns the given system calls in one run, in order.
 fn traced_with(place: &Place, arguments: &[&str], calls: &str) -> Option<String> {
     let cyan = place.cyan(&[]);
     let mut command = Command::new("strace");
@@ -40,7 +40,7 @@ fn traced_with(place: &Place, arguments: &[&str], calls: &str) -> Option<String>
     Some(place.read("trace"))
 }
 
-/// The folder of a new state must be synced before the first commit counts. No later step syncs it.
+/// The folder of a new state is synced before the first commit ends. No later step syncs it.
 #[test]
 fn a_new_folder_is_on_the_disk_before_the_first_commit_ends() {
     let text = "version: 2023-04-20\nresources:\n  r: {type: test/data, spec: {input: 1}}\n";
@@ -77,7 +77,7 @@ fn a_wide_deploy_waits_for_the_disk_once_per_round_and_a_stage_never() {
     assert!((2..=limit).contains(&last), "{last} syncs; at most {limit}");
 }
 
-/// A change of a folder's entries is on the disk before the state records the outcome.
+/// A deletion is on the disk before the state records its outcome.
 #[test]
 fn a_deletion_is_on_the_disk_before_its_outcome() {
     let text = "version: 2023-04-20

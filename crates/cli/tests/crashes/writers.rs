@@ -1,4 +1,4 @@
-//! One writer at a time: which commands are refused, which do not wait, and what happens to a writer whose lease was
+//! Tests of the single writer: commands that are refused, commands that do not wait, and a writer whose lease was
 //! ended.
 
 use std::process::Command;
@@ -16,7 +16,7 @@ const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec:
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A host that cannot tell whether a process of this machine runs, as in another container.
+/// A host that cannot check the processes of this machine, as in another container.
 struct Elsewhere;
 
 impl Host for Elsewhere {
@@ -42,7 +42,7 @@ impl Host for Elsewhere {
     }
 }
 
-/// Works on the leases of a state from another host.
+/// Uses the state from another host.
 fn as_another<T>(place: &Place, does: impl AsyncFnOnce(&SqliteStore, &InstanceName) -> T) -> T {
     let path = place.path().join(".cyan/state.db");
     let store = SqliteStore::open(path, Sealer::none(), Mode::ReadWrite).on(Arc::new(Elsewhere));
@@ -50,7 +50,7 @@ fn as_another<T>(place: &Place, does: impl AsyncFnOnce(&SqliteStore, &InstanceNa
     runtime.block_on(does(&store, &InstanceName::from_free_text("shop")))
 }
 
-/// Takes the lease of the instance over, from a host whose processes cannot be checked.
+/// Takes over the lease of the instance, from a host whose processes cannot be checked.
 fn take_over(place: &Place, who: &str, lasts: Duration) {
     as_another(place, async |store, shop| {
         store.unlock(shop).await.unwrap();
@@ -58,7 +58,7 @@ fn take_over(place: &Place, who: &str, lasts: Duration) {
     });
 }
 
-/// A run that was killed before its first step holds an instance that is in no list yet.
+/// A run that was killed before its first step holds an instance that no list contains yet.
 #[test]
 fn lease_of_an_instance_without_entries_can_be_released() {
     let place = Place::with("shop.blueprint.yaml", ONE);
@@ -75,7 +75,7 @@ fn lease_of_an_instance_without_entries_can_be_released() {
     assert!(place.ends(0, &["unlock", "-i", "shop"]).err.contains("No process holds `shop`"));
 }
 
-/// `first` waits until the file `go` is there, and can be looked at; `second` comes after it.
+/// A document in which the create of `first` waits for the file `go`. `first` can be read; `second` depends on it.
 const SLOW: &str = "version: 2023-04-20
 resources:
   first:
@@ -97,7 +97,7 @@ fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     }
 }
 
-/// A deploy whose first call is in flight.
+/// Starts a deploy, and waits until its first call is in flight.
 fn begun(place: &Place) -> std::process::Child {
     let mut command = place.cyan(&["deploy", "--yes"]);
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
@@ -106,7 +106,7 @@ fn begun(place: &Place) -> std::process::Child {
     child
 }
 
-/// The writer has begun a call and does not end before the test lets it: a command that waited for it would hang.
+/// The writer has a call in flight that does not end during the test. A command that waited for the writer would hang.
 #[test]
 fn readers_do_not_wait_for_the_writer() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
@@ -116,7 +116,7 @@ fn readers_do_not_wait_for_the_writer() {
         let read = place.run(words);
         assert!(read.code <= 1, "{words:?}: {}{}", read.out, read.err);
     }
-    // A call in flight cannot be told from one that was cut off. A plan would be wrong, so `stage` is refused at once.
+    // A call in flight cannot be distinguished from one that was cut off. A plan would be wrong, so `stage` is refused.
     assert!(place.ends(5, &["stage"]).err.contains("error[instance-busy]"));
     for words in [&["deploy", "--yes"][..], &["destroy", "--yes"], &["reconcile", "--yes"], &["state", "rekey", "key"]]
     {
@@ -129,7 +129,7 @@ fn readers_do_not_wait_for_the_writer() {
     assert_eq!((ended.code, ended.last_line()), (0, "2 created, 0 updated, 0 deleted"), "{}{}", ended.out, ended.err);
 }
 
-/// Lets a writer end whose lease was taken away, and checks that it fails with `lease-lost` and starts no further step.
+/// Lets a writer without its lease end, and checks that it fails with `lease-lost` and starts no further step.
 #[track_caller]
 fn is_fenced_off(place: &Place, writer: std::process::Child) -> Ran {
     place.write("go", "");
@@ -149,7 +149,7 @@ fn writer_reports_a_released_lease_and_records_nothing_more() {
     let ended = is_fenced_off(&place, writer);
     assert!(ended.err.contains("no operation holds it now"), "{}", ended.err);
     assert_eq!(place.ends(0, &["list", "--json"]).out, before, "nothing was recorded");
-    // The next run reads the outcome of the first call back and does not repeat the call.
+    // The next run reads the outcome of the first call and does not repeat the call.
     let next = place.ends(0, &["deploy", "--yes"]);
     assert!(next.err.contains("the create of `first` was cut off; its outcome has been read back"), "{}", next.err);
     assert_eq!(next.last_line(), "1 created, 0 updated, 0 deleted");
@@ -162,21 +162,21 @@ fn writer_reports_a_released_lease_and_records_nothing_more() {
 fn lease_of_an_unresponsive_writer_is_taken_over() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
     let writer = begun(&place);
-    // Another process takes the lease over a minute later.
+    // Another process takes over the lease, as it could after a minute.
     take_over(&place, "bob@host (process 7)", MINUTE);
     let ended = is_fenced_off(&place, writer);
     assert!(ended.err.contains("held by bob@host (process 7)"), "{}", ended.err);
-    // It has not taken the other's hold along when it ended.
+    // The writer has not released the lease of the other process at its end.
     let held = place.ends(5, &["deploy", "--yes"]);
     assert!(held.err.contains("bob@host"), "{}", held.err);
-    // An expired lease refuses no writer.
+    // An expired lease blocks no writer.
     take_over(&place, "bob@host (process 7)", Duration::ZERO);
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert_eq!(place.read("log"), "made\n");
 }
 
-/// Several processes run the same command at once, in several rounds. A process that is not first is refused or finds a
-/// stale plan, and every resource is made once. (`mkdir` fails if the folder exists.)
+/// Several processes run the same command concurrently, in several rounds. All but the first are refused or find a
+/// stale plan, and every resource is created once. (`mkdir` fails if the folder exists.)
 #[test]
 fn one_of_many_concurrent_runs_succeeds() {
     let text = "version: 2023-04-20
@@ -219,7 +219,7 @@ fn signal(child: &std::process::Child, name: &str) {
     assert!(sent.success(), "{name}");
 }
 
-/// Many short commands, each of which adds a line to `log`.
+/// Returns a document of many short commands, each of which adds a line to `log`.
 fn many(round: &str) -> String {
     let resources: String = (0..60)
         .map(|at| {
@@ -232,7 +232,7 @@ fn many(round: &str) -> String {
     format!("version: 2023-04-20\nresources:\n{resources}")
 }
 
-/// A stopped process whose lease another process ended and took makes no call after it continues.
+/// A stopped process makes no call after it continues if its lease was ended and taken by another process.
 #[test]
 fn stopped_writer_calls_nothing_after_its_lease_was_taken_over() {
     let place = Place::with("shop.blueprint.yaml", &many("one"));
@@ -245,7 +245,7 @@ fn stopped_writer_calls_nothing_after_its_lease_was_taken_over() {
         signal(&child, "STOP");
         // The process that holds the lease is alive, so waiting does not free it.
         let busy = place.run(&["deploy", "--yes"]);
-        // Children that it had begun come to their end.
+        // Wait for the child processes of the stopped process.
         std::thread::sleep(Duration::from_millis(1500));
         let unlocked = place.run(&["unlock", "--yes"]);
         if [&busy, &unlocked].into_iter().any(|ran| ran.err.contains("which is stopped")) {
@@ -269,7 +269,7 @@ fn stopped_writer_calls_nothing_after_its_lease_was_taken_over() {
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "60 created, 0 updated, 0 deleted");
 }
 
-/// A killed process holds no lease: the next run does not wait for it to expire.
+/// The lease of a killed process is not valid: the next run does not wait until it expires.
 #[test]
 fn lease_of_a_killed_writer_is_taken_over_at_once() {
     let place = Place::with("shop.blueprint.yaml", SLOW);

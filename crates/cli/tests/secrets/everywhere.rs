@@ -1,5 +1,5 @@
-//! One document with a secret at every place that a document has, through its whole life: planned, saved, deployed,
-//! failed, killed, drifted, changed, exported, moved, rolled back, destroyed.
+//! Tests one document with a secret in every part that a document can have, through its whole life cycle: plan, save,
+//! deploy, fail, kill, drift, change, export, move, roll back, destroy.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::hunt::{Hunt, marker};
 use crate::place::{Place, Ran, ran};
 
-/// Function calls on a secret, which `S` marks. All of them accept any text.
+/// Function calls on a secret `S`. All of them accept any text.
 const CALLS: [&str; 21] = [
     "to_upper(S)",
     "to_lower(S)",
@@ -124,16 +124,16 @@ values:
     text
 }
 
-/// A project folder with secrets in it, and the secrets that the hunt looks for.
+/// A project folder with secrets, and the search for these secrets.
 struct Search {
     place: Place,
     hunt: Hunt,
-    /// Files that may hold secrets in clear text.
+    /// Files that may contain secrets in clear text.
     but: Vec<&'static str>,
 }
 
 impl Search {
-    /// Runs a command, expects this exit code, and searches its output and all files.
+    /// Runs a command, checks its exit code, and searches its output and all files.
     #[track_caller]
     fn ends(&mut self, code: i32, arguments: &[&str]) -> Ran {
         let mut command = self.place.cyan(arguments);
@@ -147,14 +147,14 @@ impl Search {
         ran
     }
 
-    /// Does the same with the inputs of the document.
+    /// Calls `ends` with the inputs of the document.
     #[track_caller]
     fn ends_with_inputs(&mut self, code: i32, arguments: &[&str]) -> Ran {
         let words = with_inputs(arguments);
         self.ends(code, &words.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Searches all files, and returns their names.
+    /// Searches all files. Returns their names.
     #[track_caller]
     fn files(&mut self) -> Vec<String> {
         let folder = self.place.path().to_path_buf();
@@ -162,7 +162,7 @@ impl Search {
     }
 }
 
-/// The arguments, followed by those that give the inputs of the document.
+/// Adds the inputs of the document to the arguments.
 fn with_inputs(arguments: &[&str]) -> Vec<String> {
     let token = format!("token={}", marker("token"));
     let inputs = ["--vars", "inputs.yaml", "--var", &token];
@@ -205,7 +205,7 @@ fn no_secret_of_a_document_appears_in_clear_text() {
     assert!(search.hunt.looked_at() > 200, "{} were looked at", search.hunt.looked_at());
 }
 
-/// Checks, draws, stages and evaluates the document before anything is deployed.
+/// Validates the document, draws its graph, stages it and evaluates expressions, before the first deploy.
 fn check_and_plan(search: &mut Search) {
     search.ends(0, &["validate"]);
     search.ends(0, &["validate", "--json"]);
@@ -227,7 +227,7 @@ fn check_and_plan(search: &mut Search) {
     search.ends_with_inputs(1, &["eval", "fromjson(\"{}\", variables.token)", "--json"]);
 }
 
-/// Kills a deploy while a command runs. The log beside the database holds all records until then.
+/// Kills a deploy while a command runs. At that time the log beside the database contains all records.
 fn kill_a_deploy(search: &mut Search) {
     let words = with_inputs(&["deploy", "-y", "--json", "--var", "slow=true"]);
     let mut child = search.place.cyan(&words.iter().map(String::as_str).collect::<Vec<_>>());
@@ -257,7 +257,7 @@ fn kill_a_deploy(search: &mut Search) {
     search.ends(0, &["reconcile", "--retry", "slow"]);
 }
 
-/// Deploys with a command that prints a secret and fails, and then without it.
+/// Deploys with a command that prints a secret and fails, then deploys without it.
 fn fail_and_deploy(search: &mut Search) {
     let failed = search.ends_with_inputs(4, &["deploy", "-y", "--on-failure", "keep-going", "--var", "fails=true"]);
     assert!(failed.err.contains("cannot use (secret)"), "{}", failed.err);
@@ -267,7 +267,8 @@ fn fail_and_deploy(search: &mut Search) {
     search.ends_with_inputs(0, &["deploy", "-y"]);
 }
 
-/// Plants the generated secrets, which are known after the deploy, and runs the commands that print the state.
+/// Adds the generated secrets, which are known after the deploy, to the search, and runs the commands that print the
+/// state.
 fn reveal_and_show(search: &mut Search) {
     for name in ["generated", "key", "page"] {
         let mut command = search.place.cyan(&["exports", name, "--reveal"]);
@@ -295,7 +296,7 @@ fn reveal_and_show(search: &mut Search) {
     search.ends(1, &["exports", "f0"]);
 }
 
-/// Lets a secret file drift, and changes a secret input.
+/// Edits a secret file by hand, and changes a secret input.
 fn drift_and_change(search: &mut Search) {
     search.place.write("open/sensitive.txt", marker("drifted"));
     search.hunt.plant("drifted", &marker("drifted"));
@@ -331,7 +332,7 @@ fn copy_rekey_and_destroy(search: &mut Search) {
     search.hunt.search("the end", destroyed.out.as_bytes());
 }
 
-/// The hunt finds values that are not marked as secret, so it would find a secret in clear text.
+/// The search finds values that are not marked as secret. This shows that it would find a secret in clear text.
 #[test]
 fn the_hunt_finds_values_that_are_not_secret() {
     let search = search();

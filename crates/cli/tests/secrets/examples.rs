@@ -1,4 +1,5 @@
-//! Rehearses every example from beginning to end: with its own secrets, and with each of its other inputs made secret.
+//! Rehearses every example from the first deploy to the destroy: with its own secrets, and with each of its other
+//! inputs made secret.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use serde_json::Value as Json;
 use crate::hunt::{Hunt, marker};
 use crate::place::{Place, ran};
 
-/// A document of the examples: its folder, and its name there.
+/// Returns the documents of the examples: folder and file name.
 fn documents() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut found = Vec::new();
@@ -42,7 +43,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The inputs that are texts: their name, the document in which this input is secret, and whether it was secret before.
+/// Returns the inputs that are texts: the name, the document in which this input is secret, and whether it was already
+/// secret.
 fn inputs(text: &str) -> Vec<(String, String, bool)> {
     let Some(begin) = text.find("variables") else { return Vec::new() };
     let end = ["\nvalues:", "\nresources:", "\ninclude:", "\ndatasources:", "\n  \"values\"", "\n  \"resources\""]
@@ -104,7 +106,7 @@ impl Rehearsal {
         rehearsal
     }
 
-    /// Runs a command, and searches its output and all files. Returns its exit code and output.
+    /// Runs a command, and searches its output and all files. Returns the exit code and the output.
     #[track_caller]
     fn run(&mut self, words: &[&str], with: &[String]) -> (i32, String) {
         let mut command = self.place.cyan(words);
@@ -121,7 +123,7 @@ impl Rehearsal {
         (said.code, said.out)
     }
 
-    /// The values in the simulated cloud of the computed fields that the catalogue calls sensitive.
+    /// Returns the values of computed sensitive fields in the simulated cloud.
     fn made_up(&self, sensitive: &mut BTreeMap<String, BTreeSet<String>>) -> Vec<(String, String)> {
         let world = std::fs::read_to_string(self.folder.join(".cyan/state.simulated.world")).unwrap_or_default();
         let mut found = Vec::new();
@@ -138,7 +140,7 @@ impl Rehearsal {
             });
             for name in names.iter() {
                 let value = fields.get(name).and_then(Json::as_str).unwrap_or_default();
-                // The kind of a key is no secret.
+                // The algorithm of a key is not secret.
                 let value = value.split(' ').next_back().unwrap_or_default();
                 found.push((format!("{ty} {name}"), value.to_owned()));
             }
@@ -175,7 +177,7 @@ fn no_secret_of_an_example_appears_in_clear_text() {
             rehearsal.hunt.plant(&name, &secret);
             made_up += 1;
         }
-        // The simulated cloud holds the values that it has generated, as a real cloud does.
+        // The simulated cloud contains the values that it has generated, as a real cloud does.
         std::fs::rename(
             rehearsal.folder.join(".cyan/state.simulated.world"),
             rehearsal.place.path().join("home/world"),
@@ -218,7 +220,7 @@ fn no_secret_input_of_an_example_appears_in_clear_text() {
         let own: Vec<&String> = all.iter().filter(|(.., secret)| *secret).map(|(name, ..)| name).collect();
         for (name, text, _) in all.iter().filter(|(.., secret)| !*secret) {
             let mut rehearsal = Rehearsal::new(&folder, &document, Some(text));
-            // What is refused as it is, and what may pass for a name.
+            // One secret that may be refused because of its characters, and one that is valid as a name.
             let plain = format!("mk{}", &marker(name)[2..16]);
             for secret in [marker(name), plain] {
                 rehearsal.hunt.plant(name, &secret);

@@ -7,10 +7,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use sha2::Digest as _;
 
-/// This many consecutive characters of a secret count as a find.
+/// The number of consecutive characters of a secret that count as a find.
 const PIECE: usize = 10;
 
-/// The secret for a place: deterministic, unique, and with characters that other encodings escape.
+/// Returns the secret for a place: deterministic, unique, and with characters that other encodings escape.
 pub(crate) fn marker(place: &str) -> String {
     let digest: String = sha2::Sha256::digest(place).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     format!("Mk{digest}/\"q\"+ü z{}", &digest[..6])
@@ -19,13 +19,13 @@ pub(crate) fn marker(place: &str) -> String {
 /// The secrets to search for.
 #[derive(Default)]
 pub(crate) struct Hunt {
-    /// The searched byte sequences in lower case, with the name of their secret.
+    /// The byte sequences to search for, in lower case, each with the name of its secret.
     pieces: BTreeMap<Vec<u8>, String>,
     looked_at: usize,
 }
 
 impl Hunt {
-    /// Adds a secret. Each line of a long one is searched on its own.
+    /// Adds a secret. Each line of a longer secret is searched for separately.
     pub(crate) fn plant(&mut self, place: &str, secret: &str) {
         for line in secret.lines().map(str::trim).filter(|line| line.len() > PIECE && !line.starts_with("-----")) {
             for form in forms(line) {
@@ -37,7 +37,7 @@ impl Hunt {
         }
     }
 
-    /// Fails if a text, or bytes, contain a secret.
+    /// Fails if bytes contain a secret.
     #[track_caller]
     pub(crate) fn search(&mut self, place: &str, bytes: &[u8]) {
         self.looked_at += 1;
@@ -78,7 +78,7 @@ impl Hunt {
     }
 }
 
-/// Every file below a folder.
+/// Returns all files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -96,7 +96,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A secret as it is, and in the encodings that programs use.
+/// Returns a secret in plain form and in common encodings.
 fn forms(secret: &str) -> Vec<Vec<u8>> {
     let bytes = secret.as_bytes();
     let percent: String = bytes

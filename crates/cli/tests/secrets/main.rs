@@ -1,7 +1,8 @@
-//! Plants secrets at every possible place, runs every command of the binary with them, and searches everything that it
-//! leaves behind: output, plans, the database with its log, temporary files.
+//! Puts secrets at every possible place, runs every command of the binary with them, and searches all results: output,
+//! plans, the database with its log, temporary files.
 //!
-//! The search leaves out what a document requests: a file that holds the secret, the resource itself.
+//! The search leaves out secrets that a document itself writes: a file that contains the secret, or the resource
+//! itself.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 

@@ -1,5 +1,5 @@
-//! A secret in each possible position: every field of the types that the local providers manage, in simulation; and the
-//! behaviour of real providers, with a server that echoes each request.
+//! Tests a secret in each possible position: every field of the types of built-in providers, in simulation. Also tests
+//! real providers, with a server that echoes each request.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ use crate::place::{Place, ran};
 /// The namespaces whose types are tested.
 const NAMESPACES: [&str; 7] = ["local/", "random/", "tls/", "http/", "std/", "time/", "test/"];
 
-/// A unique number for a position.
+/// Returns a unique number for a position.
 fn number(at: usize) -> String {
     format!("{}", 918_273_640_000_u64 + (at as u64 * 7_919) % 9_999)
 }
@@ -29,7 +29,7 @@ enum Route {
 
 const ROUTES: [Route; 5] = [Route::Argument, Route::Environment, Route::File, Route::Configuration, Route::Default];
 
-/// A document, and the secrets among its inputs.
+/// A document with the secrets among its inputs.
 #[derive(Default)]
 struct Draft {
     variables: String,
@@ -42,7 +42,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// Declares a secret input and gives it a value in one of the ways. Returns the expression for it.
+    /// Declares a secret input and sets it in one of the ways. Returns the expression for it.
     fn secret(&mut self, at: usize, is_number: bool) -> String {
         let name = format!("s{at}");
         let value = if is_number { number(at) } else { marker(&format!("position {at}")) };
@@ -80,7 +80,7 @@ impl Draft {
     }
 }
 
-/// A valid value for a required field.
+/// Returns a valid value for a required field.
 fn sample(name: &str, field: &Json) -> String {
     if let Some(first) = field["allowed"].as_array().and_then(|allowed| allowed.first()) {
         return first.to_string();
@@ -98,7 +98,7 @@ fn sample(name: &str, field: &Json) -> String {
     }
 }
 
-/// An object with its required fields, and another field.
+/// Returns an object with its required fields and an additional field.
 fn object(of: &Json, more: Option<(&str, String)>) -> String {
     let mut parts = Vec::new();
     for (name, field) in of["fields"].as_object().into_iter().flatten() {
@@ -111,7 +111,7 @@ fn object(of: &Json, more: Option<(&str, String)>) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// The values with a secret that a field accepts.
+/// Returns values with a secret that a field accepts.
 fn positions(draft: &mut Draft, next: &mut usize, field: &Json, depth: usize) -> Vec<String> {
     let mut secret = |is_number: bool| {
         *next += 1;
@@ -143,7 +143,7 @@ fn positions(draft: &mut Draft, next: &mut usize, field: &Json, depth: usize) ->
     }
 }
 
-/// Deploys, shows, plans a change and destroys in simulation; searches all output and files. Returns whether the deploy
+/// Deploys, shows, plans a change and destroys in simulation. Searches all output and files. Returns whether the deploy
 /// succeeded.
 fn rehearse(draft: &Draft, what: &str) -> bool {
     if draft.planted.is_empty() {
@@ -222,7 +222,8 @@ fn secret_in_any_field_of_any_type_appears_nowhere_in_clear_text() {
             deployed += all.planted.len();
             continue;
         }
-        // Then each field on its own, so that a refused one does not hide the others.
+        // The deploy of all fields was refused: try each field separately, so that a refused one does not hide the
+        // others.
         for field in fields {
             let one = draft(&[field]);
             match rehearse(&one, &format!("{ty} {}", field.0)) {
@@ -235,7 +236,8 @@ fn secret_in_any_field_of_any_type_appears_nowhere_in_clear_text() {
     assert!(deployed >= 100, "{deployed} were deployed; refused: {refused:?}");
 }
 
-/// A server that answers with the received request, as JSON with keys, texts and numbers made of it.
+/// Starts a server that answers with the received request, as JSON with keys, texts and numbers from it. Returns its
+/// port.
 fn echo() -> u16 {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
@@ -244,7 +246,7 @@ fn echo() -> u16 {
             let Ok(mut stream) = stream else { return };
             let mut request = Vec::new();
             let mut part = [0; 4096];
-            // Bodies are short: one read and a short wait receive all of it.
+            // Bodies are short, so one read and a short wait receive the whole body.
             stream.set_read_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
             while let Ok(read) = stream.read(&mut part) {
                 request.extend_from_slice(&part[..read]);
@@ -254,7 +256,7 @@ fn echo() -> u16 {
             }
             let request = String::from_utf8_lossy(&request).into_owned();
             let line = request.lines().next().unwrap_or_default().to_owned();
-            // The answer holds only parts of the request, so no part of it equals the text in the document.
+            // The answer contains only parts of the request, so that no part of it equals the text in the document.
             let token = line.split("token=").nth(1).and_then(|rest| rest.split(['&', ' ']).next()).unwrap_or_default();
             let header = request.lines().find_map(|line| line.strip_prefix("x-part: ")).unwrap_or_default();
             let header = header.split('.').nth(1).unwrap_or_default();
@@ -335,7 +337,7 @@ exports:
   public: {type: string, field: resources.private.spec.publicKeyPem}
 "#;
 
-/// A word that needs no quotes in names, paths and keys.
+/// Returns a secret that needs no quotes in names, paths and keys.
 fn word(place: &str) -> String {
     marker(place)[..16].to_owned() + "qzv"
 }
@@ -348,7 +350,7 @@ fn outputs_of_real_providers_show_no_secret() {
     let mut hunt = Hunt::default();
     let mut given = String::new();
     for name in ["plain", "path", "prefix", "token", "header", "printed", "key", "folder", "target", "unit"] {
-        // A token in a URL and a name in a certificate consist of letters.
+        // A token in a URL and a name in a certificate accept only letters and digits.
         let secret = if matches!(name, "plain" | "printed" | "target") { marker(name) } else { word(name) };
         given.push_str(&format!("{name}: {}\n", serde_json::to_string(&secret).unwrap()));
         hunt.plant(name, &secret);
@@ -448,7 +450,7 @@ fn broken_files_of_inputs_and_settings_are_not_quoted() {
             assert!(said.code == 0 || !words.contains(&"-v") || said.err.contains("error"), "{}", said.err);
         }
     }
-    // The same with parameters in Heat's environments.
+    // Repeat the test with parameters in Heat's environments.
     place.write(
         "heat.yaml",
         "heat_template_version: 2021-04-16\nparameters:\n  a: {type: string, hidden: true}\n  n: {type: number, hidden: true}\n\
@@ -542,7 +544,7 @@ exports:
         assert!(last.is_empty() || said.last_line() == last, "{words:?}: {}", said.out);
     };
     run(&["deploy", "-y"], "2 created, 0 updated, 0 deleted");
-    // Another process has only the file.
+    // The commands run in new processes, which know only the files.
     run(&["stage"], "0 to create, 0 to update, 0 to delete");
     run(&["drift"], "0 drifted, 0 vanished");
     run(&["stage", "--json"], "");

@@ -1,6 +1,6 @@
-//! Each way in which a value becomes secret or passes a secret on: functions, shapes of values, places of a document,
-//! children, data sources, Heat's parameters and functions. Each position has its own secret. The tests use the real
-//! providers, and watch their child processes while these run.
+//! Tests each way in which a value becomes secret or passes a secret on: functions, shapes of values, parts of a
+//! document, children, data sources, Heat's parameters and functions. Each position has its own secret. The tests use
+//! the real providers, and inspect their child processes while these run.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,9 +10,9 @@ use std::time::Duration;
 use crate::hunt::{Hunt, marker};
 use crate::place::{Place, Ran, ran};
 
-/// Calls with a secret text in the place of `S`.
+/// Calls with a secret text `S`.
 const CALLS: [&str; 84] = [
-    // Of the language.
+    // Functions of the language.
     "S",
     "to_upper(S)",
     "to_lower(S)",
@@ -52,7 +52,7 @@ const CALLS: [&str; 84] = [
     "utf8(base64decode(base64encode(S)))",
     "object(a = S).a",
     "list(S)[0]",
-    // Of `std`.
+    // Functions of `std`.
     "std_replace(S, \"q\", \"p\")",
     "lower(S)",
     "upper(S)",
@@ -100,8 +100,7 @@ const CALLS: [&str; 84] = [
     "setintersection(list(list(S), list(S)))",
 ];
 
-/// Places of a document with a secret text in the place of `S`, as a whole entry of `resources`. `N` is the number of
-/// the position.
+/// Entries of `resources` with a secret text `S`. `N` is the number of the position.
 const PLACES: [&str; 27] = [
     "{type: std/value, spec: {input: 'a ${S} b'}}",
     "{type: std/value, spec: {input: '${S}${S}'}}",
@@ -132,7 +131,7 @@ const PLACES: [&str; 27] = [
     "{type: time/static, spec: {triggers: {k: '${S}'}}}",
 ];
 
-/// Places that appear in output, and therefore refuse a secret.
+/// Entries of `resources` with a secret in a part that appears in output. They are refused.
 const REFUSED: [&str; 4] = [
     "{type: std/value, metadata: {displayName: 'a ${S}'}, spec: {input: 1}}",
     "{type: std/value, each: '${list(S, \"b\")}', spec: {input: '${elem}'}}",
@@ -184,7 +183,7 @@ const FAILING: [&str; 33] = [
     "jsondecode(join(list(\"{\\\"\", substr(S, 0, 19), \"\\\": 1}\"), \"\")).missing",
 ];
 
-/// Resources that fail during the run, with a secret in the place of `S`. The messages do not show the secret.
+/// Resources with a secret `S` that fail during the run. The messages do not show the secret.
 const FAILS: [&str; 20] = [
     "{type: local/file, spec: {path: open/x/f, source: 'no/${S}'}}",
     "{type: local/file, spec: {path: open/f, content: x, mode: '${S}'}}",
@@ -258,7 +257,7 @@ const HEAT_MISFITS: [&str; 9] = [
     "{type: comma_delimited_list, hidden: true, constraints: [{length: {min: 9}}]}",
 ];
 
-/// A child that uses its variables. It declares only one of them secret itself.
+/// A child that uses its variables. It declares only one of them as secret.
 const CHILD: &str = "version: 2023-04-20
 variables:
   handed: {type: string}
@@ -276,7 +275,7 @@ exports:
   map: {type: string, field: variables.map}
 ";
 
-/// Uses of Heat's parameters. `P` is the name of a hidden text, whatever hides it.
+/// Expressions that use Heat's parameters. `P` is the name of a hidden text parameter.
 const HEAT: [&str; 32] = [
     "{get_param: P}",
     "[{get_param: P}]",
@@ -320,7 +319,7 @@ outputs:
   out: {value: {str_replace: {template: 'a X b', params: {X: {get_attr: [inner, value]}}}}}
 ";
 
-/// Watches the arguments and environments of child processes until it ends.
+/// Records the arguments and environments of child processes until it is ended.
 struct Watch {
     over: Arc<AtomicBool>,
     seen: Arc<Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>>,
@@ -367,7 +366,7 @@ fn look(seen: &Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>) {
         if *parent == own || !above.any(|id| id == own) {
             continue;
         }
-        // Between fork and exec a child is a copy of the binary.
+        // Between `fork` and `exec`, a child is a copy of the binary.
         let is_copy = || {
             let program = std::fs::read_link(format!("/proc/{id}/exe")).unwrap_or_default();
             program.ends_with("cyan") || program.as_os_str().is_empty()
@@ -383,7 +382,7 @@ fn look(seen: &Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>) {
     }
 }
 
-/// Runs of one document. All output and files are searched.
+/// The runs of one document. All output and files are searched.
 struct Search {
     place: Place,
     hunt: Hunt,
@@ -408,7 +407,7 @@ impl Search {
         said
     }
 
-    /// The whole life of the resources in a file.
+    /// Runs the whole life cycle of the resources in a file.
     fn live(&mut self, file: &str) {
         self.place.run(&["key", "new"]);
         self.ends(0, &["validate", file], true);
@@ -434,7 +433,7 @@ impl Search {
     }
 }
 
-/// The marker of a position, without the characters that only a quoted text can hold.
+/// Returns the marker of a position.
 fn secret(at: usize) -> String {
     marker(&format!("way {at}"))
 }
@@ -467,7 +466,7 @@ fn secret_passed_through_any_function_or_place_appears_nowhere_in_clear_text() {
         in_environments.push(secret(at));
         resources.push_str(&format!("  r{at}: {}\n", entry.replace('S', &name)));
     }
-    // Named values and exports, the document's metadata, data sources, a child.
+    // Secrets in named values, exports, the document's metadata, data sources and a child.
     let mut own = || next(&mut hunt).1;
     let (value, text, export, note, filter, stdin) = (own(), own(), own(), own(), own(), own());
     let (handed, child, key) = (own(), own(), own());
@@ -501,7 +500,7 @@ exports:
     place.write("child.yaml", CHILD);
     place.write("open/x", "");
     let positions = at + 1;
-    // The inputs come from a file, the environment and the arguments. A child process of a command sees none of them.
+    // The inputs come from a file, the environment and the arguments. No child process of a command sees them.
     let (mut arguments, mut environment, mut file) =
         (vec!["--vars".into(), "inputs/given.yaml".into()], Vec::new(), String::new());
     for (at, line) in given.lines().enumerate() {
@@ -527,7 +526,7 @@ exports:
     for bytes in children.values().flatten() {
         let text = String::from_utf8_lossy(bytes);
         assert!(!text.contains("CYAN_VAR_") && !text.contains("CYAN_KEY"), "{text}");
-        // The document requests this: a secret in the environment of the one command that receives it.
+        // The document passes a secret to one command in its environment, which is allowed.
         let asked: Vec<&String> = in_environments.iter().filter(|secret| text.contains(secret.as_str())).collect();
         assert!(asked.len() <= 1, "the secrets of several commands in one: {text}");
         let rest = asked.iter().fold(text.to_string(), |text, secret| text.replace(secret.as_str(), "."));
@@ -676,7 +675,7 @@ fn hidden_parameter_of_a_template_appears_nowhere_in_clear_text() {
         outputs.push_str(&format!("  r{at}: {{value: {{get_attr: [r{at}, value]}}}}\n"));
         outputs.push_str(&format!("  o{at}: {{value: {value}}}\n"));
     }
-    // Parameters of the other types.
+    // Hidden parameters of the other types.
     for (name, ty, value) in [
         ("list", "comma_delimited_list", "SECRET-of-a-list,b"),
         ("map", "json", "{\"k\": [\"SECRET-of-a-map\"]}"),

@@ -1,4 +1,4 @@
-//! `cyan console`: expressions of the document's dialect at a prompt, one after the other.
+//! `cyan console`: evaluates expressions of the document's dialect at a prompt.
 //!
 //! The document is staged once; then each line is evaluated against it, as `cyan eval` does. In a pipe the console
 //! reads lines and prints results without a prompt.

@@ -65,14 +65,14 @@ fn failed(error: ReadlineError) -> CommandError {
     CommandError::Machine { what: "the terminal cannot be read", source: std::io::Error::other(error) }
 }
 
-/// The file of the history, in a folder of the user.
+/// The history file, in the user's state folder.
 fn history() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
     Some(state.join("cyan/history"))
 }
 
-/// The names of a document, as the library asks for them.
+/// Completes the names of a document, through the traits of the library.
 struct Completions(Names);
 
 impl Helper for Completions {}

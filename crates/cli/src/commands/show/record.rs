@@ -69,7 +69,7 @@ pub(super) fn record_text(details: &ResourceDetails, reveal: bool, paint: Paint)
         section("computed", &computed);
     }
     section("metadata", record.metadata.as_map().unwrap_or(&Map::default()));
-    // The mark `=` of an entry for a group of resources is not part of its name.
+    // An entry for a group of resources begins with `=`, which is not part of its name.
     let uses: Vec<String> = record
         .dependencies
         .iter()

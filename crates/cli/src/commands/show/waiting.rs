@@ -1,11 +1,11 @@
-//! The text for resources and children that wait at a hook.
+//! The text for resources and children that wait at a breakpoint.
 
 use blueprint::Breakpoint;
 use engine::inspect::{Pending, Waiting};
 
 use crate::terminal::Paint;
 
-/// The text behind the status of a waiting resource.
+/// The text after the status of a waiting resource.
 pub(super) fn flag(waiting: Option<Breakpoint>) -> String {
     waiting.map(|at| format!(", waiting ({at})")).unwrap_or_default()
 }
