@@ -18,7 +18,7 @@ use crate::scrub::CallSecrets;
 use crate::shell::{PlanningEvent, Shell};
 use evaluate::question::{ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Reply, Subject};
 
-/// The time limit of a provider's answer to a question: a read, a plan, a data source, a function.
+/// The time limit for a provider's answer to a question, such as a read, a plan, a data source or a function.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
 
 impl Shell {
@@ -40,7 +40,7 @@ impl Shell {
     }
 }
 
-/// Each request has a future of its own, so that a read does not take the memory of the largest one.
+/// Boxes each request separately, so that a read does not take the memory of the largest request.
 fn boxed<'a, T: 'a>(
     answer: impl Future<Output = Result<T, ProviderError>> + Send + 'a,
     reply: fn(T) -> ProviderReply,
@@ -48,7 +48,7 @@ fn boxed<'a, T: 'a>(
     Box::pin(answer.map(move |answer| Reply::Provider(answer.map(reply))))
 }
 
-/// What a question is about.
+/// The provider and the subject of a question.
 #[derive(Clone, Copy)]
 struct ProviderTarget<'a> {
     shell: &'a Shell,
@@ -69,7 +69,7 @@ impl<'a> ProviderTarget<'a> {
         }
     }
 
-    /// The context of the call. Its progress is not reported.
+    /// Returns the context of the call. Its progress is not reported.
     fn call(&self) -> Call {
         static NO_PROGRESS: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
         let (token, progress) = (Name::default(), NO_PROGRESS.clone());
@@ -78,12 +78,12 @@ impl<'a> ProviderTarget<'a> {
         call
     }
 
-    /// The session. An error names `what`.
+    /// Returns the session. An error names `what`.
     async fn session(&self, what: &str) -> Result<Arc<Configured>, ProviderError> {
         self.shell.session_for(self.namespace, self.instance, what).await
     }
 
-    /// The secrets of a call with these values.
+    /// Returns the secrets of a call with these values.
     fn secrets<'v>(&self, sent: impl IntoIterator<Item = &'v Value>) -> Arc<CallSecrets> {
         CallSecrets::of(&self.shell.known, sent)
     }

@@ -1,6 +1,6 @@
 //! The runtime: answers the core's questions, carries out effects, and holds the lease of an operation.
 //!
-//! Not here: what to do (`plan`), in which order (`apply`).
+//! Not here: planning (`plan`), the order of steps (`apply`).
 
 mod ask_provider;
 pub mod codes;

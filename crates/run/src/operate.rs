@@ -1,4 +1,4 @@
-//! Runs one operation: takes the lease, checks the state, runs the plan, releases the lease.
+//! Runs one operation: takes the lease, checks the state, applies the plan, releases the lease.
 
 use blueprint::Name;
 use diag::Diagnostics;
@@ -24,37 +24,38 @@ use plan::unchanged::unchanged;
 /// The result of an operation.
 #[derive(Debug)]
 pub enum Operated {
-    /// It did not start. The diagnostics give the reason.
+    /// The operation did not start, for the reasons in the diagnostics.
     Refused(Diagnostics),
-    /// It did not start, because another operation holds the instance.
+    /// The operation did not start, because another operation holds the instance.
     Busy(Diagnostics),
     /// There was nothing to do. Nothing was written.
     Nothing,
-    /// It ran to its end.
+    /// The operation ran to its end.
     Done(Outcome),
-    /// It ran, but was cut off or its end could not be recorded.
+    /// The operation ran, but was cut off or its end could not be recorded.
     Aborted(Aborted),
     /// The store failed before anything started.
     Store(StoreError),
 }
 
-/// Makes the plan of a rollback. The implementation knows what the engine does not: where documents are read, which
-/// providers exist.
+/// Makes the plan of a rollback. The implementation knows facts that this crate does not: the sources of documents and
+/// the providers.
 pub trait RollbackPlanner: Send + Sync {
-    /// The plan that returns from the current state to a goal, with [`Options::rollback`](plan::options::Options).
-    /// `None` if it cannot be made; the errors go to `found`.
+    /// Makes the plan that returns from the current state to a target, with
+    /// [`Options::rollback`](plan::options::Options). Returns `None` if there is no plan; the errors are added to
+    /// `found`.
     fn stage<'a>(&'a self, goal: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>>;
 
-    /// The same diagnostics for a report that can show only the documents of the failed operation: places in the goal's
-    /// documents become text.
+    /// Prepares diagnostics for a report that can show only the documents of the failed operation. Places in the
+    /// documents of the target become text.
     fn in_words(&self, found: Diagnostics) -> Diagnostics;
 }
 
-/// A plan to be carried out.
+/// A plan to apply.
 pub struct OperateRequest<'a> {
     /// The plan.
     pub staged: Staged,
-    /// Whether to compare everything that the plan was made from again first, because time has passed since.
+    /// Whether to compare the inputs of the plan with the current ones first, because the plan may be out of date.
     pub looks_again: bool,
     /// The environment of the run.
     pub shell: &'a Shell,
@@ -66,15 +67,15 @@ pub struct OperateRequest<'a> {
     pub id: Name,
     /// The person or process that runs the operation, for the lease and the history.
     pub who: &'a str,
-    /// How it is carried out.
+    /// The settings of the operation.
     pub settings: ApplySettings,
-    /// Makes the plan of a rollback; `None` if no rollback follows a failure.
+    /// Makes the plan of a rollback after a failure; `None` if there is to be no rollback.
     pub back: Option<&'a dyn RollbackPlanner>,
-    /// Requests of a person to stop.
+    /// Stop requests of the user.
     pub interrupts: mpsc::UnboundedReceiver<Interrupt>,
 }
 
-/// What the runs under one lease share: the plan's run, and the rollback after its failure.
+/// The shared context of the runs under one lease: the run of the plan, and the rollback after its failure.
 struct Leased<'a> {
     shell: &'a Shell,
     store: &'a dyn Store,
@@ -83,12 +84,12 @@ struct Leased<'a> {
     who: &'a str,
 }
 
-/// Carries out a plan under a lease of its own.
+/// Applies a plan under a new lease.
 ///
-/// With [`OnFailure::Rollback`], and with `back` to make the plan, a rollback under the same lease follows a failure.
-/// The outcome is that of the failure and contains that of the rollback.
+/// With [`OnFailure::Rollback`] and a planner in `back`, a failure is followed by a rollback under the same lease. The
+/// outcome is that of the failed run and contains that of the rollback.
 ///
-/// Refused if the state has changed since the plan was made (`plan-stale`), if its sources have changed
+/// The plan is refused if the state has changed since it was made (`plan-stale`), if its sources have changed
 /// (`input-changed`, `observation-changed`: compared if `looks_again`), or if secrets cannot be sealed.
 pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + Send) -> Operated {
     let OperateRequest { staged, looks_again, shell, store, instance, id, who, settings, back, mut interrupts } =
@@ -139,7 +140,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
     {
         operated = lost;
     }
-    // After an immediate stop the process ends: the lease is released here or expires.
+    // After an immediate stop the process ends. The lease is released here, or else it expires.
     let released = store.release(&lease).await;
     match (operated, released) {
         (Operated::Done(outcome), Err(error)) => {
@@ -157,7 +158,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
 }
 
 impl Leased<'_> {
-    /// Carries out a plan that must have been made at the revision `head`.
+    /// Applies a plan that must have been made at the revision `head`.
     async fn run(
         &self,
         staged: Staged,
@@ -182,7 +183,7 @@ impl Leased<'_> {
         let apply = Apply::new(staged, settings, operation);
         match run(apply, shell, store, lease, interrupts, tell).await {
             Ok(mut outcome) => {
-                // Settings that were known only now.
+                // Report remarks on settings that became known during the run.
                 report_settings(shell.settings_remarks(), documents.as_deref(), &mut outcome.diagnostics);
                 Operated::Done(outcome)
             }
@@ -190,8 +191,8 @@ impl Leased<'_> {
         }
     }
 
-    /// Returns to the last generation that succeeded, after a failure. Adds the result to `outcome`. Returns the result
-    /// of the rollback if it did not end.
+    /// Rolls back to the last successful generation after a failure. Adds the result to `outcome`. Returns `Some` if
+    /// the rollback was cut off or could not be recorded.
     async fn roll_back(
         &self,
         outcome: &mut Outcome,
@@ -222,7 +223,7 @@ impl Leased<'_> {
         let staged = tokio::select! {
             biased;
             staged = alive(back.stage(goal, &mut found), store, lease) => staged,
-            // Reading the current state may take long. A person may interrupt it.
+            // Reading the resources may take long. The user may interrupt it.
             Some(_) = interrupts.recv() => None,
         };
         let found = back.in_words(found);
@@ -258,8 +259,8 @@ impl Leased<'_> {
     }
 }
 
-/// Whether an end must be recorded although nothing is left to do: for a run that was cut off after its last step, or
-/// for a destroyed instance.
+/// Whether an end must be recorded although no step remains: for a run that was cut off after its last step, or for a
+/// destroyed instance.
 async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) -> Result<bool, StoreError> {
     let last = store.info(instance).await?.and_then(|info| info.last).map(|(_, outcome)| outcome);
     Ok(match plan.purpose {
@@ -271,7 +272,7 @@ async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) ->
     })
 }
 
-/// Awaits `work` and renews the lease meanwhile. A lost lease is detected at the next commit.
+/// Awaits `work`, and renews the lease meanwhile. The next commit detects a lost lease.
 async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &state::Lease) -> T {
     let mut work = std::pin::pin!(work);
     let mut signs = tokio::time::interval(LEASE / 3);
@@ -286,15 +287,15 @@ async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &stat
     }
 }
 
-/// The result of an operation that ended but whose rollback failed because of the store. It reports the changes of the
-/// operation.
+/// Returns the result of an operation that ended, but whose rollback failed because of the store. It contains the
+/// counts of the operation.
 fn lost(outcome: &Outcome, store: StoreError) -> Aborted {
     let (left_in_flight, undone) = (outcome.left_in_flight.clone(), outcome.undone.clone());
     Aborted { store: Some(store), counts: outcome.counts, left_in_flight, undone }
 }
 
-/// The goal of a rollback: see [`generation::goal`]. It is [`RollbackTarget::Nothing`] if no generation succeeded. The
-/// outer error is the store's, the inner one the reason why there is no goal.
+/// Returns the target of a rollback, see [`generation::goal`]. It is [`RollbackTarget::Nothing`] if no generation
+/// succeeded. The outer error is that of the store; the inner one is the reason why there is no target.
 pub async fn last_goal(
     store: &dyn Store,
     instance: &InstanceName,
@@ -318,7 +319,7 @@ fn stale(made: Revision, found: Revision) -> Option<diag::Diagnostic> {
     )
 }
 
-/// The diagnostic for an instance that another operation holds.
+/// Returns the diagnostic for an instance that another operation holds.
 pub fn busy(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> diag::Diagnostic {
     let diagnostic = codes::INSTANCE_BUSY.new(format!("another operation holds `{instance}`"));
     match holder {
@@ -329,7 +330,7 @@ pub fn busy(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> 
     }
 }
 
-/// The diagnostic for an operation whose lease was ended or taken over during its run.
+/// Returns the diagnostic for an operation whose lease was ended or taken over during its run.
 pub fn taken_over(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> diag::Diagnostic {
     let diagnostic = codes::LEASE_LOST.new(format!("`{instance}` has been taken over from this operation"));
     let (by_whom, help) = match holder {
@@ -342,7 +343,7 @@ pub fn taken_over(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i6
         .help(help)
 }
 
-/// The holder of an instance, and the time since it took the lease.
+/// Describes the holder of an instance, and the time since it took the lease.
 fn held_by(holder: &LeaseHolder, now: i64) -> String {
     let begun = match u64::try_from(now.saturating_sub(holder.since)) {
         Ok(seconds @ 1..) => blueprint::format_duration(std::time::Duration::from_secs(seconds)),
@@ -357,12 +358,12 @@ fn held_by(holder: &LeaseHolder, now: i64) -> String {
     format!("held by {}, who began {begun} ago{sign}", holder.who)
 }
 
-/// A new id for an operation: 32 hexadecimal digits.
+/// Draws an id for an operation: 32 hexadecimal digits.
 pub fn operation_id(chance: &Rng) -> Name {
     data_encoding::HEXLOWER.encode(&chance.bytes()).into()
 }
 
-/// The entry of this plan's run in the history.
+/// Returns the operation of this plan for the history.
 fn operation_of(plan: &Plan, id: Name, began: i64, who: &str) -> Operation {
     let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());
     let memoised = plan.answers.memoised.clone();

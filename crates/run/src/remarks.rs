@@ -1,7 +1,7 @@
-//! What providers said about their settings when their sessions were opened.
+//! Remarks of providers on their settings, reported when their sessions were opened.
 //!
-//! A session is shared, and each user of it sees the same diagnostics: they are kept once. Not here: reporting them
-//! (`plan::provider_diagnostics`).
+//! A session is shared, and all its users get the same diagnostics, so each remark is kept once. Not here: reporting
+//! them (`plan::provider_diagnostics`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,12 +14,12 @@ pub struct Remarks(Arc<Mutex<Noted>>);
 #[derive(Debug, Default)]
 struct Noted {
     all: Vec<SettingsRemark>,
-    /// The number of those that were taken.
+    /// The number of remarks that were taken.
     taken: usize,
 }
 
 impl Remarks {
-    /// Adds remarks, each once.
+    /// Adds remarks that are not there yet.
     pub(crate) fn note(&self, remarks: impl IntoIterator<Item = SettingsRemark>) {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for remark in remarks {
@@ -29,7 +29,7 @@ impl Remarks {
         }
     }
 
-    /// The remarks that were not taken before.
+    /// Returns the remarks that were not taken before.
     pub(crate) fn take(&self) -> Vec<SettingsRemark> {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let new = noted.all[noted.taken..].to_vec();

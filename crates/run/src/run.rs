@@ -1,4 +1,4 @@
-//! Carries out effects: commits, calls, wake-ups and lease renewals.
+//! Executes effects: commits, calls, wake-ups and lease renewals.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,16 +22,16 @@ use apply::model::{CallRequest, Effect, Happened, Outcome};
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, put};
 use evaluate::event::Event;
 
-/// How long a lease is valid without a renewal.
+/// The validity of a lease without a renewal.
 pub const LEASE: Duration = Duration::from_secs(60);
 
-/// After this many steps the loop yields to other tasks of the runtime.
+/// The number of steps after which the loop yields to other tasks of the runtime.
 const TURN: usize = 8;
 
-/// A person's request to stop.
+/// A stop request of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupt {
-    /// Start nothing new, and await running calls.
+    /// Start no further calls, and await running calls.
     Gently,
     /// Stop now, and do not await running calls.
     AtOnce,
@@ -66,10 +66,10 @@ enum EffectResult {
     Woke(u64),
 }
 
-/// Carries out a plan to its end. Passes every event to `tell`.
+/// Applies a plan to its end. Passes every event to `tell`.
 ///
-/// Renews the lease meanwhile. The caller takes and releases it. Returns `Err` if [`Interrupt::AtOnce`] cut the run
-/// off, or if its end could not be recorded. The state can be resumed in both cases.
+/// Renews the lease; the caller takes and releases it. Returns `Err` if [`Interrupt::AtOnce`] cut the run off, or if
+/// its end could not be recorded. The state can be resumed in both cases.
 pub async fn run(
     mut apply: Apply,
     shell: &Shell,
@@ -92,7 +92,7 @@ pub async fn run(
     loop {
         let at = Happened::At(begun.elapsed());
         apply.step(std::iter::once(at).chain(state.happened.drain(..)), &mut effects);
-        // Report the progress that providers sent before their answers first.
+        // First report the progress that providers sent before their answers.
         while let Ok(event) = told.try_recv() {
             tell(event);
         }
@@ -107,8 +107,8 @@ pub async fn run(
                     let cancel = shell.cancel.child_token();
                     state.cancels.insert(task, cancel.clone());
                     under_way.push(Box::pin(async move {
-                        // Another operation may have taken the instance over if this process was suspended since its
-                        // last commit.
+                        // If this process was suspended since its last commit, another operation may have taken over
+                        // the instance.
                         match store.check_lease(lease).await {
                             Ok(()) => EffectResult::Applied(task, call(shell, request, cancel, progress).await),
                             Err(error) => EffectResult::NotCalled(task, error),
@@ -223,7 +223,8 @@ impl LoopState {
         self.happened.push(happened);
     }
 
-    /// Renews the lease. Losing it ends all commits. Any other error is ignored, because the next renewal may succeed.
+    /// Renews the lease. A lost lease ends all commits. Any other error is ignored, because the next renewal may
+    /// succeed.
     async fn renew(&mut self, store: &dyn Store, lease: &Lease) {
         if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, LEASE).await {
             self.happened.push(Happened::CommitFailed(words(&error)));
@@ -232,7 +233,7 @@ impl LoopState {
     }
 }
 
-/// An error and its causes on one line.
+/// Returns the messages of an error and its causes on one line.
 fn words(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,10 +1,10 @@
-//! Removes secrets from what providers report. Errors, warnings and progress of a provider contain no secret of its
+//! Removes secrets from the reports of providers. Errors, warnings and progress of a provider contain no secret of its
 //! call. Values that repeat a secret are marked as secret.
 //!
-//! The secrets of the call are removed also where only parts of them occur, those of the rest of the run only where
-//! they occur whole.
+//! Secrets of the call are removed even if only parts of them occur. Secrets of the rest of the run are removed only if
+//! they occur as a whole.
 //!
-//! Values are searched only when there is a text or a secret. Not here: the search itself (`provider::Scrub`).
+//! Values are searched only if there is a text or a secret. Not here: the search itself (`provider::Scrub`).
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -27,11 +27,11 @@ struct Gathered {
     scrub: RunScrub,
 }
 
-/// Number of values that may wait before they are searched.
+/// The maximum number of values that wait to be searched.
 const MANY: usize = 4096;
 
 impl RunSecrets {
-    /// Adds the secrets in a value: from now on they are masked in everything that providers report.
+    /// Adds the secrets in a value. They are masked in all later reports of providers.
     pub fn learn(&self, value: &Value) {
         if value.has_secret() {
             let mut gathered = self.gathered();
@@ -73,7 +73,7 @@ impl Gathered {
     }
 }
 
-/// The values of a call, and their secrets, which are found on first use.
+/// The values of a call and their secrets, which are extracted at the first use.
 pub(crate) struct CallSecrets {
     values: Vec<Value>,
     scrub: OnceLock<Scrub>,
@@ -81,7 +81,7 @@ pub(crate) struct CallSecrets {
 }
 
 impl CallSecrets {
-    /// The secrets of a call with these values.
+    /// Returns the secrets of a call with these values.
     pub(crate) fn of<'a>(known: &RunSecrets, values: impl IntoIterator<Item = &'a Value>) -> Arc<CallSecrets> {
         let values: Vec<Value> = values.into_iter().cloned().collect();
         values.iter().for_each(|value| known.learn(value));
@@ -97,8 +97,8 @@ impl CallSecrets {
         self.known.clean(&self.scrub().clean(text))
     }
 
-    /// Marks each field of an answer that repeats a secret, whatever the catalogue declares: an address made from a
-    /// secret name is secret.
+    /// Marks each field of an answer that repeats a secret, regardless of the catalogue. For example, an address that
+    /// is made from a secret name is secret.
     pub(crate) fn marked(&self, fields: Value) -> Value {
         let own = self.values.iter().any(Value::has_secret);
         self.known.marked(if own { self.scrub().marked(&fields) } else { fields })
@@ -111,7 +111,7 @@ impl CallSecrets {
     /// Removes secrets from an error.
     pub(crate) fn refused(&self, mut error: ProviderError) -> ProviderError {
         error.message = self.clean(&error.message);
-        // A path that no longer exists is treated like a wrong one: it leads nowhere.
+        // Cleaning may make the path invalid. An invalid path is treated like a wrong one: it leads nowhere.
         error.field = error.field.map(|field| self.clean(&field.to_string()).into());
         self.clean_diagnostics(&mut error.diagnostics);
         if let Some(partial) = &mut error.partial {
@@ -153,7 +153,7 @@ impl CallSecrets {
         planned
     }
 
-    /// Removes secrets from what was observed and marks values that repeat one.
+    /// Removes secrets from an observation and marks values that repeat one.
     pub(crate) fn observed(&self, mut observed: Observed) -> Observed {
         observed.expired = observed.expired.map(|why| self.clean(&why));
         observed.fields = self.marked(observed.fields);
@@ -174,7 +174,7 @@ impl CallSecrets {
         }
     }
 
-    /// Removes secrets from the result of a read with these values. Usually there is neither a text nor a secret; then
+    /// Removes secrets from the result of a read with these values. In the usual case, without a text or a secret,
     /// nothing is copied.
     pub(crate) fn read<'a>(
         known: &RunSecrets,
@@ -216,7 +216,7 @@ impl CallSecrets {
         fetched
     }
 
-    /// Removes secrets from the answer to a call, including those that the answer itself holds.
+    /// Removes secrets from the answer to a call, including secrets that the answer itself contains.
     pub(crate) fn answered(
         &self,
         answer: Result<Applied, ProviderError>,

@@ -1,8 +1,8 @@
-//! The shell: answers the core's questions with providers and files. It reads the clock, random bytes and files for the
+//! The shell answers the core's questions with providers and files. It reads the clock, random bytes and files for the
 //! core.
 //!
-//! Not here: decisions; the choice of providers and stores; questions to providers (`ask_provider`); carrying out
-//! effects (`run`).
+//! Not here: decisions; the selection of providers and stores; questions to providers (`ask_provider`); effects
+//! (`run`).
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -23,10 +23,10 @@ pub use crate::scrub::RunSecrets;
 use evaluate::question::{ProviderInstance, Question, Reply, Retry, SettingsRemark, SourceError};
 use evaluate::world::{Environment, World};
 
-/// The maximum size in bytes of what `file` and `http_resource` read.
+/// The maximum number of bytes that `file` and `http_resource` read.
 pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Fetches a URL within the limits of [`Question::Http`], or returns the reason as a phrase. Supplied by the front end,
+/// Fetches a URL within the limits of [`Question::Http`], or returns the reason as a phrase. The front end supplies it,
 /// so that the core needs no HTTP client.
 pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
@@ -35,7 +35,7 @@ pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, Stri
 pub enum PlanningEvent {
     /// A resource is read.
     Reading(Address),
-    /// A question to a provider failed and is asked again after a pause.
+    /// A question to a provider failed and is repeated after a pause.
     AskedAgain {
         /// The subject of the question.
         what: String,
@@ -52,8 +52,8 @@ pub type PlanningEvents = Arc<dyn Fn(PlanningEvent) + Send + Sync>;
 /// Receives log lines of providers' processes: the name of the provider and the line, without secrets.
 pub type ProviderLog = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
-/// Where the configuration sets a setting of a provider, or should set it: by the provider's namespace and the path of
-/// the setting, as `FILE:LINE:COLUMN`.
+/// Returns the place of a setting of a provider in the configuration, or the place where the setting is missing, as
+/// `FILE:LINE:COLUMN`. The arguments are the provider's namespace and the path of the setting.
 pub type SettingsPlaces = Arc<dyn Fn(&str, Option<&FieldPath>) -> Option<Name> + Send + Sync>;
 
 /// The source of the current time.
@@ -61,13 +61,13 @@ pub type SettingsPlaces = Arc<dyn Fn(&str, Option<&FieldPath>) -> Option<Name> +
 pub enum Clock {
     /// The system clock.
     System,
-    /// A clock that showed this second (since 1970 UTC) at this instant. It advances with the runtime's time, which is
-    /// virtual in tests.
+    /// A clock that showed this time (in seconds since 1970 UTC) at this instant. It advances with the runtime's time,
+    /// which is virtual in tests.
     Since(i64, tokio::time::Instant),
 }
 
 impl Clock {
-    /// A clock that shows this second (since 1970 UTC) now.
+    /// Creates a clock that now shows this time (in seconds since 1970 UTC).
     pub fn at(seconds: i64) -> Clock {
         Clock::Since(seconds, tokio::time::Instant::now())
     }
@@ -107,12 +107,12 @@ pub enum Rng {
 }
 
 impl Rng {
-    /// A fixed sequence that starts with this number.
+    /// Creates a fixed sequence that starts with this number.
     pub fn seeded(seed: u64) -> Rng {
         Rng::Seeded(Arc::new(std::sync::atomic::AtomicU64::new(seed)))
     }
 
-    /// The next 16 random bytes.
+    /// Returns the next 16 random bytes.
     #[expect(clippy::disallowed_methods, reason = "the shell is where chance comes from")]
     pub fn bytes(&self) -> [u8; 16] {
         match self {
@@ -138,7 +138,7 @@ pub struct Shell {
     pub catalogs: Arc<Catalogs>,
     /// The providers' settings by namespace.
     pub settings: IndexMap<Name, Value>,
-    /// Where the settings are written.
+    /// The places of the settings in the configuration.
     pub places: Option<SettingsPlaces>,
     /// Whether providers are only asked to check specs, without their settings.
     pub offline: bool,
@@ -152,7 +152,7 @@ pub struct Shell {
     pub clock: Clock,
     /// The source of random bytes.
     pub chance: Rng,
-    /// Where included documents are read from.
+    /// The sources of included documents.
     pub sources: source::Sources,
     /// Fetches URLs; `None` if requests are not allowed.
     pub http: Option<HttpGet>,
@@ -162,15 +162,15 @@ pub struct Shell {
     pub log: Option<ProviderLog>,
     /// The secrets of the run.
     pub known: RunSecrets,
-    /// What providers have said about their settings.
+    /// Remarks of providers on their settings.
     pub remarks: Remarks,
     /// Cancelled when the answers are no longer awaited.
     pub cancel: CancellationToken,
 }
 
 impl Shell {
-    /// The context of a call to a resource's provider. `folder` is the folder of the declaring document, relative to
-    /// that of the root document.
+    /// Returns the context of a call to a resource's provider. `folder` is the folder of the declaring document,
+    /// relative to that of the root document.
     pub(crate) fn call_of(
         &self,
         address: &Address,
@@ -202,8 +202,8 @@ impl Shell {
         self.settings.get(package).cloned().unwrap_or_default()
     }
 
-    /// The session for a type, with the configuration that `instance` declares or else with that of the configuration
-    /// file. Fails if there is no provider, or if it refuses its settings.
+    /// Returns the session for a type, with the configuration that `instance` declares or else with that of the
+    /// configuration file. Fails if there is no provider, or if the provider refuses its settings.
     pub(crate) async fn session_of(
         &self,
         type_name: &TypeId,
@@ -212,7 +212,7 @@ impl Shell {
         self.session_for(type_name.package_name(), instance, type_name).await
     }
 
-    /// The session of a package, for a type or for the package itself. An error names `what`.
+    /// Returns the session of a package, for a type or for the package itself. An error names `what`.
     pub(crate) async fn session_for(
         &self,
         package: &str,
@@ -221,7 +221,7 @@ impl Shell {
     ) -> Result<Arc<Configured>, ProviderError> {
         let (source, settings) = match instance {
             Some(it) => (SettingsSource::Resource(it.address.clone()), it.settings.clone()),
-            // Later requests need another session.
+            // A shell with settings must not share this session.
             None if self.offline => (SettingsSource::Offline, Value::Null),
             None => (SettingsSource::File, self.settings_of(package)),
         };
@@ -274,7 +274,7 @@ impl Shell {
         }
     }
 
-    /// Notes what a provider said about its settings, without secrets.
+    /// Records the remarks of a provider on its settings, without secrets.
     fn note_remarks(
         &self,
         package: &str,
@@ -293,7 +293,7 @@ impl Shell {
         }));
     }
 
-    /// Receives the log lines of a provider's process. Secrets are removed from them.
+    /// Returns the receiver for the log lines of a provider's process, which removes secrets from them.
     fn log_of(&self, package: &str) -> Progress {
         let Some(log) = self.log.clone() else { return Arc::new(|_| {}) };
         let (known, package) = (self.known.clone(), Name::from(package));
@@ -374,7 +374,7 @@ impl Environment for Shell {
 
 impl Shell {
     async fn file(&self, folder: &str, path: &str) -> Result<Arc<[u8]>, SourceError> {
-        // A remote document has a location. Relative paths that it reads start at its location.
+        // A remote document has a location, which its relative paths are resolved against.
         let from = self.sources.location(folder);
         let is_web = path.starts_with("https://") || path.starts_with("http://");
         if from.is_some() || (!is_web && self.sources.location(path).is_some()) {
@@ -417,7 +417,7 @@ impl Shell {
         }
     }
 
-    /// Tells each provider what the state holds of its resources.
+    /// Tells each provider the objects that the state contains of its namespace.
     fn recall(&self, snapshot: &Snapshot) {
         fn halves(record: &Record) -> impl Iterator<Item = &Record> {
             let old = std::iter::successors(Some(record), |record| record.deposed.as_deref());
