@@ -36,7 +36,7 @@ pub struct SessionOptions {
     pub catalogs: Vec<PathBuf>,
     /// Whether warnings are errors.
     pub strict: bool,
-    /// Whether lists and suggestions include catalogues for tests.
+    /// Whether lists and suggestions include catalogues for tests and hosted packages.
     pub lists_all: bool,
 }
 
