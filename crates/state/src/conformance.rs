@@ -1,9 +1,9 @@
-//! What every store must do.
+//! The conformance suite of stores: the behaviour that every store must have.
 //!
-//! [`store`] runs all cases on places that the caller makes, and returns what failed; a store is right when it returns
-//! nothing. The clock is set, keys are fixed, and nothing is random, so a failure is repeatable.
+//! [`store`] runs all cases on places that the caller makes, and returns the failures. A correct store has none. The
+//! clock is set, keys are fixed, and nothing is random, so a failure is repeatable.
 //!
-//! Not here: what only one kind of place can suffer (a full disk, a damaged file).
+//! Not here: failures that only one kind of place can have (a full disk, a damaged file).
 
 #[macro_use]
 mod harness;
@@ -62,7 +62,7 @@ const CASES: &[(&str, ConformanceCase)] = &[
     ("pruning needs the lease and keeps open calls", |place| Box::pin(pruned::leases_and_open_calls(place))),
 ];
 
-/// Runs every case, each on a place of its own from `make`. Returns what failed; nothing if all is well.
+/// Runs every case, each on a place of its own from `make`. Returns the failures.
 pub async fn store(make: &dyn Fn() -> StoreOpener) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, case) in CASES {
@@ -269,14 +269,14 @@ async fn leases(place: &StorePlace) -> Result<(), Failed> {
     let second = place.at(NOW + 52, &theirs).lease(&shop, "bob@host (2)", MINUTE).await?;
     check!(second.epoch > first.lease.epoch, "the epoch did not grow");
     check_err!(first.refused(late).await, StoreError::Busy { holder: Some(_), .. }, "a commit of who was fenced off");
-    // Giving back what was taken over is fine, and does not end the other's lease.
+    // Releasing a lease that was taken over is not an error and does not end the new lease.
     ours.release(&first.lease).await?;
     place.at(NOW + 53, &theirs).renew(&second, MINUTE).await?;
     theirs.release(&second).await?;
     let third = place.at(NOW + 54, &ours).lease(&shop, "ann@host (1)", MINUTE).await?;
     check!(third.epoch > second.epoch, "the epoch did not grow after a lease was given back");
     check_eq!(ours.head(&shop).await?, Revision(1), "the revision after refusals");
-    // The same where one store does both, and has just committed.
+    // The same holds for two leases of one store, directly after a commit.
     let mut third = Hand { store: &*ours, revision: Revision(1), lease: third };
     third.commit(vec![began("op-2"), outcome(1, "b", record(Value::Int(2)))]).await?;
     ours.unlock(&shop).await?;
@@ -381,7 +381,7 @@ async fn under_way(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let mut hand = Hand::take(&*store, "shop").await?;
     hand.commit(entries).await?;
-    // An operation without stops keeps those of before, also if it is cut off.
+    // An operation without stops keeps the earlier stops, even if it is cut off.
     hand.commit(vec![began("op-2")]).await?;
     check_eq!(store.load(&shop).await?.stops, wanted.stops, "what was under way before");
     hand.commit(vec![finished(2, OperationOutcome::Ready)]).await?;
@@ -402,7 +402,7 @@ async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
         let mut hand = Hand::take(&*store, "shop").await?;
         hand.commit(vec![began("op-1"), intent(1, "a"), intent(2, "b")]).await?;
         hand.commit(vec![outcome(1, "a", record(Value::Int(1))), intent(3, "c")]).await?;
-        // Gone without a word: no end, the lease not given back.
+        // The writer is dropped here: the operation has no end, and the lease is not released.
     }
     let store = place.open(sealer());
     let found = store.load(&shop).await?;
@@ -413,7 +413,7 @@ async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
     check!(found.deleted.is_empty(), "deleted before anything was: {:?}", found.deleted);
     let last = store.info(&shop).await?.and_then(|info| info.last);
     check!(matches!(last, Some((_, None))), "the operation has an outcome: {last:?}");
-    // Another operation settles one of them and is cut off in its turn.
+    // Another operation settles one of the open calls and is cut off as well.
     let lease = place.at(NOW + 100, &store).lease(&shop, "bob@host (2)", MINUTE).await?;
     let mut hand = Hand { store: &*store, lease, revision: found.revision };
     hand.commit(vec![began("op-2"), outcome(1, "c", record(Value::Int(3)))]).await?;

@@ -1,4 +1,4 @@
-//! What is stored of children and data sources. Resources have records of their own.
+//! The stored data of children and data sources. Resources have records of their own.
 
 use blueprint::{IndexMap, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct DataRecord {
     pub metadata: Value,
 }
 
-/// What is stored of the children and data sources of an instance, by the includes that lead to each: `core/inner`.
+/// The stored data of the children and data sources of an instance, by the includes that lead to each: `core/inner`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Declared {
     /// Children.
@@ -36,12 +36,12 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Whether it holds nothing.
+    /// Whether there are no children and no data sources.
     pub fn is_empty(&self) -> bool {
         self.children.is_empty() && self.data_sources.is_empty()
     }
 
-    /// All values in it.
+    /// All values of the children and data sources.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         let children = self.children.values().flat_map(|child| child.exports.values().chain([&child.metadata]));
         children.chain(self.data_sources.values().map(|source| &source.metadata))

@@ -1,5 +1,4 @@
-//! What a store answers, derived from the journal that it keeps. A store that has an index overrides these to be
-//! faster.
+//! The answers of a store, derived from its journal. A store that has an index overrides these to be faster.
 
 use crate::entry::{EntryKind, Operation};
 use crate::fold::Fold;
@@ -8,13 +7,13 @@ use crate::instance::InstanceName;
 use crate::instance::Revision;
 use crate::snapshot::{Checkpoint, Snapshot};
 
-/// Where reading a journal begins.
+/// The position after which a journal is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// At the store's newest checkpoint: few entries follow, or none.
+    /// The store's newest checkpoint: few entries follow it, or none.
     Checkpoint,
-    /// After this entry, or where the journal begins if that is later: then [`Tail::from`] covers what is missing. 0
-    /// reads all.
+    /// This entry, or the beginning of the journal if that is later: then [`Tail::from`] covers the missing entries. 0
+    /// reads all entries.
     Entry(u64),
 }
 
@@ -23,15 +22,15 @@ pub enum Since {
 pub struct Tail {
     /// Commits so far.
     pub revision: Revision,
-    /// What is known before the first of the entries. After [`Since::Entry`] with an entry that is still there it has a
-    /// sequence alone.
+    /// The state before the first of the entries. It has only a sequence if the journal was read after an entry that it
+    /// still has ([`Since::Entry`]).
     pub from: Checkpoint,
-    /// The entries after it, without a gap. `Began` has its documents.
+    /// The entries after the checkpoint, without a gap. `Began` entries include their documents.
     pub entries: Vec<LogEntry>,
 }
 
 impl Tail {
-    /// Everything that is known at the revision.
+    /// Returns the snapshot at the revision.
     pub fn snapshot(self) -> Snapshot {
         let mut snapshot = match self.entries.as_slice() {
             [] => self.from.snapshot,

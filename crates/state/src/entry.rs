@@ -1,4 +1,4 @@
-//! What is written during an operation.
+//! The entries of a journal, which an operation writes.
 
 use std::sync::Arc;
 
@@ -14,34 +14,35 @@ use crate::stop::Stops;
 /// One run that changes an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
-    /// A name that no other operation has had.
+    /// The unique id of the operation.
     pub id: Name,
-    /// What kind of run.
+    /// The kind of run.
     pub kind: OperationKind,
-    /// Who started it, as `user@host`.
+    /// The user who started it, as `user@host`.
     pub who: Name,
-    /// When it began: seconds since 1970 UTC.
+    /// The start time: seconds since 1970 UTC.
     pub began: i64,
     /// The document, relative to the state; empty for a destroy.
     pub document: Name,
-    /// Values drawn for call sites that are in use from now on: they survive a run that is cut off.
+    /// The memoised values that are in use from now on, by call site. They survive a run that is cut off.
     #[serde(rename = "remembered", default, skip_serializing_if = "IndexMap::is_empty")]
     pub memoised: IndexMap<Name, Memoised>,
-    /// Where operations stop, and which actions are under way from now on; none leaves both as they were.
+    /// The breakpoints, and the actions that are under way from now on; `None` leaves both unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
-    /// What the generation needs to be planned again: documents and inputs, sealed where secret. Null for a destroy.
+    /// The documents and inputs from which the generation can be planned again, sealed where secret. Null for a
+    /// destroy.
     pub desired: Value,
 }
 
 impl Operation {
-    /// Whether anything in it is secret.
+    /// Whether the operation contains a secret.
     pub fn has_secret(&self) -> bool {
         self.desired.has_secret() || self.memoised.values().any(|memoised| memoised.value.has_secret())
     }
 }
 
-/// What kind of run.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OperationKind {
@@ -49,7 +50,7 @@ pub enum OperationKind {
     Deploy,
     /// A later deployment.
     Update,
-    /// All resources are deleted.
+    /// Deletes all resources.
     Destroy,
     /// Returns to an earlier generation.
     Rollback,
@@ -73,7 +74,7 @@ impl OperationKind {
     }
 }
 
-/// How an operation ended.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OperationOutcome {
@@ -99,7 +100,7 @@ impl OperationOutcome {
     }
 }
 
-/// One immutable line of an instance's journal.
+/// One immutable item of an instance's journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// The step of the plan it belongs to; 0 for the operation itself.
@@ -138,24 +139,24 @@ pub struct Intent {
     /// The provider's id of the resource; empty for a create.
     #[serde(default, deserialize_with = "crate::hidden::id", skip_serializing_if = "str::is_empty")]
     pub id: Name,
-    /// The id repeats a secret, so it is sealed.
+    /// Whether the id repeats a secret, so that it must be sealed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hides_id: bool,
-    /// The resource stays when it is no longer declared.
+    /// Whether the object stays when the resource is no longer declared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retain: bool,
-    /// The resource is never deleted or replaced.
+    /// Whether the resource must never be deleted or replaced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
-    /// The type.
+    /// The type of the resource.
     #[serde(rename = "type")]
     pub type_name: TypeId,
-    /// The spec that will be sent; null for a delete. Secrets marked. An earlier version wrote some creates before the
-    /// outcomes that they wait for: parts of their specs are unknown.
+    /// The inputs that the call sends, secrets marked; null for a delete. An earlier version wrote some creates before
+    /// the outcomes that they wait for: parts of their inputs are unknown.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub inputs: Value,
-    /// What the provider answered when the create was planned. The provider gets it back if the call is cut off. Null
-    /// for other calls.
+    /// The private data that the provider returned when it planned the create. The provider gets the data back if the
+    /// call is cut off. Null for other calls.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub private: Value,
     /// The folder of the document that declares the resource, as [`RecordOrigin::folder`](crate::RecordOrigin::folder).
@@ -180,7 +181,7 @@ impl Intent {
     }
 }
 
-/// What is known of a resource after a step.
+/// The state of a resource after a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The resource.
@@ -188,12 +189,12 @@ pub struct Outcome {
     /// Its record; none if it no longer exists.
     #[serde(default, deserialize_with = "shared")]
     pub record: Option<Arc<Record>>,
-    /// Why it failed, if it did; without secrets.
+    /// The error if the step failed; without secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Name>,
 }
 
-/// Reads a record without a copy in between.
+/// Reads a record into an `Arc`.
 fn shared<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Record>>, D::Error> {
     Ok(Option::<Record>::deserialize(deserializer)?.map(Arc::new))
 }
@@ -203,7 +204,7 @@ fn shared<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Ar
 pub struct Finished {
     /// The outcome.
     pub outcome: OperationOutcome,
-    /// When: seconds since 1970 UTC.
+    /// The end time: seconds since 1970 UTC.
     pub at: i64,
     /// The generation that it makes.
     pub generation: Generation,
@@ -212,21 +213,21 @@ pub struct Finished {
     /// Memoised values by call site: all that are in use.
     #[serde(rename = "remembered")]
     pub memoised: IndexMap<Name, Memoised>,
-    /// The resources that the named intermediate values used: all that are in use.
+    /// The resources that each named intermediate value used: all groups that are in use.
     pub groups: IndexMap<Name, Vec<Address>>,
     /// Evaluated metadata of the document.
     pub metadata: Value,
     /// Children and data sources.
     #[serde(default, skip_serializing_if = "Declared::is_empty")]
     pub declared: Declared,
-    /// Where operations stop, and where this one does.
+    /// The breakpoints, and the places where this operation waits.
     #[serde(default, skip_serializing_if = "Stops::is_empty")]
     pub stops: Stops,
-    /// How many resources it changed.
+    /// The numbers of resources that it changed.
     pub counts: Counts,
 }
 
-/// How many resources an operation changed. Stored as a list in the order of the fields.
+/// The numbers of resources that an operation changed. Stored as a list in the order of the fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "[u64; 4]", into = "[u64; 4]")]
 pub struct Counts {
@@ -271,7 +272,7 @@ impl EntryKind {
         }
     }
 
-    /// Whether anything in it is secret, so that it must be sealed.
+    /// Whether the entry contains a secret, so that it must be sealed.
     pub fn has_secret(&self) -> bool {
         match self {
             EntryKind::Began(began) => began.has_secret(),

@@ -1,16 +1,16 @@
-//! Why a store could not do what was asked.
+//! The errors of stores.
 
 use crate::instance::{InstanceName, Revision};
 use crate::lease_holder::LeaseHolder;
 use crate::seal::SealError;
 
-/// Why a store could not do what was asked. Nothing was written, except where a variant says otherwise.
+/// An error of a store. Nothing was written, except where a variant says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such instance.
     #[error("there is no instance `{instance}`")]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         instance: InstanceName,
     },
     /// Another writer has committed since `expected` was read: plan again.
@@ -34,22 +34,22 @@ pub enum StoreError {
     /// A secret must be stored and there is no key to seal it with.
     #[error("secrets cannot be stored without a key")]
     NoKey,
-    /// What is stored was sealed or authenticated with another key than the one at hand.
+    /// The stored data was sealed or authenticated with another key than the given one.
     #[error("the state was written with another key: it cannot be opened with this key")]
     WrongKey,
-    /// What is stored was sealed or authenticated with a key, and there is none at hand.
+    /// The stored data was sealed or authenticated with a key, and no key is given.
     #[error("the state was written with a key, and no key is given")]
     KeyMissing,
-    /// What is stored is not what was written.
+    /// The stored data differs from the data that was written.
     #[error("{what}")]
     Damaged {
-        /// What is wrong with it, as a phrase.
+        /// The problem, as a phrase.
         what: String,
     },
-    /// What is stored was written by a newer version, or is something else.
+    /// The stored data was written by a newer version, or is not a state.
     #[error("{what}")]
     Foreign {
-        /// What is wrong with it, as a phrase.
+        /// The problem, as a phrase.
         what: String,
     },
     /// The entries break a rule of the journal (see [`Journal`](crate::Journal)), or cannot be stored: a bug in the

@@ -1,11 +1,11 @@
-//! A state as a text: to read, to keep, to import elsewhere (`cyan state export` and `import`).
+//! A state as a text, for reading, backup and import elsewhere (`cyan state export` and `import`).
 //!
-//! Nothing is lost: the text holds the whole journal beside what is true now, so that what reads it back has the same
-//! history, generations to go back to, and calls that were cut off; writing it again gives the same bytes.
-//! Secrets are sealed one by one, so that the rest can be read; without a key a state with a secret cannot be written.
+//! The text is complete: it holds the whole journal beside the current state. An imported state has the same history,
+//! the same generations for a rollback and the same cut-off calls; its export gives the same bytes. Secrets are sealed
+//! one by one, so that the rest can be read; without a key a state with a secret cannot be written.
 //!
-//! Format 1 had no journal: its resources can be imported, without a history. Format 3 is written where operations were
-//! pruned, and format 2 where none were.
+//! Format 1 had no journal: its resources can be imported, without a history. Format 3 is written if operations were
+//! pruned, and format 2 otherwise.
 
 use std::sync::Arc;
 
@@ -17,25 +17,25 @@ use crate::{
     Checkpoint, Declared, Entry, EntryKind, Generation, InstanceName, Memoised, Record, Revision, Snapshot, Stops, Tail,
 };
 
-/// The version of the form.
+/// The newest version of the format.
 pub const EXPORT_FORMAT: u32 = 3;
 
-/// The version that is written where no operation was pruned.
+/// The version of the format that is written if no operation was pruned.
 const WHOLE: u32 = 2;
 
-/// Where its secrets stand.
+/// The place of the secrets in the text.
 const PLACE: SealPlace<'static> = SealPlace { uid: "export", record: 0 };
 
-/// Everything that is remembered of an instance.
+/// The exported state of an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exported {
-    /// The version of the form.
+    /// The version of the format.
     pub format: u32,
     /// Always `state`.
     pub kind: Name,
     /// The name of the instance.
     pub instance: Name,
-    /// The document it belongs to, relative to the state it was in.
+    /// The document of the instance, relative to the state that was exported.
     pub document: Name,
     /// Commits so far.
     pub revision: Revision,
@@ -43,7 +43,7 @@ pub struct Exported {
     pub generation: Generation,
     /// Records by address.
     pub records: IndexMap<Address, Arc<Record>>,
-    /// What the named intermediate values used.
+    /// The resources that each named intermediate value used.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub groups: IndexMap<Name, Vec<Address>>,
     /// Exported values.
@@ -58,29 +58,29 @@ pub struct Exported {
     /// Children and data sources.
     #[serde(default, skip_serializing_if = "Declared::is_empty")]
     pub declared: Declared,
-    /// Where operations stop, and where the last one did.
+    /// The breakpoints, and the places where the last operation waits.
     #[serde(default, skip_serializing_if = "Stops::is_empty")]
     pub stops: Stops,
-    /// What is left of operations that were pruned, if any were.
+    /// The remains of operations that were pruned, if any were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pruned: Option<PrunedBase>,
-    /// Everything that was ever committed, or was not pruned, oldest first; nothing in format 1.
+    /// All committed entries that were not pruned, oldest first; empty in format 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<Entry>,
 }
 
-/// What is left of operations that were pruned: following the journal from here leads to what is known now.
+/// The remains of operations that were pruned: following the journal from here leads to the current state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrunedBase {
     /// The id of the first operation.
     pub uid: Name,
-    /// When the instance was first committed to: seconds since 1970 UTC.
+    /// The time of the first commit: seconds since 1970 UTC.
     pub created: i64,
     /// The document it belonged to.
     pub document: Name,
-    /// The generations that were pruned.
+    /// The number of generations that were pruned.
     pub generation: Generation,
-    /// Whether the exports are those of before a failure.
+    /// Whether an operation has failed since the exports were written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exports_old: bool,
     /// Records by address.
@@ -100,7 +100,7 @@ impl PrunedBase {
         }
     }
 
-    /// The same for a store. Its entries are counted from the records.
+    /// Returns the checkpoint for a store. Its sequence is counted from the records.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint {
             sequence: self.records.len().max(1) as u64,
@@ -117,35 +117,35 @@ impl PrunedBase {
     }
 }
 
-/// A text is no exported state, or not one that can be read here.
+/// The error of a text that cannot be read as an exported state, or of a state that cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportedError {
-    /// It was written by a newer version.
+    /// The text was written by a newer version.
     #[error("the state has format {found}; this version reads up to {EXPORT_FORMAT}")]
     Newer {
-        /// The format it has.
+        /// The format of the text.
         found: u64,
     },
-    /// It is something else.
+    /// The text is something else.
     #[error("the file is no exported state")]
     NotAState {
-        /// What is wrong with it.
+        /// The cause.
         #[source]
         source: serde_json::Error,
     },
-    /// Its secrets cannot be sealed or opened.
+    /// The secrets cannot be sealed or opened.
     #[error("the secrets of the state cannot be {verb}")]
     Sealed {
         /// `sealed` or `opened`.
         verb: &'static str,
-        /// Why.
+        /// The cause.
         #[source]
         source: SealError,
     },
 }
 
 impl Exported {
-    /// What a snapshot holds.
+    /// Exports a snapshot, without a journal.
     pub fn of(instance: &InstanceName, snapshot: &Snapshot) -> Exported {
         Exported {
             format: WHOLE,
@@ -166,7 +166,7 @@ impl Exported {
         }
     }
 
-    /// What a whole journal holds, as [`Store::read`](crate::Store::read) gives it from its beginning.
+    /// Exports a whole journal, as [`Store::read`](crate::Store::read) returns it from its beginning.
     pub fn whole(instance: &InstanceName, journal: Tail) -> Exported {
         let pruned = (journal.from.sequence > 0).then(|| PrunedBase::of(&journal.from));
         let entries = journal.entries.iter().map(|line| line.entry.clone()).collect();
@@ -174,7 +174,7 @@ impl Exported {
         Exported { format, pruned, journal: entries, ..Exported::of(instance, &journal.snapshot()) }
     }
 
-    /// The journal by operations, as [`Store::restore`](crate::Store::restore) takes it; nothing where there is none.
+    /// The journal by operations, as [`Store::restore`](crate::Store::restore) takes it; empty if there is no journal.
     pub fn operations(&self) -> Vec<Vec<Entry>> {
         let mut operations: Vec<Vec<Entry>> = Vec::new();
         for entry in &self.journal {
@@ -186,7 +186,7 @@ impl Exported {
         operations
     }
 
-    /// Whether anything in it is secret.
+    /// Whether the state contains a secret.
     pub fn has_secret(&self) -> bool {
         self.records.values().any(|record| record.has_secret())
             || self.exports.values().any(Value::has_secret)
@@ -197,7 +197,7 @@ impl Exported {
             || self.pruned.iter().flat_map(|pruned| pruned.records.values()).any(|record| record.has_secret())
     }
 
-    /// The text: indented JSON with a line end. `Sealed` if there is a secret and no key.
+    /// Writes the text: indented JSON with a line end. `Sealed` if there is a secret and no key.
     pub fn write(&self, sealer: &Sealer) -> Result<String, ExportedError> {
         let tree = self.to_json(sealer)?;
         let mut text = serde_json::to_string_pretty(&tree).map_err(|source| ExportedError::NotAState { source })?;
@@ -205,7 +205,7 @@ impl Exported {
         Ok(text)
     }
 
-    /// The same as a tree, secrets sealed.
+    /// Returns the text as a JSON tree, secrets sealed.
     pub fn to_json(&self, sealer: &Sealer) -> Result<serde_json::Value, ExportedError> {
         let text = sealer
             .clone()
@@ -215,7 +215,7 @@ impl Exported {
         crate::read_json(text.as_bytes()).map_err(|source| ExportedError::NotAState { source })
     }
 
-    /// Reads what [`write`](Exported::write) wrote.
+    /// Reads a text that [`write`](Exported::write) wrote.
     pub fn read(text: &str, sealer: &Sealer) -> Result<Exported, ExportedError> {
         #[derive(Deserialize)]
         struct ExportHead {
@@ -247,7 +247,7 @@ impl Exported {
         Ok(exported)
     }
 
-    /// Whether the journal leads to other records than those in the text.
+    /// Whether the journal leads to records other than those in the text.
     fn contradicts_itself(&self) -> bool {
         let mut records: IndexMap<&Address, &Arc<Record>> = IndexMap::default();
         records.extend(self.pruned.iter().flat_map(|pruned| &pruned.records));

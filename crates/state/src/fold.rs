@@ -19,28 +19,28 @@ use crate::record::Record;
 use crate::snapshot::{Checkpoint, Snapshot};
 use crate::stop::Stop;
 
-/// Where the journal of an instance stands. Entries are counted from 1.
+/// The position of an instance's journal, with the entries that still matter. Entries are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalHead {
-    /// A name for the instance that no other has had: the id of its first operation.
+    /// A unique name for the instance: the id of its first operation.
     pub uid: Name,
     /// The document it belongs to.
     pub document: Name,
-    /// When it was first committed to: seconds since 1970 UTC.
+    /// The time of the first commit: seconds since 1970 UTC.
     pub created: i64,
     /// Finished operations so far.
     pub generation: Generation,
-    /// The last entry; 0 before the first.
+    /// The number of the last entry; 0 before the first.
     pub entries: u64,
-    /// Before this entry every call has its outcome.
+    /// The entry before which every call has its outcome.
     pub unsettled: u64,
-    /// The last `Finished`.
+    /// The number of the last `Finished` entry.
     pub finished: Option<u64>,
-    /// The `Finished` whose exports hold.
+    /// The number of the `Finished` entry whose exports are current.
     pub exports: Option<u64>,
     /// Whether an operation has failed since those exports were written.
     pub exports_old: bool,
-    /// How many operations there were.
+    /// The number of operations.
     pub operations: u64,
 }
 
@@ -62,7 +62,7 @@ impl Default for JournalHead {
 }
 
 impl JournalHead {
-    /// Takes in the next entry.
+    /// Applies the next entry.
     pub fn follow(&mut self, entry: &Entry) {
         self.entries += 1;
         match &entry.kind {
@@ -91,29 +91,29 @@ impl JournalHead {
         }
     }
 
-    /// Notes that no call is open after the last entry.
+    /// Records that all calls up to the last entry have outcomes, if this is the case.
     pub fn settle(&mut self, journal: &Journal) {
         if journal.is_settled() {
             self.unsettled = self.entries + 1;
         }
     }
 
-    /// The oldest entry that is needed beside the records, to know what is known now. Those before it may be pruned;
-    /// none where no operation has finished.
+    /// The oldest entry that the current state needs besides the records. Entries before it may be pruned. `None` if no
+    /// operation has finished.
     pub fn needed(&self) -> Option<u64> {
         let finished = self.finished?;
         Some(finished.min(self.unsettled).min(self.exports.unwrap_or(finished)))
     }
 }
 
-/// An instance's journal, folded.
+/// The fold of an instance's journal.
 #[derive(Clone, Debug, Default)]
 pub struct Fold {
     head: JournalHead,
     journal: Journal,
-    /// Without records and open calls, which are kept apart.
+    /// The snapshot without records and open calls, which are kept apart.
     snapshot: Snapshot,
-    /// Records in the order in which they were first made, and the place of each address among them.
+    /// Records in the order in which they were first made. `positions` has the key of each address.
     records: BTreeMap<u64, (Address, Arc<Record>)>,
     positions: HashMap<Address, u64>,
     next_position: u64,
@@ -149,20 +149,20 @@ impl Fold {
         fold
     }
 
-    /// Where the journal stands.
+    /// The position of the journal.
     pub fn head(&self) -> &JournalHead {
         &self.head
     }
 
-    /// Says under a lease of which epoch the running operation began, if one runs: a journal that is read back does not
-    /// tell.
+    /// Sets the epoch of the lease under which the running operation began, if one runs. A journal that is read back
+    /// does not contain it.
     pub fn resume_under(&mut self, epoch: u64) {
         if let Some(operation) = self.journal.running().cloned() {
             self.journal.resume(operation, epoch);
         }
     }
 
-    /// Whether these entries may follow in one commit, under a lease of this epoch.
+    /// Checks whether these entries may follow in one commit, under a lease of this epoch.
     ///
     /// # Errors
     /// The rule that they break, as a phrase: those of [`Journal::check`], and that an operation which ends as `Gone`
@@ -185,13 +185,13 @@ impl Fold {
         if left.is_empty() { Ok(()) } else { Err(records_are_left(left.len())) }
     }
 
-    /// Takes in the next entry of a journal that is read back: no lease holds the operations in it.
+    /// Applies the next entry of a journal that is read back: no lease holds the operations in it.
     pub fn follow(&mut self, entry: &Entry) {
         // No lease has this epoch.
         self.follow_under(0, entry);
     }
 
-    /// Takes in entries that have passed [`check`](Fold::check) under a lease of this epoch.
+    /// Applies entries that have passed [`check`](Fold::check) under a lease of this epoch.
     pub fn follow_commit(&mut self, epoch: u64, entries: &[Entry]) {
         entries.iter().for_each(|entry| self.follow_under(epoch, entry));
     }
@@ -233,7 +233,7 @@ impl Fold {
         }
     }
 
-    /// Everything that is known after the last entry. The revision is the store's to set.
+    /// The snapshot after the last entry. The store sets its revision.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             uid: self.head.uid.clone(),
@@ -245,15 +245,15 @@ impl Fold {
         }
     }
 
-    /// The same with what is needed to follow later entries.
+    /// The snapshot with the data that is needed to follow later entries.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint { sequence: self.head.entries, created: self.head.created, snapshot: self.snapshot() }
     }
 
-    /// The first entry of an operation, if it may be the first that is left: see [`JournalHead::needed`].
+    /// Returns the first entry of an operation, if all earlier entries may be pruned: see [`JournalHead::needed`].
     ///
     /// # Errors
-    /// Why not, as a phrase.
+    /// The reason against it, as a phrase.
     pub fn may_begin_with(&self, operation: &str) -> Result<u64, String> {
         let found = self.operations.iter().find(|(_, id)| **id == *operation);
         let (first, _) = found.ok_or_else(|| format!("there is no operation `{operation}`"))?;
@@ -261,7 +261,7 @@ impl Fold {
         if is_possible { Ok(*first) } else { Err(is_needed(operation)) }
     }
 
-    /// Counts an operation less for each that was pruned.
+    /// Removes the operations that begin before this entry, because they were pruned.
     pub fn forget_operations_before(&mut self, first: u64) {
         self.operations.retain(|(at, _)| *at >= first);
     }
@@ -296,14 +296,14 @@ pub fn records_are_left(count: usize) -> String {
     format!("the operation ended as gone, but {count} records are left")
 }
 
-/// Why the operations before one cannot be pruned, as a phrase.
+/// The reason why the operations before this one cannot be pruned, as a phrase.
 pub fn is_needed(operation: &str) -> String {
     format!("what is known now depends on operations before `{operation}`")
 }
 
 impl Snapshot {
-    /// Takes in the next entry, apart from records and open calls: [`Fold`] and stores with an index of their own keep
-    /// these.
+    /// Applies the next entry, except for records and open calls, which [`Fold`] and stores with an index of their own
+    /// keep.
     pub fn follow(&mut self, entry: &Entry) {
         match &entry.kind {
             EntryKind::Began(operation) => {

@@ -10,10 +10,11 @@ use serde::Deserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
-/// What is shown in the place of such an id.
+/// The text that is shown in place of such an id.
 pub(crate) const INSTEAD: &str = "(secret)";
 
-/// A secret shorter than this is part of too many ids; an id that is equal to one is hidden all the same.
+/// The length from which a secret hides every id that contains it. Shorter secrets hide only an id that is equal to
+/// them, because they are part of too many ids.
 const SHORTEST_PART: usize = 4;
 
 const SECRET: &str = "$secret";
@@ -41,8 +42,8 @@ fn repeats(id: &str, secret: &str) -> bool {
     id == secret || secret.chars().nth(SHORTEST_PART - 1).is_some() && id.contains(secret)
 }
 
-/// Marks each id in a tree that is about to be sealed: those of records that repeat a secret of their record, and those
-/// of intents that say so.
+/// Marks each id to seal in a tree: ids of records that repeat a secret of their record, and ids of intents with
+/// `hides_id`.
 pub(crate) fn mark_ids(json: &mut Json) {
     match json {
         Json::Array(items) => items.iter_mut().for_each(mark_ids),
@@ -82,7 +83,7 @@ fn in_json(id: &str, json: &Json, secret: bool) -> bool {
     }
 }
 
-/// Reads an id: a text, or a text that is marked.
+/// Reads an id: a text, or a marked text.
 pub(crate) fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
     deserializer.deserialize_any(IdVisitor)
 }

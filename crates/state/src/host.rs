@@ -1,6 +1,6 @@
-//! What a store knows of the machine that it runs on: a monotonic clock, and which processes run.
+//! The facts that a store needs of its machine: a monotonic clock, and which processes run.
 //!
-//! Leases are judged by these alone. Wall-clock time is for people: it is shown and never compared.
+//! Only these decide whether a lease is held. Wall-clock time is for people: it is shown and never compared.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct Process {
     pub namespace: Name,
     /// Its number.
     pub pid: u32,
-    /// When it was started, in clock ticks since the boot: numbers are reused.
+    /// The start time, in clock ticks since the boot: it distinguishes processes with a reused number.
     pub started: u64,
 }
 
@@ -34,7 +34,7 @@ pub enum Liveness {
 
 /// The machine that a store runs on.
 pub trait Host: Send + Sync {
-    /// Which boot of which machine `elapsed` counts in. Times of different boots cannot be compared.
+    /// The boot of the machine in which `elapsed` counts. Times of different boots cannot be compared.
     fn boot(&self) -> Name;
 
     /// A clock that never goes back and continues while the machine sleeps.

@@ -1,4 +1,4 @@
-//! What lists and overviews show of an instance: no documents, no values, nothing that needs a key.
+//! The data that lists and overviews show of an instance: no documents, no values, nothing that needs a key.
 
 use blueprint::{Address, Breakpoint, Name, TypeId};
 
@@ -19,30 +19,30 @@ pub struct InstanceInfo {
     pub document: Name,
     /// The number of its records.
     pub records: u64,
-    /// When it was first committed to: seconds since 1970 UTC.
+    /// The time of the first commit: seconds since 1970 UTC.
     pub created: i64,
     /// The last operation and how it ended; no outcome while it runs or if it was cut off.
     pub last: Option<(OperationInfo, Option<OperationOutcome>)>,
-    /// The oldest operation that what is known now depends on, so that it cannot be pruned; none if there is none.
+    /// The oldest operation that the current state depends on and that cannot be pruned; `None` if there is none.
     pub needed: Option<Name>,
-    /// Where the last operation waits, if it has ended: see [`Stop::waiting`](crate::Stop::waiting).
+    /// The places where the last operation waits, if it has ended: see [`Stop::waiting`](crate::Stop::waiting).
     pub waiting: Vec<(Name, Breakpoint)>,
-    /// The holder of the lease, also of one that has expired and was not given back.
+    /// The holder of the lease, even if the lease has expired and was not given back.
     pub holder: Option<LeaseHolder>,
-    /// Whether the store has checked that this is what was written; false where the key is not at hand.
+    /// Whether the store has verified this data; false if the key is not available.
     pub verified: bool,
 }
 
 /// An [`Operation`] without its documents and values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationInfo {
-    /// The name of the operation.
+    /// The id of the operation.
     pub id: Name,
-    /// What kind of run.
+    /// The kind of run.
     pub kind: OperationKind,
-    /// Who started it, as `user@host`.
+    /// The user who started it, as `user@host`.
     pub who: Name,
-    /// When it began: seconds since 1970 UTC.
+    /// The start time: seconds since 1970 UTC.
     pub began: i64,
     /// The document, relative to the state; empty for a destroy.
     pub document: Name,
@@ -60,16 +60,16 @@ impl From<&Operation> for OperationInfo {
     }
 }
 
-/// How an operation ended.
+/// The end of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// How.
+    /// The result.
     pub outcome: OperationOutcome,
-    /// When: seconds since 1970 UTC.
+    /// The time: seconds since 1970 UTC.
     pub at: i64,
     /// The generation that it made.
     pub generation: Generation,
-    /// What it did.
+    /// The numbers of resources that it changed.
     pub counts: Counts,
 }
 
@@ -85,14 +85,14 @@ impl From<&Finished> for Ended {
 pub struct GenerationInfo {
     /// The operation.
     pub operation: OperationInfo,
-    /// How it ended; none while it runs or if it was cut off.
+    /// Its end; `None` while it runs or if it was cut off.
     pub finished: Option<Ended>,
 }
 
 /// An entry with its place in the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
-    /// Its number in the instance, from 1.
+    /// Its number in the journal of the instance, from 1.
     pub sequence: u64,
     /// The id of the operation that it belongs to.
     pub operation: Name,

@@ -6,11 +6,11 @@ use std::str::FromStr;
 use blueprint::Name;
 use serde::{Deserialize, Serialize};
 
-/// How often an instance has been committed to: 0 before the first, one more with each, never back.
+/// The number of commits to an instance: 0 before the first, one more with each. It never decreases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Revision(pub u64);
 
-/// Counts finished operations of an instance, from 1; what `history` shows and `rollback` names.
+/// The number of a finished operation of an instance, from 1; `history` shows it and `rollback` takes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Generation(pub u64);
 
@@ -19,7 +19,7 @@ pub struct Generation(pub u64);
 #[serde(try_from = "String", into = "String")]
 pub struct InstanceName(Name);
 
-/// A text is no name for an instance.
+/// The error of a text that is not a valid name for an instance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no name for an instance: letters, digits, `_`, `.` and `-` are, at most 128 of them")]
 pub struct InstanceNameError(pub String);

@@ -12,10 +12,10 @@ use blueprint::{Address, IndexMap, Name, Value};
 
 use crate::{Entry, EntryKind, Generation, Intent, OpenIntent, Record, StatusOp};
 
-/// The deepest value that may be stored: what is written must be read back by a parser that recurses.
+/// The maximum nesting depth of a value that may be stored: a recursive parser must be able to read it back.
 pub const MAX_DEPTH: usize = 400;
 
-/// Where an instance's journal stands.
+/// The part of an instance's journal that its rules depend on.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
     generation: Generation,
@@ -36,7 +36,7 @@ struct OpenCall {
 }
 
 impl Journal {
-    /// The journal of an instance as it is found: finished operations so far, and the calls left open.
+    /// Returns the journal of an instance with this number of finished operations and these open calls.
     pub fn found(generation: Generation, open: impl IntoIterator<Item = (Name, u32, Arc<Intent>)>) -> Journal {
         let mut journal = Journal { generation, ..Journal::default() };
         for (operation, step, intent) in open {
@@ -45,12 +45,12 @@ impl Journal {
         journal
     }
 
-    /// The operation that runs, if its first entry came through this journal.
+    /// The running operation, if its first entry came through this journal.
     pub fn running(&self) -> Option<&Name> {
         self.running.as_ref().map(|(id, _)| id)
     }
 
-    /// Says that the operation that runs is this one, begun under a lease of this epoch.
+    /// Sets the running operation and the epoch of the lease under which it began.
     pub fn resume(&mut self, operation: Name, epoch: u64) {
         self.running = Some((operation, epoch));
     }
@@ -73,14 +73,15 @@ impl Journal {
         self.open.is_empty()
     }
 
-    /// Whether these entries may follow, under a lease of this epoch; otherwise the broken rule, as a phrase.
+    /// Checks whether these entries may follow, under a lease of this epoch. The error is the broken rule, as a phrase.
     ///
     /// * `Began` is the first entry of an operation and comes once; nothing follows `Finished` in the same commit.
-    /// * An operation belongs to the lease under which it began; another lease begins another.
-    /// * Both carry step 0, and `Finished` the next generation.
-    /// * One address has one call in flight. An outcome, of whatever operation, settles it.
-    /// * What a record holds is known, and so is what a call is sent, apart from creates that an earlier version wrote
-    ///   before the outcomes that they wait for. Nothing holds a function or is nested past [`MAX_DEPTH`].
+    /// * An operation belongs to the lease under which it began. Another lease begins another operation.
+    /// * `Began` and `Finished` carry step 0, and `Finished` the next generation.
+    /// * An address has at most one call in flight. An outcome of any operation settles it.
+    /// * Inputs and private data of records and calls are known, apart from inputs of creates that an earlier version
+    ///   wrote before the outcomes that they wait for. No value holds a function or is nested deeper than
+    ///   [`MAX_DEPTH`].
     pub fn check(&self, epoch: u64, entries: &[Entry]) -> Result<(), String> {
         let (first, last) = match entries {
             [] => return Err("a commit needs an entry".into()),
@@ -93,7 +94,7 @@ impl Journal {
             (_, Some(id)) => id,
             (_, None) => return Err("no operation has begun".into()),
         };
-        // What these entries themselves open and settle.
+        // The calls that these entries open, with step and token; `None` for calls that they settle.
         let mut fresh: HashMap<&Address, Option<(u32, &Name)>> = HashMap::new();
         for (at, entry) in entries.iter().enumerate() {
             let step = entry.step;
@@ -174,7 +175,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes in entries that have passed [`check`](Journal::check) and were written.
+    /// Applies entries that have passed [`check`](Journal::check) and were written.
     pub fn follow(&mut self, epoch: u64, entries: &[Entry]) {
         for entry in entries {
             match &entry.kind {
@@ -197,7 +198,7 @@ impl Journal {
 
 fn record_fits(record: &Record) -> Result<(), String> {
     fits(&record.inputs, false)?;
-    // What was lost with a call that was cut off stays unknown.
+    // Outputs that were lost with a cut-off call stay unknown.
     fits(&record.outputs, true)?;
     fits(&record.private, false)?;
     fits(&record.metadata, true)

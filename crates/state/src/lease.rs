@@ -16,13 +16,13 @@ use crate::lease_holder::LeaseHolder;
 pub struct Lease {
     /// The instance.
     pub instance: InstanceName,
-    /// Grows with every new lease: a commit under an older one is refused.
+    /// A number that grows with every new lease: a commit under an older lease is refused.
     pub epoch: u64,
     /// The revision of the instance when the lease was given.
     pub revision: Revision,
 }
 
-/// How long a lease counts as held after the store has seen that it is held.
+/// The time for which a lease counts as held after the store has seen that it is held.
 pub const PROOF: Duration = Duration::from_secs(1);
 
 /// The lease of one instance, as a store without processes keeps it: the epoch stays when the lease ends, so that
@@ -66,7 +66,7 @@ impl LeaseRow {
         Ok(Lease { instance: instance.clone(), epoch: self.epoch, revision })
     }
 
-    /// Whether `lease` is the one that is held.
+    /// Checks that `lease` is the lease that is held.
     ///
     /// # Errors
     /// `Busy` if it was taken over, ended or given back.

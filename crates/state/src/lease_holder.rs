@@ -7,15 +7,15 @@ use crate::host::Liveness;
 /// The holder of a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseHolder {
-    /// As `user@host`, with the process id.
+    /// The user as `user@host`, with the process id.
     pub who: Name,
-    /// When the lease was given, for people: seconds since 1970 UTC.
+    /// The time when the lease was given, for people: seconds since 1970 UTC.
     pub since: i64,
-    /// When the lease expires unless it is renewed, for people: seconds since 1970 UTC.
+    /// The time when the lease expires unless it is renewed, for people: seconds since 1970 UTC.
     pub until: i64,
     /// Whether the process that holds it runs.
     pub liveness: Liveness,
-    /// The lease has expired by the store's clock.
+    /// Whether the lease has expired by the store's clock.
     pub expired: bool,
 }
 

@@ -1,9 +1,9 @@
-//! What is remembered of an instance, and the contract of a place where it can live.
+//! The stored state of an instance, and the contract of the stores that keep it.
 //!
 //! An instance is a tree of [`Record`]s at a [`Revision`], changed only by committed [`Entry`]s; a finished
 //! [`Operation`] makes a [`Generation`]. Formats are versioned; older ones stay readable.
 //!
-//! Not here: any store (`stores`); what should happen to a resource (`engine`).
+//! Not here: implementations of stores (`stores`); decisions about resources (`engine`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod conformance;

@@ -1,11 +1,11 @@
-//! Reading JSON as deep as values may be, and no deeper: a text that nests further would use up the stack.
+//! Reads JSON only up to the depth that values may have: a text that nests further could overflow the stack.
 
 use serde::de::{DeserializeOwned, Error as _};
 
 use crate::MAX_DEPTH;
 
-/// Brackets that may stand inside each other: each level of a value may be wrapped once, and stands in something
-/// itself.
+/// The maximum nesting depth of brackets: each level of a value may be wrapped once, and the value is itself part of a
+/// larger text.
 const MOST: usize = 2 * MAX_DEPTH + 64;
 
 /// Reads JSON of the depth that stored values may have.
@@ -16,7 +16,7 @@ pub fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Erro
     if is_too_deep(text) {
         return Err(serde_json::Error::custom(format!("brackets are nested more than {MOST} deep")));
     }
-    // Looked at once as a whole, not again for each text in it.
+    // Checks the encoding once for the whole text instead of once for each string in it.
     let text = std::str::from_utf8(text).map_err(serde_json::Error::custom)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
@@ -25,10 +25,10 @@ pub fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Erro
     Ok(value)
 }
 
-/// Whether brackets outside of texts are nested too deep.
+/// Whether brackets outside of strings are nested too deeply.
 fn is_too_deep(text: &[u8]) -> bool {
-    // Nearly all texts are too short, or have too few to begin with: in pieces whose count fits a byte, many are
-    // compared at once.
+    // Nearly all texts are too short, or have too few opening brackets. The count of a piece fits a byte, so that the
+    // compiler can compare many bytes at once.
     let opened = |piece: &[u8]| piece.iter().map(|byte| u8::from(matches!(byte, b'[' | b'{'))).sum::<u8>();
     if text.len() <= MOST || text.chunks(255).map(opened).map(usize::from).sum::<usize>() <= MOST {
         return false;

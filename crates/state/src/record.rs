@@ -1,4 +1,4 @@
-//! What is known of one resource.
+//! The record of one resource.
 
 use blueprint::{Address, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
@@ -6,22 +6,21 @@ use serde::{Deserialize, Serialize};
 use crate::hidden::{self, hides_id};
 use crate::status::{Status, StatusOp, StatusWord};
 
-/// Where a record's resource was declared: a destroy has no document.
+/// The place where the resource of a record was declared. A destroy needs it because it has no document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordOrigin {
-    /// The document, relative to the state.
+    /// The path of the document, relative to the state.
     #[serde(deserialize_with = "blueprint::wire::name")]
     pub path: Name,
-    /// First and last byte of the declaration's name.
+    /// The offset of the first byte of the declaration's name.
     pub start: u32,
-    /// End of it.
+    /// The offset of the end of the name.
     pub end: u32,
-    /// The abstract resource of the document that a transform made it from, as addresses print; empty if none
-    /// (decision 4.2).
+    /// The address of the abstract resource from which a transform made it; empty if none (decision 4.2).
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub made_from: Name,
-    /// The folder of the document that declares the resource, as seen from the folder of the root document; empty if it
-    /// is that.
+    /// The folder of the document that declares the resource, relative to the folder of the root document; empty if
+    /// they are the same.
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub folder: Name,
 }
@@ -39,20 +38,20 @@ fn no_name() -> Name {
     Name::default()
 }
 
-/// What is stored of one resource. A destroy has only this.
+/// The stored data of one resource. A destroy uses nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Its type.
     #[serde(rename = "type")]
     pub type_name: TypeId,
-    /// How its last operation went.
+    /// The status of its last operation.
     pub status: Status,
-    /// The provider's own id; empty where nothing was ever made.
+    /// The provider's own id; empty if no object was ever created.
     #[serde(default, deserialize_with = "crate::hidden::id", skip_serializing_if = "is_empty")]
     pub id: Name,
-    /// The spec as sent, with defaults, secrets marked.
+    /// The inputs as sent, with defaults, secrets marked.
     pub inputs: Value,
-    /// All fields as answered, secrets marked; null where nothing was answered.
+    /// All fields as the provider returned them, secrets marked; null if it returned nothing.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub outputs: Value,
     /// Opaque data of the provider.
@@ -64,10 +63,10 @@ pub struct Record {
     /// Its direct dependencies: other records of this instance, and groups of the snapshot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<Address>,
-    /// It stays when it is no longer declared.
+    /// Whether the object stays when the resource is no longer declared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retain: bool,
-    /// Never deleted or replaced.
+    /// Whether the resource must never be deleted or replaced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
     /// The deposed object of a create-first replacement, as long as it exists.
@@ -79,23 +78,23 @@ pub struct Record {
     /// The record, with the token, of a create whose outcome is unknown and that would replace this resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Box<Record>>,
-    /// Why a person must decide what happens to it.
+    /// The reason why a person must decide how to continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attention: Option<Name>,
-    /// Why it is unhealthy, as the provider reports it.
+    /// The reasons why it is unhealthy, as the provider reports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unhealthy: Vec<Name>,
-    /// The version of the type's schema that `outputs` and `private` are of.
+    /// The version of the type's schema that `outputs` and `private` have.
     #[serde(default)]
     pub schema_version: u32,
-    /// The declared configuration of its provider; none for the configuration file's.
+    /// The declared configuration of its provider; `None` for the default configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<ProviderRef>,
-    /// Milliseconds that its last create or update took until it was ready, to two digits; 0 if unknown or short. Only
-    /// the order of calls depends on it.
+    /// The time that its last create or update took until it was ready, in milliseconds, to two digits; 0 if unknown or
+    /// short. Only the order of calls depends on it.
     #[serde(default, rename = "took", skip_serializing_if = "is_zero")]
     pub duration_ms: u32,
-    /// Where it was declared.
+    /// The place where it was declared.
     #[serde(default)]
     pub origin: RecordOrigin,
 }
@@ -109,7 +108,7 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Record {
-    /// The record without the object of this id: none if no other object is left.
+    /// The record without the object of this id; `None` if no other object is left.
     ///
     /// Deposed objects of replacements form a chain below the resource.
     pub fn without(&self, id: &str) -> Option<Record> {
@@ -136,7 +135,7 @@ impl Record {
         Some(*self)
     }
 
-    /// Whether anything in it, in its deposed objects, or in its attempt, is secret.
+    /// Whether the record, its deposed objects or its attempt contain a secret.
     pub fn has_secret(&self) -> bool {
         self.inputs.has_secret()
             || self.outputs.has_secret()
@@ -146,7 +145,7 @@ impl Record {
             || self.attempt.as_ref().is_some_and(|attempt| attempt.has_secret())
     }
 
-    /// Whether the id repeats a secret of the record, such as a file's path. It is sealed then, and not shown.
+    /// Whether the id repeats a secret of the record, such as a file's path. Such an id is sealed and not shown.
     pub fn hides_id(&self) -> bool {
         hides_id(&self.id, [&self.inputs, &self.outputs, &self.private])
     }
@@ -172,7 +171,7 @@ impl Record {
 /// A value that was drawn once for a call site (decision S60).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Memoised {
-    /// A digest of the expression; another one asks for a new value.
+    /// A digest of the expression; a different digest requires a new value.
     pub fingerprint: u64,
     /// The value.
     pub value: Value,

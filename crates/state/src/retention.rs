@@ -1,19 +1,18 @@
-//! Which operations of an instance are kept.
+//! The choice of the operations of an instance to keep.
 //!
 //! Not here: removing the others (each store's own).
 
 use crate::entry::{OperationKind, OperationOutcome};
 use crate::info::{GenerationInfo, OperationInfo};
 
-/// The first operation that is kept where the newest `keep` generations are; `None` if there is none before it.
+/// Returns the oldest operation to keep if the newest `keep` generations are kept; `None` if there is none before it.
 ///
 /// `history` holds all operations, newest first. `needed` is the oldest operation that the store cannot do without
-/// ([`InstanceInfo::needed`](crate::InstanceInfo::needed)). Kept beside the newest generations, and so is everything
-/// after them:
+/// ([`InstanceInfo::needed`](crate::InstanceInfo::needed)). These and everything after them are kept as well:
 ///
 /// * the newest generation that ended well, and the one that a rollback goes back to;
 /// * the newest operation with a document, whose inputs may be used again;
-/// * what an operation needs that runs or was cut off.
+/// * the operations that an operation needs that runs or was cut off.
 pub fn first_kept<'h>(history: &'h [GenerationInfo], keep: u64, needed: Option<&str>) -> Option<&'h OperationInfo> {
     let ended = |past: &GenerationInfo| past.finished.map(|ended| ended.outcome);
     let ended_well =
@@ -28,7 +27,7 @@ pub fn first_kept<'h>(history: &'h [GenerationInfo], keep: u64, needed: Option<&
     let mut generations = (0..history.len()).filter(|at| history[*at].finished.is_some());
     // Fewer generations than are kept: nothing is removed.
     let oldest = generations.nth(nth)?;
-    // Where none ended well, any may be needed to find out what exists.
+    // If no operation ended well, any may be needed to find out which objects exist.
     let well = newest(&ended_well)?;
     let needed = needed.and_then(|id| newest(&|past| *past.operation.id == *id));
     let others = [newest(&is_goal), newest(&|past| !past.operation.document.is_empty()), needed];

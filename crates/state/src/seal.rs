@@ -1,12 +1,12 @@
 //! Sealing secrets: keys, and values sealed for places that outlive the process.
 //!
-//! Where the wire form has `{"$secret": V}`, what is stored has `{"$sealed": BASE64, "key": KEYID}`: a nonce of 24
-//! bytes and V as JSON under XChaCha20-Poly1305. A sealed value is bound to its [`SealPlace`] and to its path there,
-//! so that no stored secret can be moved to where it would be shown or sent elsewhere. A place is named by what never
-//! changes: the instance's uid and the number of the journal entry. Addresses are not part of it: an entry is never
-//! rewritten, a move writes a new one, and renaming the instance changes neither.
+//! Where the wire form has `{"$secret": V}`, the stored form has `{"$sealed": BASE64, "key": KEYID}`: a nonce of 24
+//! bytes and V as JSON under XChaCha20-Poly1305. A sealed value is bound to its [`SealPlace`] and to its path there, so
+//! that a stored secret cannot be moved to a place where it would be shown or sent elsewhere. A place is named by
+//! values that never change: the instance's uid and the number of the journal entry. Addresses are not part of it: an
+//! entry is never rewritten, a move writes a new one, and renaming the instance changes neither.
 //!
-//! A text without secrets is written and read without a detour. Not here: where a key comes from (`cli`).
+//! A text without secrets is written and read directly. Not here: where a key comes from (`cli`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,13 +28,13 @@ const NONCE: usize = 24;
 const SECRET: &str = "$secret";
 const SEALED: &str = "$sealed";
 const WRAPPED: &str = "$map";
-/// What sealed bytes begin with: a word, and the version of their form.
+/// The prefix of sealed bytes: a word, and the version of the format.
 const BYTES_HEADER: &[u8] = b"cyanotype sealed 1\n";
 
-/// Gives a nonce that has not been used with the key before; none if it cannot.
+/// A source of nonces that have not been used with the key before; `None` if it fails.
 pub type Nonces = Arc<dyn Fn() -> Option<[u8; NONCE]> + Send + Sync>;
 
-/// Names a key without telling it: the first eight hexadecimal digits of its SHA-256.
+/// The id of a key, which does not reveal it: the first eight hexadecimal digits of its SHA-256.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyId(String);
 
@@ -51,7 +51,7 @@ impl fmt::Display for KeyId {
     }
 }
 
-/// A text is no key.
+/// The error of a text that is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a key is 32 bytes in base64")]
 pub struct KeyError;
@@ -67,34 +67,34 @@ pub fn format_key(key: &[u8; 32]) -> String {
     STANDARD.encode(key)
 }
 
-/// Where something sealed stands, by names that never change. It opens nowhere else.
+/// The place of sealed data, by names that never change. The data opens in no other place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SealPlace<'a> {
-    /// The uid of the instance; for other data a name of their own, as `plan`.
+    /// The uid of the instance; for other data a name such as `plan`.
     pub uid: &'a str,
-    /// Which record of it: the number of the entry; 0 where there is but one.
+    /// The number of the entry; 0 if there is only one.
     pub record: u64,
 }
 
-/// Why something could not be sealed or opened.
+/// An error of sealing or opening.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
     /// A secret must be sealed and there is no key.
     #[error("secrets cannot be stored without a key")]
     NoKey,
-    /// Something is sealed under a key that is not at hand, or was changed or moved since.
+    /// The data is sealed with a key that is not available, or was changed or moved afterwards.
     #[error("a stored secret cannot be opened with this key")]
     WrongKey,
-    /// Something is sealed, and there is no key to open it with.
+    /// The data is sealed, and there is no key to open it with.
     #[error("a stored secret cannot be opened without a key, and no key is given")]
     KeyMissing,
-    /// No nonce could be had.
+    /// No nonce could be generated.
     #[error("the system gives no random numbers")]
     NoNonce,
-    /// What was sealed is not of a form known here.
+    /// The sealed data has an unknown format.
     #[error("what is sealed has a form that is not known here")]
     Foreign,
-    /// What is stored does not read as what it should be, or cannot be written.
+    /// The data cannot be read as the expected type, or cannot be written.
     #[error("what is stored cannot be read or written as it should")]
     Form(#[source] serde_json::Error),
 }
@@ -112,7 +112,7 @@ impl SealingKey {
         SealingKey { bytes, id: KeyId(id) }
     }
 
-    /// A nonce that is this secret's at this place alone: of HMAC-SHA-256 (RFC 2104) under the key.
+    /// Derives the nonce of this secret at this place with HMAC-SHA-256 (RFC 2104) under the key.
     fn nonce_of(&self, associated: &[u8], plain: &[u8]) -> [u8; NONCE] {
         let padded = |with: u8| {
             let mut block = Zeroizing::new([with; 64]);
@@ -142,14 +142,14 @@ impl Drop for SealingKey {
     }
 }
 
-/// Seals and opens secrets with one key, or without one cannot.
+/// Seals and opens secrets with one key. Without a key, both fail.
 #[derive(Clone, Default)]
 pub struct Sealer {
     key: Option<Arc<SealingKey>>,
-    /// Keys of before: they open, and seal nothing any more.
+    /// Former keys: they open, but no longer seal.
     older: Vec<Arc<SealingKey>>,
     nonces: Option<Nonces>,
-    /// Equal secrets at one place give equal texts.
+    /// Whether equal secrets at one place give equal texts.
     steady: bool,
 }
 
@@ -163,31 +163,31 @@ impl fmt::Debug for Sealer {
 }
 
 impl Sealer {
-    /// Cannot seal: storing a secret fails with `NoKey`.
+    /// Returns a sealer without a key: storing a secret fails with `NoKey`.
     pub fn none() -> Sealer {
         Sealer::default()
     }
 
-    /// Seals with this key. Nonces are the system's random numbers unless [`with_nonces`](Sealer::with_nonces) says
-    /// otherwise.
+    /// Returns a sealer with this key. Nonces are the system's random numbers unless
+    /// [`with_nonces`](Sealer::with_nonces) sets another source.
     pub fn with_key(key: [u8; 32]) -> Sealer {
         Sealer { key: Some(Arc::new(SealingKey::new(key))), ..Sealer::default() }
     }
 
-    /// The same sealer with nonces from here. Two equal ones under one key give the secrets away: for tests alone.
+    /// Sets the source of nonces, for tests only: two equal nonces under one key reveal the secrets.
     pub fn with_nonces(mut self, nonces: Nonces) -> Sealer {
         self.nonces = Some(nonces);
         self
     }
 
-    /// The same sealer, which seals equal secrets at equal places to equal texts: nonces are derived from both, under
-    /// the key. Two such texts reveal whether the secrets are equal, and nothing else.
+    /// Makes the sealer seal equal secrets at equal places to equal texts: nonces are derived from both, under the key.
+    /// Two such texts reveal only whether the secrets are equal.
     pub fn steady(mut self) -> Sealer {
         self.steady = true;
         self
     }
 
-    /// The same sealer, which also opens what was sealed with a key of before.
+    /// Adds a former key, which opens what was sealed with it.
     pub fn with_older_key(mut self, key: [u8; 32]) -> Sealer {
         self.older.push(Arc::new(SealingKey::new(key)));
         self
@@ -203,7 +203,7 @@ impl Sealer {
         self.key.as_ref().map(|key| key.id.clone())
     }
 
-    /// Writes a value as JSON. With `has_secret` every secret in it is sealed; without, the text is written directly.
+    /// Writes a value as JSON. With `has_secret` every secret in it is sealed; otherwise the text is written directly.
     /// `NoKey` if there is a secret and no key. `about` is the expected size in bytes, so that a long text is allocated
     /// once.
     pub fn write<T: Serialize>(
@@ -228,7 +228,7 @@ impl Sealer {
         text
     }
 
-    /// Reads what [`write`](Sealer::write) wrote at that place. `WrongKey` if something sealed in it does not open.
+    /// Reads a text that [`write`](Sealer::write) wrote for that place. `WrongKey` if a sealed value does not open.
     pub fn read<T: DeserializeOwned>(
         &self,
         place: SealPlace<'_>,
@@ -240,7 +240,7 @@ impl Sealer {
         }
         let mut json: Json = parse(text)?;
         self.open_json(place, &mut json)?;
-        // Without the parser's message, which may repeat what was sealed.
+        // Omits the parser's message, which may repeat a secret.
         T::deserialize(json).map_err(|_| SealError::Foreign)
     }
 
@@ -262,10 +262,10 @@ impl Sealer {
         })
     }
 
-    /// Puts back what [`seal_json`](Sealer::seal_json) replaced.
+    /// Reverses [`seal_json`](Sealer::seal_json).
     pub fn open_json(&self, place: SealPlace<'_>, json: &mut Json) -> Result<(), SealError> {
         walk(json, &mut String::new(), false, &mut |path, map| {
-            // A map of the document that has such a key further on is no mark.
+            // A mark has the key first. A map of the document that has such a key later is not a mark.
             let (2, Some((first, Json::String(text)))) = (map.len(), map.iter().next()) else { return Ok(false) };
             if first != SEALED {
                 return Ok(false);
@@ -288,8 +288,8 @@ impl Sealer {
         Ok([BYTES_HEADER, key.id.0.as_bytes(), &sealed].concat())
     }
 
-    /// Opens what [`seal_bytes`](Sealer::seal_bytes) sealed at that place. `Foreign` if it is something else,
-    /// `WrongKey` if it does not open.
+    /// Opens bytes that [`seal_bytes`](Sealer::seal_bytes) sealed for that place. `Foreign` for other bytes, `WrongKey`
+    /// if they do not open.
     pub fn open_bytes(&self, place: SealPlace<'_>, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let rest = bytes.strip_prefix(BYTES_HEADER).ok_or(SealError::Foreign)?;
         let (id, sealed) = rest.split_at_checked(8).ok_or(SealError::Foreign)?;
@@ -297,17 +297,17 @@ impl Sealer {
         self.open(key, place, "", sealed)
     }
 
-    /// Whether bytes begin as [`seal_bytes`](Sealer::seal_bytes) begins them.
+    /// Whether bytes have the prefix that [`seal_bytes`](Sealer::seal_bytes) writes.
     pub fn is_sealed(bytes: &[u8]) -> bool {
         bytes.starts_with(BYTES_HEADER)
     }
 
-    /// The bytes of the key of that id, if it is at hand.
+    /// The bytes of the key of that id, if it is available.
     pub(crate) fn bytes_of(&self, id: &str) -> Option<&[u8; 32]> {
         self.key_of(id).ok().map(|key| &key.bytes)
     }
 
-    /// Why something that is sealed with another key than those at hand cannot be opened.
+    /// The error for data that is sealed with a key that is not available.
     pub fn cannot_open(&self) -> SealError {
         if self.key.is_none() && self.older.is_empty() { SealError::KeyMissing } else { SealError::WrongKey }
     }
@@ -325,7 +325,7 @@ impl Sealer {
             None => XNonce::try_generate().map_err(|_| SealError::NoNonce)?,
         };
         let payload = Payload { msg: plain, aad: &associated };
-        // The cipher refuses only what is longer than 256 GiB.
+        // The cipher fails only for data longer than 256 GiB.
         let sealed = key.cipher().encrypt(&nonce, payload).map_err(|_| SealError::Foreign)?;
         Ok([nonce.as_slice(), &sealed].concat())
     }
@@ -346,7 +346,7 @@ impl Sealer {
     }
 }
 
-/// What a sealed text is bound to. Lengths stand before texts, so that no two places give the same bytes.
+/// The associated data of a sealed text. The length of the uid precedes it, so that no two places give the same bytes.
 fn associated(key: &SealingKey, place: SealPlace<'_>, path: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40 + place.uid.len() + path.len());
     bytes.extend_from_slice(key.id.0.as_bytes());
@@ -363,9 +363,9 @@ fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, SealError> {
 
 type Visit<'v> = dyn FnMut(&str, &mut Map<String, Json>) -> Result<bool, SealError> + 'v;
 
-/// Shows every map that may be a mark to `visit`, with its path; a map that `visit` takes is not entered.
+/// Calls `visit` with every map that may be a mark, and its path. If `visit` returns true, the map is not entered.
 ///
-/// The keys of a `$map` are the document's own: it is entered, but is no mark whatever its first key.
+/// The keys of a `$map` belong to the document: the map is entered, but is never a mark, whatever its first key.
 fn walk(json: &mut Json, path: &mut String, plain: bool, visit: &mut Visit<'_>) -> Result<(), SealError> {
     match json {
         Json::Object(map) => {
@@ -394,7 +394,7 @@ fn walk(json: &mut Json, path: &mut String, plain: bool, visit: &mut Visit<'_>) 
     }
 }
 
-/// A step of a JSON pointer (RFC 6901).
+/// Appends a step of a JSON pointer (RFC 6901).
 fn push_step(path: &mut String, step: &str) {
     path.push('/');
     for c in step.chars() {
@@ -406,7 +406,7 @@ fn push_step(path: &mut String, step: &str) {
     }
 }
 
-/// Overwrites the texts of a tree before it is let go.
+/// Overwrites the texts of a tree before it is dropped.
 fn wipe(json: &mut Json) {
     match json {
         Json::String(text) => text.zeroize(),

@@ -1,4 +1,4 @@
-//! Everything that is known of an instance at a revision.
+//! The snapshot: the state of an instance at a revision.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::stop::Stops;
 /// An intent without an outcome: a call that was in flight when the process ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenIntent {
-    /// What was intended.
+    /// The intent.
     pub intent: Intent,
 }
 
@@ -25,17 +25,18 @@ pub struct Snapshot {
     pub revision: Revision,
     /// Finished operations so far.
     pub generation: Generation,
-    /// A name for the instance that no other has had, from which tokens are made; empty before the first commit.
+    /// A unique name for the instance, from which tokens are made; empty before the first commit.
     pub uid: Name,
     /// The document it belongs to, relative to the state; empty before the first commit.
     pub document: Name,
     /// Records by address, in the order in which they were first made.
     pub records: IndexMap<Address, Arc<Record>>,
-    /// What the named intermediate values of the last deployment used: addresses in `dependencies` may name one.
+    /// The resources that the named intermediate values of the last deployment used. Addresses in `dependencies` may
+    /// name such a value.
     pub groups: IndexMap<Name, Vec<Address>>,
     /// Exported values of the last operation that succeeded.
     pub exports: IndexMap<Name, Value>,
-    /// Whether an operation has failed since then, so that `exports` are of before.
+    /// Whether an operation has failed since `exports` were written.
     pub exports_old: bool,
     /// Memoised values by call site.
     pub memoised: IndexMap<Name, Memoised>,
@@ -43,7 +44,7 @@ pub struct Snapshot {
     pub metadata: Value,
     /// Children and data sources as of the last operation that succeeded.
     pub declared: Declared,
-    /// Where operations stop, and where the last one did.
+    /// The breakpoints, and the places where the last operation waits.
     pub stops: Stops,
     /// Calls that were in flight when the last operation ended without finishing, by address.
     pub open: IndexMap<Address, OpenIntent>,
@@ -52,12 +53,12 @@ pub struct Snapshot {
     pub deleted: IndexMap<Address, Name>,
 }
 
-/// A snapshot that later entries can be followed from: see [`Fold`](crate::Fold).
+/// A snapshot from which later entries can be followed: see [`Fold`](crate::Fold).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checkpoint {
-    /// The last entry that it covers; 0 before the first.
+    /// The number of the last entry that it covers; 0 before the first.
     pub sequence: u64,
-    /// When the instance was first committed to: seconds since 1970 UTC; 0 before the first commit.
+    /// The time of the first commit: seconds since 1970 UTC; 0 before the first commit.
     pub created: i64,
     /// The snapshot.
     pub snapshot: Snapshot,

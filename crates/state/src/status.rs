@@ -1,11 +1,11 @@
-//! The last operation on a resource, and how far it came.
+//! The last operation on a resource, and its progress.
 
 use std::fmt;
 
 use blueprint::Breakpoint;
 use serde::{Deserialize, Serialize};
 
-/// What the last operation on something was.
+/// The last operation on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusOp {
@@ -17,7 +17,7 @@ pub enum StatusOp {
     Delete,
 }
 
-/// How far the last operation came (decision 5.4).
+/// The progress of the last operation (decision 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusWord {
@@ -43,14 +43,14 @@ pub enum StatusWord {
     Gone,
 }
 
-/// A record's state: what was done, how far it came, and whether that undid something.
+/// The status of a record: its last operation, the progress, and whether the operation was part of a rollback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// What was done.
+    /// The last operation.
     pub op: StatusOp,
-    /// How far it came.
+    /// The progress.
     pub word: StatusWord,
-    /// Inside a rollback.
+    /// Whether the operation was part of a rollback.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undo: bool,
 }

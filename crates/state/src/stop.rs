@@ -13,26 +13,26 @@ use crate::status::StatusOp;
 /// A resource, or a child document as a whole, at which operations stop.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
-    /// Where they stop: a destroy has no document that would say so.
+    /// The breakpoints, stored because a destroy has no document.
     #[serde(default, skip_serializing_if = "Breakpoints::is_empty")]
     pub breakpoints: Breakpoints,
-    /// The action that is under way: no operation stops before it any more, and it has not ended yet.
+    /// The action that is under way: operations no longer stop before it, and it has not ended yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<StatusOp>,
-    /// Where that action waits; the next operation goes on from there.
+    /// The breakpoint at which that action waits; the next operation continues from there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Breakpoint>,
-    /// What a resource used that is being deleted: its record may be gone by then.
+    /// The dependencies of a resource that is being deleted: its record may be gone by then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uses: Vec<Address>,
 }
 
-/// All of them: resources by their addresses, children by the includes that lead there, with a stroke at the end:
+/// All stops: resources by their addresses, children by the includes that lead to them, with a slash at the end:
 /// `core/inner/`.
 pub type Stops = IndexMap<Name, Stop>;
 
 impl Stop {
-    /// Where operations wait among these: resources by their addresses, children by the includes that lead there.
+    /// The places where operations wait: resources by their addresses, children by the includes that lead to them.
     pub fn waiting(stops: &Stops) -> Vec<(Name, Breakpoint)> {
         let waiting = stops.iter().filter_map(|(name, stop)| Some((name.trim_end_matches('/').into(), stop.waiting?)));
         waiting.collect()

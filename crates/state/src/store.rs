@@ -1,8 +1,8 @@
 //! The contract of a store: where the journals of instances live.
 //!
-//! A store appends entries and reads them back. The rules of a journal, its fold into a snapshot and the choice of what
-//! is pruned are code of this crate. A store knows no plan and no provider, never merges, and never looks inside a
-//! value: secrets arrive marked, and the store's [`Sealer`] seals them before anything outlives the process. Every
+//! A store appends entries and reads them back. The rules of a journal, its fold into a snapshot and the choice of
+//! operations to prune are code of this crate. A store knows no plan and no provider, never merges, and never looks
+//! inside a value: secrets arrive marked, and the store's [`Sealer`] seals them before they leave the process. Every
 //! implementation passes [`conformance`](crate::conformance).
 
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::seal::Sealer;
 use crate::snapshot::{Checkpoint, Snapshot};
 use crate::verify::Verification;
 
-/// What pruning has removed.
+/// The numbers of items that pruning has removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Operations.
@@ -33,8 +33,8 @@ pub struct Pruned {
 
 /// A place for the journals of instances.
 ///
-/// Readers never wait for a writer and always see one whole revision. Stores are chosen at run time, hence boxed
-/// futures.
+/// Readers never wait for a writer and always see one whole revision. Stores are chosen at run time, so futures are
+/// boxed.
 ///
 /// Methods with a body are derived from the others. A store overrides one only to be faster: the answers are the same.
 pub trait Store: Send + Sync {
@@ -73,14 +73,14 @@ pub trait Store: Send + Sync {
         lasts: Duration,
     ) -> BoxFuture<'a, Result<Lease, StoreError>>;
 
-    /// Holds the lease for as long as `lasts` from now on.
+    /// Extends the lease to `lasts` from now.
     ///
     /// # Errors
     /// `Busy` if it was taken over, ended or given back.
     fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Whether the lease is held; asked before each call of a provider. What a commit, a renewal or this has shown
-    /// within the last second ([`PROOF`](crate::PROOF)) counts, by a clock that goes on while the machine sleeps.
+    /// Checks that the lease is held; called before each call of a provider. The result of a commit, a renewal or this
+    /// check counts for a second ([`PROOF`](crate::PROOF)), by a clock that continues while the machine sleeps.
     ///
     /// # Errors
     /// `Busy` if it was taken over, ended or given back.
@@ -89,38 +89,38 @@ pub trait Store: Send + Sync {
     /// Gives the lease back. No error if it was taken over.
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// The holder of the lease, also of one that has expired and was not given back, and of an instance that was never
+    /// The holder of the lease, even if the lease has expired and was not given back, or if the instance was never
     /// committed to.
     fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
 
-    /// Ends whatever lease is held; returns its holder.
+    /// Ends the lease of any holder; returns the holder.
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
 
-    /// Removes the operations before the one of this id, with their entries and documents, as far as what is known now
-    /// does not depend on them: [`load`](Store::load) and the revision stay as they are. All or nothing, and durable
-    /// once it returns. [`first_kept`](crate::first_kept) chooses the operation.
+    /// Removes the operations before this one, with their entries and documents, except for data that the current state
+    /// depends on: [`load`](Store::load) and the revision stay as they are. All or nothing, and durable once it
+    /// returns. [`first_kept`](crate::first_kept) chooses the operation.
     ///
     /// # Errors
-    /// `Busy` if the lease was taken over, ended or given back; `Refused` if there is no such operation, or what is
-    /// known now depends on an operation before it ([`InstanceInfo::needed`]).
+    /// `Busy` if the lease was taken over, ended or given back; `Refused` if there is no such operation, or if the
+    /// current state depends on an operation before it ([`InstanceInfo::needed`]).
     fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>>;
 
     /// Seals all secrets with another key, in one transaction. Returns the number of entries that were resealed. This
     /// store keeps its former key: the caller opens the place again with the new one.
     ///
-    /// Leases that have expired are ended: their holders must not add what the former key has sealed.
+    /// Leases that have expired are ended: their holders must not add data that is sealed with the former key.
     ///
     /// # Errors
-    /// `Busy` while a lease is held; `NoKey` and `WrongKey` if what is stored cannot be opened or `to` cannot seal.
+    /// `Busy` while a lease is held; `NoKey` and `WrongKey` if a stored secret cannot be opened or `to` cannot seal.
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>>;
 
-    /// Puts back a whole journal that was read elsewhere: the operations of an instance, each with its entries, after
-    /// what is left of those that were pruned there. All or nothing. Afterwards the instance is as it was there, with
-    /// `revision` commits.
+    /// Restores a whole journal from another store: the operations of an instance, each with its entries, after `base`,
+    /// the remains of the operations that were pruned there. All or nothing. Afterwards the instance is the same as in
+    /// the other store, with `revision` commits.
     ///
     /// # Errors
     /// `Moved` if the instance was committed to before, `Busy` while a lease on it is held, `Refused` if the entries
-    /// break a rule of the journal, or an operation of that id is known here already.
+    /// break a rule of the journal, or if this store already has an operation of that id.
     fn restore<'a>(
         &'a self,
         instance: &'a InstanceName,
@@ -129,11 +129,12 @@ pub trait Store: Send + Sync {
         operations: Vec<Vec<Entry>>,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Whether it could seal a secret now: asked before an operation begins, so that it is refused and not cut off.
+    /// Whether the store can seal a secret now. Asked before an operation begins, so that it is refused instead of cut
+    /// off.
     fn can_seal(&self) -> bool;
 
-    /// What the store has done on its own since this was last asked and people should know, as sentences without a full
-    /// stop: for example that it has rewritten its file, and where the copy is.
+    /// Returns the notices since the last call about actions of the store that people should know, as sentences without
+    /// a full stop: for example that it has rewritten its file, and where the copy is.
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
@@ -153,7 +154,7 @@ pub trait Store: Send + Sync {
         Box::pin(async move { Ok(self.info(instance).await?.map(|info| info.revision).unwrap_or_default()) })
     }
 
-    /// Everything at the current revision; an empty snapshot for an instance that was never committed to.
+    /// The snapshot at the current revision; empty for an instance that was never committed to.
     fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
         Box::pin(
             async move { Ok(self.read(instance, Since::Checkpoint).await?.map(Tail::snapshot).unwrap_or_default()) },

@@ -1,10 +1,10 @@
 //! Tags of stored rows: a MAC under the key of the state, or a plain hash where there is no key.
 //!
-//! A tag shows that a row is what was written, at its place. A MAC cannot be made without the key; a plain hash detects
-//! damage only. BLAKE2b (RFC 7693) in its keyed mode, 16 bytes, under a key of its own that is derived from
-//! the key of the state.
+//! A tag shows that a row is unchanged and at its place. A MAC cannot be made without the key; a plain hash detects
+//! damage only. The function is BLAKE2b (RFC 7693) in its keyed mode, 16 bytes, under a key of its own that is derived
+//! from the key of the state.
 //!
-//! Not here: which rows there are, and which fields each has (a store's own).
+//! Not here: the rows and their fields (a store's own).
 
 use blake2::Blake2bMac;
 use blake2::digest::consts::{U16, U32};
@@ -18,7 +18,7 @@ pub type Tag = [u8; 16];
 /// Separates tags, and the key for them, from every other use of the key.
 const PURPOSE: &[u8; 16] = b"cyan state rows1";
 
-/// Makes tags under one key, or plain ones.
+/// Makes tags with one key, or plain hashes.
 #[derive(Clone, Debug)]
 pub struct Tagger {
     key: String,
@@ -26,7 +26,7 @@ pub struct Tagger {
 }
 
 impl Tagger {
-    /// Makes plain hashes.
+    /// Returns a tagger that makes plain hashes.
     pub fn plain() -> Tagger {
         Tagger { key: String::new(), begun: begun(None) }
     }
@@ -95,13 +95,12 @@ impl Tagging {
 }
 
 impl Sealer {
-    /// Tags what is written now: with the key that seals, or without one.
+    /// The tagger for new rows: with the key that seals, or plain without a key.
     pub fn tagger(&self) -> Tagger {
         self.key_id().and_then(|id| self.tagger_of(id.as_str())).unwrap_or_else(Tagger::plain)
     }
 
-    /// Makes the tags that were made with the key of that id; none if it is not at hand. The empty id is that of no
-    /// key.
+    /// The tagger for the key of that id; `None` if the key is not available. The empty id means no key.
     pub fn tagger_of(&self, id: &str) -> Option<Tagger> {
         if id.is_empty() { Some(Tagger::plain()) } else { self.bytes_of(id).map(|key| Tagger::with_key(id, key)) }
     }

@@ -4,12 +4,12 @@
 
 use crate::InstanceName;
 
-/// What was found.
+/// The result of the check.
 #[derive(Clone, Debug, Default)]
 pub struct Verification {
-    /// The instances that are there, by name.
+    /// The instances in the store, by name.
     pub instances: Vec<VerifiedInstance>,
-    /// What differs from what was written.
+    /// The rows that differ from the data that was written.
     pub damaged: Vec<Damage>,
 }
 
@@ -18,13 +18,13 @@ pub struct Verification {
 pub struct VerifiedInstance {
     /// Its name.
     pub name: InstanceName,
-    /// What its rows are checked by.
+    /// The assurance that the check of its rows gives.
     pub assurance: Assurance,
-    /// How many rows were checked.
+    /// The number of rows that were checked.
     pub rows: u64,
 }
 
-/// What shows that a row is what was written.
+/// The evidence that a row is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assurance {
     /// A MAC under the key at hand: every change without the key is detected.
@@ -35,11 +35,11 @@ pub enum Assurance {
     Nothing,
 }
 
-/// Something that differs from what was written.
+/// A difference between stored and written data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Of which instance, where it is of one.
+    /// The instance that the row belongs to, if any.
     pub instance: Option<InstanceName>,
-    /// Which row, and what is wrong with it, as a phrase.
+    /// The row and its problem, as a phrase.
     pub what: String,
 }

@@ -1,4 +1,4 @@
-//! The contract of a store is small: 300 lines that replace one text for each instance with each commit pass the suite.
+//! The contract of a store is small: a store of 300 lines, which replaces one text per instance, passes the suite.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use state::{
     LeaseHolder, LeaseRow, LogEntry, Pruned, PrunedBase, Revision, Since, Store, StoreError, Tail, conformance,
 };
 
-/// What is stored of an instance.
+/// The stored data of an instance.
 #[derive(Default)]
 struct Stored {
     lease: LeaseRow,
@@ -20,7 +20,7 @@ struct Stored {
     text: Option<String>,
     /// The number of the last entry that was pruned.
     pruned: u64,
-    /// What lists show, which needs no key.
+    /// The data for lists, which needs no key.
     info: Option<InstanceInfo>,
     /// The epoch of the lease under which the last operation began.
     epoch: u64,
@@ -188,7 +188,7 @@ impl SmallStore {
         }
         let mut tail = Tail { from: base.unwrap_or_default(), ..Tail::default() };
         for entries in operations {
-            // A journal that is read back belongs to no lease: each operation may follow.
+            // A restored journal belongs to no lease, so that any operation may follow another.
             SmallStore::append(&all, name, &mut tail, (0, u64::MAX), entries, &self.sealer)?;
         }
         tail.revision = revision;

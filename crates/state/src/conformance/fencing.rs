@@ -1,4 +1,4 @@
-//! One writer: what a lease that was taken over is still good for, which is nothing.
+//! Fencing: a writer whose lease was taken over can no longer commit.
 
 use blueprint::Value;
 
@@ -16,7 +16,7 @@ pub(super) async fn nothing_more(place: &StorePlace) -> Result<(), Failed> {
     let shop = instance("shop");
     let lease = place.at(NOW + 60, &theirs).lease(&shop, "bob@host (2)", MINUTE).await?;
     let mut second = Hand { store: &*theirs, revision: theirs.head(&shop).await?, lease };
-    // What it saw last, and whatever it may see later.
+    // Tries the revision that the writer saw last and the current one.
     for round in 0..2u64 {
         for expected in [Revision(1), ours.head(&shop).await?] {
             let late = [
@@ -37,7 +37,7 @@ pub(super) async fn nothing_more(place: &StorePlace) -> Result<(), Failed> {
         );
         ours.release(&first.lease).await?;
         if round == 0 {
-            // What was in flight is there for the one who has taken over.
+            // The new holder finds the calls that were in flight.
             let open = theirs.load(&shop).await?.open;
             check!(open.len() == 2, "{} calls are open instead of 2", open.len());
             second.commit(vec![began("op-2"), outcome(1, "a", record(Value::Int(2)))]).await?;
@@ -48,7 +48,7 @@ pub(super) async fn nothing_more(place: &StorePlace) -> Result<(), Failed> {
     check_eq!(found.open.len(), 1, "open calls");
     let log = ours.log(&shop, None, 99).await?;
     check_eq!(log.len(), 5, "entries");
-    // Nor after the other has gone: a lease does not come back.
+    // The old lease stays invalid after the new holder has released its own.
     second.commit(vec![outcome(2, "b", None)]).await?;
     second.release().await?;
     check_err!(
@@ -59,7 +59,7 @@ pub(super) async fn nothing_more(place: &StorePlace) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A lease of before counts for nothing in a place that was opened again, and neither does one under the same name.
+/// A lease is refused after the place was opened again and leased again, even under the same name.
 pub(super) async fn epochs(place: &StorePlace) -> Result<(), Failed> {
     let shop = instance("shop");
     let mut epochs = Vec::new();
@@ -71,7 +71,7 @@ pub(super) async fn epochs(place: &StorePlace) -> Result<(), Failed> {
             let late = store.commit(old, Revision(0), vec![began("late")]).await;
             check_err!(late, StoreError::Busy { .. }, "a commit under an older lease of the same name");
         }
-        // One is ended, one given back, the others run out.
+        // One lease is ended, one is released, the others expire.
         match at {
             1 => drop(store.unlock(&shop).await?),
             2 => store.release(&lease).await?,

@@ -1,11 +1,11 @@
-//! The journal is the truth: folding it gives what every other way to ask the store gives.
+//! The fold of a journal gives the same results as every other query of the store.
 
 use super::harness::{Failed, StorePlace};
 use super::samples::sealer;
 use crate::seal::Sealer;
 use crate::{Fold, InstanceInfo, Since, Snapshot, Store, StoreError};
 
-/// For each instance that a case has left, under each key that a case may have left it with.
+/// Checks each instance that a case has left, under each key that a case may have used last.
 pub(super) async fn journals_lead_to_snapshots(place: &StorePlace) -> Result<(), Failed> {
     for sealer in [sealer(), Sealer::with_key([9; 32]), Sealer::none()] {
         let store = place.open(sealer);
@@ -74,7 +74,7 @@ async fn managed(store: &dyn Store, name: &crate::InstanceName) -> Result<Vec<cr
     Ok(all)
 }
 
-/// What a glance shows that does not depend on the key.
+/// The text of the info, without `verified`, which depends on the key.
 fn glance(info: &InstanceInfo) -> String {
     format!("{:?}", InstanceInfo { verified: true, ..info.clone() })
 }

@@ -1,4 +1,4 @@
-//! What the cases share: a place with a clock, a writer, and how a case fails.
+//! Shared parts of the cases: a place with a clock, a writer, and the error of a case.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::lease::Lease;
 use crate::seal::Sealer;
 use crate::store::Store;
 
-/// How a store is opened on a place, as another process would, on a machine of the caller's.
+/// A function that opens a store on a place as another process would, on the given host.
 pub type StoreOpener = Box<dyn Fn(Sealer, Arc<TestHost>) -> Box<dyn Store>>;
 
-/// A place that is empty at first, and the machine that stores on it run on.
+/// A place that is empty at first, and the host of the stores that are opened on it.
 pub(super) struct StorePlace {
     open: StoreOpener,
     host: Arc<TestHost>,
@@ -29,14 +29,14 @@ impl StorePlace {
         (self.open)(sealer, self.host.clone())
     }
 
-    /// The store, once the clock stands at this second.
+    /// Sets the clock to this second and returns the store.
     pub(super) fn at<'s, S>(&self, now: i64, store: &'s S) -> &'s S {
         self.host.set(now);
         store
     }
 }
 
-/// Why a case failed.
+/// The failure of a case, as a message.
 pub(super) struct Failed(pub(super) String);
 
 impl From<StoreError> for Failed {
@@ -79,7 +79,7 @@ pub(super) fn instance(name: &str) -> InstanceName {
     InstanceName::from_free_text(name)
 }
 
-/// A writer with a lease, who remembers the revision.
+/// A writer: a store, a lease on it, and the revision after the last commit.
 pub(super) struct Hand<'s> {
     pub(super) store: &'s dyn Store,
     pub(super) lease: Lease,

@@ -7,12 +7,12 @@ use blueprint::Name;
 
 use crate::{Host, Liveness, Process};
 
-/// The machine.
+/// A host whose clock is set by its user.
 #[derive(Debug)]
 pub struct TestHost(AtomicI64);
 
 impl TestHost {
-    /// One whose clock stands at this second since 1970.
+    /// Returns a host whose clock shows this second since 1970.
     pub fn at(now: i64) -> TestHost {
         TestHost(AtomicI64::new(now))
     }

@@ -1,4 +1,4 @@
-//! Operations that are removed from a journal, and what must stay.
+//! Pruning: operations are removed from a journal, and the current state stays the same.
 
 use blueprint::Value;
 
@@ -15,7 +15,7 @@ fn addresses(snapshot: &Snapshot) -> Vec<String> {
     snapshot.records.keys().map(ToString::to_string).collect()
 }
 
-/// Five operations: records of the first are changed, removed and made again by later ones; one holds a secret.
+/// Commits five operations: later ones change, remove and recreate records of the first; one record holds a secret.
 async fn five<'s>(store: &'s dyn Store) -> Result<Hand<'s>, Failed> {
     let mut hand = Hand::take(store, "shop").await?;
     let made = |at: &str, value: i64| outcome(1, at, record(Value::Int(value)));
@@ -34,7 +34,7 @@ async fn five<'s>(store: &'s dyn Store) -> Result<Hand<'s>, Failed> {
     Ok(hand)
 }
 
-/// What is known now stays; what was removed is not there any more; the instance goes on.
+/// Pruning keeps the current state and removes the operations. Later operations still work.
 pub(super) async fn what_is_known_stays(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
@@ -86,7 +86,7 @@ pub(super) async fn what_is_known_stays(place: &StorePlace) -> Result<(), Failed
     Ok(())
 }
 
-/// Only the holder of the lease prunes, and calls that were cut off stay known.
+/// Only the holder of the lease can prune, and open calls survive pruning.
 pub(super) async fn leases_and_open_calls(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
@@ -117,7 +117,7 @@ pub(super) async fn leases_and_open_calls(place: &StorePlace) -> Result<(), Fail
     Ok(())
 }
 
-/// A journal with a gap is written as a text and put back elsewhere.
+/// A pruned journal is exported as a text and restored on another place.
 pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");

@@ -1,4 +1,4 @@
-//! A journal that was read in one place and is put back in another.
+//! A journal that is exported from one place and restored on another.
 
 use blueprint::Value;
 
@@ -16,7 +16,7 @@ pub(super) async fn exported(store: &dyn Store, name: &str) -> Result<(Exported,
     Ok((exported, snapshot, text))
 }
 
-/// With secrets, a history, a cut-off call, and the same text afterwards.
+/// Restores a journal with secrets, a history and a cut-off call. Its next export is the same text.
 pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let mut hand = Hand::take(&*store, "shop").await?;
@@ -36,7 +36,7 @@ pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> R
     check!(!text.contains("s3cret"), "a secret lies open in the text");
     check!(Exported::read(&text, &Sealer::none()).is_err(), "the text reads without a key");
 
-    // What is known here under the same ids is not known twice.
+    // A store refuses operations whose ids it already has.
     let operations = whole.operations();
     check_eq!(operations.len(), 3, "operations");
     let twice = store.restore(&instance("copy"), whole.revision, None, operations.clone()).await;
@@ -50,13 +50,13 @@ pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> R
     check_eq!(after.open, before.open, "calls that were cut off");
     let (here, there) = (store.history(&instance("shop"), 9).await?, elsewhere.history(&instance("shop"), 9).await?);
     check_eq!(format!("{there:?}"), format!("{here:?}"), "the history");
-    // Sealed for the place where it lies now.
+    // The secrets are sealed again on the new place: another key cannot open them.
     let other = other_place.open(Sealer::with_key([9; 32])).load(&instance("shop")).await;
     check_err!(other, StoreError::WrongKey, "loading with another key");
     Ok(())
 }
 
-/// Nothing is there afterwards that could not be put back in whole, and nothing is overwritten.
+/// A refused restore stores nothing, and a restore never overwrites an instance.
 pub(super) async fn refused(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
@@ -73,7 +73,7 @@ pub(super) async fn refused(place: &StorePlace) -> Result<(), Failed> {
     check_eq!((found.revision, &*found.uid, found.records.len()), (Revision(7), "op-1", 1), "what was put back");
     let again = store.restore(&shop, Revision(7), None, vec![fine("op-3")]).await;
     check_err!(again, StoreError::Moved { .. }, "putting back where something is");
-    // And it is gone on from.
+    // The instance continues after the restored operations.
     let mut hand = Hand::take(&*store, "shop").await?;
     check_err!(hand.refused(fine("op-1")).await, StoreError::Refused { .. }, "an operation of before");
     hand.commit(fine("op-3")).await?;

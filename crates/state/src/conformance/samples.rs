@@ -1,4 +1,4 @@
-//! Entries and records for the cases: small ones, and one of everything.
+//! Sample entries and records for the cases: minimal ones, and some with every field set.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ pub fn sealer() -> Sealer {
     Sealer::with_key([5; 32])
 }
 
-/// An address; the text is known to be one.
+/// Parses an address that is known to be valid.
 pub fn address(text: &str) -> Address {
     text.parse().unwrap_or_else(|_| Address::root(text))
 }
 
-/// What the operations of the samples want.
+/// The `desired` value of the sample operations.
 pub(super) fn desired() -> Value {
     let document = "version: 2023-04-20\n".to_owned() + &"# A long document.\n".repeat(40);
     Value::map([
@@ -32,7 +32,7 @@ pub(super) fn desired() -> Value {
     ])
 }
 
-/// An update begins.
+/// The first entry of an update.
 pub fn began(id: &str) -> Entry {
     began_as(id, OperationKind::Update, "shop.blueprint.yaml")
 }
@@ -51,7 +51,7 @@ pub(super) fn began_as(id: &str, kind: OperationKind, document: &str) -> Entry {
     Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) }
 }
 
-/// A create is about to be called, with a token named after the step.
+/// The intent of a create, with a token named after the step.
 pub fn intent(step: u32, at: &str) -> Entry {
     let intent = Intent {
         address: address(at),
@@ -72,7 +72,7 @@ pub fn intent(step: u32, at: &str) -> Entry {
     Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }
 }
 
-/// A delete of the object with this id is about to be called.
+/// The intent of a delete of the object with this id.
 pub fn delete(step: u32, at: &str, id: &str) -> Entry {
     let mut entry = intent(step, at);
     if let EntryKind::Intent(intent) = &mut entry.kind {
@@ -82,19 +82,19 @@ pub fn delete(step: u32, at: &str, id: &str) -> Entry {
     entry
 }
 
-/// What is true of an address now.
+/// The outcome that sets the record of an address, or removes it.
 pub fn outcome(step: u32, at: &str, record: impl Into<Option<Record>>) -> Entry {
     let record = record.into().map(Arc::new);
     Entry { step, kind: EntryKind::Outcome(Arc::new(Outcome { address: address(at), record, error: None })) }
 }
 
-/// A step failed and left nothing.
+/// The outcome of a step that failed and left no record.
 pub fn failed(step: u32, at: &str, why: &str) -> Entry {
     let outcome = Outcome { address: address(at), record: None, error: Some(why.into()) };
     Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }
 }
 
-/// The end of an operation; with exports only if it went well.
+/// The last entry of an operation, with exports only if the operation succeeded.
 pub fn finished(generation: u64, outcome: OperationOutcome) -> Entry {
     let exports = [(Name::from("url"), Value::Int(generation.cast_signed()))].into_iter().collect();
     let exports = Some(exports).filter(|_| outcome == OperationOutcome::Ready);
@@ -121,7 +121,7 @@ fn end(generation: u64, outcome: OperationOutcome, exports: Option<IndexMap<Name
     Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }
 }
 
-/// A record with these inputs and little else.
+/// A record with these inputs and few other fields set.
 pub fn record(inputs: Value) -> Record {
     Record {
         type_name: "test/data".into(),
@@ -146,7 +146,7 @@ pub fn record(inputs: Value) -> Record {
     }
 }
 
-/// One of every kind of value that can be stored.
+/// A map with a value of every kind that can be stored.
 fn every_value() -> Value {
     Value::map([
         ("null", Value::Null),
@@ -175,7 +175,7 @@ fn every_value() -> Value {
     ])
 }
 
-/// A record of which every field is set.
+/// A record with every field set, except `provider`.
 pub fn full_record() -> Record {
     Record {
         type_name: "test/everything".into(),
@@ -206,7 +206,7 @@ pub fn full_record() -> Record {
     }
 }
 
-/// An operation with every kind of entry and every field set, and the snapshot that it leads to (its revision apart).
+/// An operation with every kind of entry and every field set, and the snapshot after it (except for its revision).
 pub fn full_operation() -> (Vec<Entry>, Snapshot) {
     let operation = Operation {
         id: "operation-1".into(),
