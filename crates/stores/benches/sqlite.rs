@@ -1,4 +1,4 @@
-//! What a deploy of 10,000 resources costs the SQLite store: commits in batches, and loading what they left.
+//! The cost of a deploy of 10,000 resources in the SQLite store: commits in batches, and a load of the result.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use stores::sqlite::{Mode, SqliteStore};
 
 const RESOURCES: u32 = 10_000;
 
-/// Calls and outcomes in turn, as a run of `batch` resources at a time commits them.
+/// Intents and outcomes in turn, as a run that commits `batch` resources at a time writes them.
 fn batches(batch: u32) -> Vec<Vec<Entry>> {
     let outcome = |step: u32| {
         let mut record = record(Value::map([("input", Value::from(format!("value of resource {step}")))]));

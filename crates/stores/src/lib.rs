@@ -1,4 +1,4 @@
-//! One folder per place where state can live. Each stands under the conformance suite of `state`.
+//! Stores, one folder each. Every store passes the conformance suite of `state`.
 
 mod machine;
 pub mod memory;

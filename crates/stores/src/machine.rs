@@ -15,13 +15,13 @@ pub(crate) struct ThisMachine {
 }
 
 impl ThisMachine {
-    /// The machine, seen from this process.
+    /// Returns the machine and the current process.
     pub(crate) fn here() -> ThisMachine {
         let process = system::process();
         ThisMachine { boot: process.as_ref().map_or_else(Name::default, |process| process.boot.clone()), process }
     }
 
-    /// Its clock alone, for leases that do not outlive the process.
+    /// Returns the machine's clock only, for leases that do not outlive the process.
     pub(crate) fn clock() -> ThisMachine {
         ThisMachine { boot: Name::default(), process: None }
     }
@@ -91,7 +91,7 @@ mod system {
 
     pub(super) fn liveness(pid: u32, started: u64) -> Liveness {
         match status(pid) {
-            // One that has ended and is not yet waited for has a row, too.
+            // A zombie process that was not waited for yet also has a row.
             Ok(Some(('Z' | 'X', _))) => Liveness::Dead,
             Ok(Some((_, since))) if since == started => Liveness::Alive,
             Ok(Some(_)) => Liveness::Dead,
@@ -101,16 +101,16 @@ mod system {
         }
     }
 
-    /// Whether there is no process of that number: `/proc` may hide those of others.
+    /// Whether there is no process of that number. `/proc` may hide processes of other users.
     fn is_gone(pid: u32) -> bool {
         let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
         pid.is_none_or(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
     }
 
-    /// The state of a process and when it was started, in ticks since the boot.
+    /// The state of a process and its start time, in ticks since the boot.
     fn status(pid: u32) -> std::io::Result<Option<(char, u64)>> {
         let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        // The name, in parentheses, may hold anything.
+        // The name, in parentheses, may contain any character.
         let after = text.rsplit_once(')').map_or("", |(_, after)| after);
         let mut fields = after.split_ascii_whitespace();
         let state = fields.next().and_then(|state| state.chars().next());

@@ -1,4 +1,4 @@
-//! Every store under the conformance suite of its contract.
+//! Every store passes the conformance suite of its contract.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! Files of older versions: read as they are, kept as they were when they are rewritten; files of newer ones are
-//! refused.
+//! Files of older versions are read without a change, and keep their content when they are rewritten. Files of newer
+//! versions are refused.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,7 @@ fn shop() -> InstanceName {
     InstanceName::from_free_text("shop")
 }
 
-/// A file as a version of before has left it.
+/// Creates a file in the form that an earlier version has left.
 fn sample(folder: &Path, name: &str) -> PathBuf {
     let path = folder.join("state.db");
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name);
@@ -42,7 +42,7 @@ fn number(path: &Path, sql: &str) -> i64 {
     Connection::open(path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// What is remembered in a file, as text.
+/// The content of a file, as text.
 fn held(path: &Path) -> String {
     let store = SqliteStore::open(path, sealer(), Mode::ReadOnly);
     format!("{:?}{:?}", block_on(store.load(&shop())).unwrap(), block_on(store.log(&shop(), None, 99)).unwrap())
@@ -75,7 +75,7 @@ fn a_copy_is_kept_of_a_file_that_is_rewritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = sample(folder.path(), "format-1.sql");
     let before = held(&path);
-    // Copies of another time stay as they are.
+    // Copies that existed before stay as they are.
     fs::write(folder.path().join("state.db.format-1"), "of another time").unwrap();
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     assert!(store.notices().is_empty());
@@ -91,7 +91,7 @@ fn a_copy_is_kept_of_a_file_that_is_rewritten() {
     assert_eq!((number(&path, "PRAGMA user_version"), number(&copy, "PRAGMA user_version")), (4, 1));
     assert_eq!(held(&copy), before);
     assert_eq!(held(&path), before);
-    // Who comes next rewrites nothing.
+    // The next writer does not rewrite the file.
     lease(&SqliteStore::open(&path, sealer(), Mode::ReadWrite)).unwrap_err();
     assert_eq!(names(folder.path()).len(), 3);
 }
@@ -102,7 +102,7 @@ fn a_file_that_cannot_be_copied_is_not_rewritten() {
     let path = sample(folder.path(), "format-1.sql");
     Connection::open(&path).unwrap().pragma_update(None, "journal_mode", "WAL").unwrap();
     let before = held(&path);
-    // So long a name that there is none for a copy.
+    // The name is so long that the name of a copy would be too long.
     let long = folder.path().join("s".repeat(250));
     fs::rename(&path, &long).unwrap();
     let refused = lease(&SqliteStore::open(&long, sealer(), Mode::ReadWrite)).unwrap_err();
@@ -111,7 +111,7 @@ fn a_file_that_cannot_be_copied_is_not_rewritten() {
     assert_eq!((number(&long, "PRAGMA user_version"), held(&long)), (1, before));
 }
 
-/// What changes a file of this format, and what then refuses.
+/// Executes `sql` on a file of the current format and checks that the store then reports damage.
 fn refused_after(sql: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = sample(folder.path(), "format-2.sql");
@@ -148,7 +148,7 @@ fn refused_after(sql: &str) {
     }
 }
 
-/// One row that is not what was written, or not where it was written.
+/// The store detects a single row that was changed or moved.
 #[test]
 fn changed_moved_added_or_removed_row_is_refused() {
     const LAST: &str = "(SELECT max(id) FROM entries)";
@@ -221,7 +221,7 @@ fn rows_are_authenticated_since_the_first_commit_with_a_key() {
     assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 2);
     drop(store);
 
-    // Without the key it can be looked at, and nothing more.
+    // Without the key, the state can be listed, but not loaded or written.
     let none = SqliteStore::open(&path, Sealer::none(), Mode::ReadWrite);
     assert!(!block_on(none.info(&shop())).unwrap().unwrap().verified);
     assert!(!block_on(none.instances()).unwrap()[0].verified);
@@ -233,7 +233,7 @@ fn rows_are_authenticated_since_the_first_commit_with_a_key() {
     assert!(matches!(block_on(none.verify()), Err(StoreError::KeyMissing)));
 }
 
-/// Another process has made a newer format of it, in the middle of everything.
+/// Another process converts the file to a newer format while the store is open.
 #[test]
 fn a_newer_format_is_refused_by_a_store_that_is_open() {
     let folder = tempfile::tempdir().unwrap();
@@ -251,7 +251,7 @@ fn a_newer_format_is_refused_by_a_store_that_is_open() {
     newer(block_on(store.instances()).unwrap_err());
 }
 
-/// Format 2 had intents of creates of which not everything was known yet; they are read, and settled, for ever.
+/// Format 2 had intents of creates with unknown inputs. They can still be read and settled.
 #[test]
 fn intents_with_unknown_inputs_are_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Who gets a lease: by the clock of the machine, and by whether the process that holds it runs.
+//! A lease is granted according to the clock of the machine and the liveness of the holding process.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ use stores::sqlite::{Mode, SqliteStore};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A machine as a test wants it: its boot, its clock, and what it tells of every process.
+/// A machine that a test sets up: its boot, its clock, and the liveness of every process.
 #[derive(Clone)]
 struct Machine {
     boot: &'static str,
@@ -31,7 +31,7 @@ impl Host for Machine {
         Duration::from_secs(self.seconds)
     }
 
-    /// Wall-clock time goes wherever it likes.
+    /// Wall-clock time may jump: here it goes backwards.
     fn wall(&self) -> i64 {
         1_000_000 - 50_000 * self.seconds.cast_signed()
     }
@@ -80,7 +80,7 @@ fn only_a_process_that_may_have_ended_loses_a_lease() {
     }
 }
 
-/// Times of another boot mean nothing here: a lease of there runs out a minute after it was first met.
+/// Times of another boot cannot be compared: a lease from another boot expires a minute after it was first seen.
 #[test]
 fn a_lease_of_another_boot_expires_after_it_was_first_seen() {
     let folder = tempfile::tempdir().unwrap();
@@ -92,7 +92,7 @@ fn a_lease_of_another_boot_expires_after_it_was_first_seen() {
     lease(&store(folder.path(), "here", 100_060, Liveness::Unknown)).unwrap();
 }
 
-/// What a commit or a sign of life has shown counts for a second.
+/// The result of a commit or a renewal counts for a second.
 #[test]
 fn an_ended_lease_is_noticed_after_a_second() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What only a file can suffer, and what a file promises beside the contract.
+//! Failures that only a file can have, and properties of the file beyond the contract.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -77,7 +77,7 @@ fn a_reader_finds_a_file_that_was_made_later() {
     assert_eq!(block_on(reader.head(&shop())).unwrap(), Revision(1));
 }
 
-/// Other instances are asked what they manage whenever a plan makes something.
+/// Every plan that creates something queries the resources of other instances.
 #[test]
 fn managed_resources_are_read_without_documents_and_history() {
     let folder = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn managed_resources_are_read_without_documents_and_history() {
     assert!(matches!(managed(), Err(StoreError::Damaged { .. })));
 }
 
-/// What both kinds of store say about a file.
+/// The errors of a read-only and a writing store for a file.
 fn refusals(path: &Path) -> [String; 2] {
     [Mode::ReadOnly, Mode::ReadWrite].map(|mode| {
         let store = SqliteStore::open(path, sealer(), mode);
@@ -193,7 +193,7 @@ fn no_secret_is_readable_in_the_file() {
     let rest = entries.split_off(1);
     block_on(store.commit(&held, Revision(0), entries)).unwrap();
     block_on(store.commit(&held, Revision(1), rest)).unwrap();
-    // With the journal beside it, as it is while it is open, and as it is left.
+    // Checks the journal beside the file while it is open, and the file after it was closed.
     let lies_open = |name: &str| {
         let bytes = fs::read(folder.path().join(name)).unwrap();
         let has = |text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
@@ -263,8 +263,7 @@ fn a_small_change_of_a_large_instance_writes_little() {
 
 #[test]
 fn a_store_that_is_not_dropped_leaves_a_whole_file() {
-    // What a killed process leaves: the file and its journal as they are at that moment, copied while the store is
-    // open.
+    // Simulates a killed process: the file and its journal are copied while the store is open.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
@@ -331,7 +330,7 @@ fn a_wal_without_its_file_is_not_applied_to_a_new_file() {
     assert_eq!(whole, "ok");
 }
 
-/// Earlier versions kept the blocks of a log under this name.
+/// Earlier versions kept preallocated blocks for the log under this name.
 #[test]
 fn the_spare_log_of_an_earlier_version_is_removed_by_the_next_writer() {
     let folder = tempfile::tempdir().unwrap();
@@ -366,7 +365,7 @@ fn only_the_owner_reads_the_state() {
     block_on(store.commit(&held, Revision(0), vec![began("op-1")])).unwrap();
     assert_eq!(modes(), private());
     drop(store);
-    // What an earlier version has left for others to read is theirs no more.
+    // A file that an earlier version made readable for others becomes private.
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     block_on(store.unlock(&shop())).unwrap();
@@ -398,7 +397,7 @@ fn several_processes_create_the_file_at_once() {
     }
 }
 
-/// Format 1, written on 2026-11-21 and kept: it must be readable for ever.
+/// A file of format 1, written on 2026-11-21: it must stay readable.
 #[test]
 fn the_first_format_is_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -407,7 +406,7 @@ fn the_first_format_is_read() {
     Connection::open(&path).unwrap().execute_batch(&fs::read_to_string(sample).unwrap()).unwrap();
     let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
     let (mut entries, mut wanted) = full_operation();
-    // Records told nothing of transforms, durations and attempts then, and states nothing of children.
+    // Records of that time had no transforms, durations and attempts, and states had no children.
     let forget = |record: &mut Arc<Record>| {
         let record = Arc::make_mut(record);
         (record.origin.made_from, record.duration_ms, record.attempt) = ("".into(), 0, None);
@@ -442,7 +441,7 @@ fn the_first_format_is_read() {
     assert!(log.iter().map(|line| &line.entry).eq(&entries));
     let strangers = SqliteStore::open(&path, Sealer::with_key([1; 32]), Mode::ReadOnly);
     assert!(matches!(block_on(strangers.load(&shop())), Err(StoreError::WrongKey)));
-    // And it can be written on.
+    // The file can be written as well.
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     let held = lease(&store).unwrap();
     block_on(store.commit(&held, Revision(1), vec![began("op-2"), outcome(1, "plain", None)])).unwrap();
@@ -453,7 +452,7 @@ fn the_first_format_is_read() {
     assert_eq!(number("SELECT count(*) FROM resources WHERE address = 'core/everything'"), 1);
 }
 
-/// Who reads goes on while another process rewrites the file.
+/// A reader continues while another process rewrites the file.
 #[test]
 fn a_reader_outlives_the_rewriting_of_an_older_format() {
     let folder = tempfile::tempdir().unwrap();

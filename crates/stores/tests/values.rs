@@ -1,4 +1,4 @@
-//! Whatever value is stored comes back as it was, from every store.
+//! Every value that is stored is read back unchanged, from every store.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -40,7 +40,7 @@ fn value() -> impl Strategy<Value = Value> {
 fn comes_back(open: &dyn Fn() -> Box<dyn Store>, values: &[Value]) -> Result<(), TestCaseError> {
     let shop = InstanceName::from_free_text("shop");
     let records = values.iter().enumerate().map(|(at, value)| {
-        // Within a map: a record's own fields leave out null, secret or not.
+        // Within a list: a record's own fields leave out null, secret or not.
         outcome(1, &format!("r[{at}]"), record(Value::list([value.clone()])))
     });
     {

@@ -13,10 +13,10 @@ use state::conformance::{began, finished, intent, outcome, record, sealer};
 use state::{Entry, InstanceName, Lease, OperationOutcome, Revision, Snapshot, Store, StoreError};
 use stores::sqlite::{Mode, SqliteStore};
 
-/// How many resources there are, about.
+/// The approximate number of resources.
 const MANY: i64 = 200;
 
-/// Where damage is drawn from.
+/// The seed of the damage.
 const SEED: u64 = 20_230_420;
 
 /// A sequence of numbers without a pattern (SplitMix64).
@@ -35,13 +35,13 @@ fn shop() -> InstanceName {
     InstanceName::from_free_text("shop")
 }
 
-/// Takes the lease, also from another holder.
+/// Takes the lease, even from another holder.
 fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
     block_on(store.unlock(&shop()))?;
     block_on(store.lease(&shop(), "ann@host (1)", Duration::from_secs(60)))
 }
 
-/// What can be told of an instance, all of which belongs to one revision.
+/// The content of an instance at one revision.
 #[derive(Clone, Debug, PartialEq)]
 struct Whole {
     records: IndexMap<Address, Value>,
@@ -61,7 +61,7 @@ fn whole(store: &SqliteStore) -> Result<(Revision, Whole), StoreError> {
     Ok((revision, Whole { records, open: open.len(), generation: generation.0, log }))
 }
 
-/// A file in use, with what it held at each revision.
+/// A file in use, with its content at each revision.
 struct Life {
     store: SqliteStore,
     lease: Lease,
@@ -83,7 +83,7 @@ impl Life {
         self.at.push(whole(&self.store).unwrap().1);
     }
 
-    /// An operation of a few commits: resources change, come and go, one of them large.
+    /// Runs an operation of several commits: resources change, appear and disappear; one of them is large.
     fn operate(&mut self, commits: i64) {
         self.operations += 1;
         let number = self.operations as i64 * 100;
@@ -93,7 +93,7 @@ impl Life {
         self.commit(ends.into_iter().chain(all.filter(|_| self.operations == 1)).collect());
         for at in number..number + commits {
             let large = Value::from("x".repeat(at as usize % 7 * 1500));
-            // Of many resources each commit changes a few: it writes some pages and leaves others.
+            // Each commit changes a few of many resources: it writes some pages and leaves others.
             let first = (at * 37) % MANY;
             let many = (first..first + 5).map(|resource| outcome(4, &format!("r[{resource}]"), record(Value::Int(at))));
             let mut entries = vec![outcome(3, "a", record(Value::Int(at))), outcome(3, "large", record(large))];
@@ -116,7 +116,7 @@ impl Life {
     }
 }
 
-/// What was found after the damage: of which revision, or an error in words.
+/// Returns the revision that is found after the damage, or the error as text.
 fn look(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
     let refused = |error: StoreError| match error {
         StoreError::Foreign { what } | StoreError::Damaged { what } => what,
@@ -124,7 +124,7 @@ fn look(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
     };
     let (revision, found) = whole(&SqliteStore::open(path, sealer(), Mode::ReadOnly)).map_err(refused)?;
     assert_eq!(found, at[revision.0 as usize], "{what}: torn at revision {}", revision.0);
-    // And it can be gone on from there.
+    // The instance accepts a commit at that revision.
     let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
     let lease = lease(&store).map_err(refused)?;
     let entries = vec![began(what), outcome(1, "after", record(Value::Int(1)))];
@@ -135,7 +135,7 @@ fn look(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
     Ok(revision.0)
 }
 
-/// A folder in memory where there is one: a disk that syncs makes no difference to what is damaged here.
+/// A folder in memory if there is one: a disk that syncs makes no difference to the damage here.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
@@ -144,8 +144,8 @@ fn wal(path: &Path) -> std::path::PathBuf {
     path.with_file_name("state.db-wal")
 }
 
-/// Damages copies of the file and its journal as they are now, as a killed process leaves them. How often it was
-/// refused, and at how many different revisions it opened.
+/// Damages copies of the present file and its journal, as a killed process leaves them. Returns how many were refused,
+/// and at how many different revisions the others opened.
 fn damage(path: &Path, at: &[Whole], draw: &mut Draw, word: &str) -> (usize, usize) {
     let (database, journal) = (fs::read(path).unwrap(), fs::read(wal(path)).unwrap());
     let mut refused = 0;
@@ -194,7 +194,7 @@ fn a_wal_cut_short_gives_an_earlier_whole_revision() {
     life.operate(12);
     let (refused, revisions) = damage(&path, &life.at, &mut draw, "a file opened again");
     assert!(refused == 0 && revisions > 10, "{refused} refused, {revisions} revisions");
-    // What the file has taken in of its journal is not taken back by cutting that short.
+    // A journal that is cut short does not undo pages that a checkpoint has written to the file.
     let into_the_file = |how: &str| {
         let other = Connection::open(&path).unwrap();
         other.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(())).unwrap();
@@ -210,7 +210,7 @@ fn a_wal_cut_short_gives_an_earlier_whole_revision() {
     assert!(revisions > 5, "{refused} refused, {revisions} revisions");
 }
 
-/// Pruning is one transaction: it is done or not, and what is known is the same.
+/// Pruning is one transaction: it is done or not, and the current state is the same.
 #[test]
 fn a_wal_cut_short_while_pruning_loses_nothing() {
     let folder = folder();

@@ -1,8 +1,8 @@
-//! State in the process alone: for tests, simulations and `memory:`.
+//! State in the memory of the process only: for tests, simulations and `memory:`.
 //!
-//! The strictest of the stores: what it takes, the others take. The clock of its [`Host`] decides whether a lease has
-//! expired; processes are not distinguished. Secrets never leave the process, so they are not sealed, but storing one
-//! needs a key all the same, and reading it back needs the same key.
+//! The strictest of the stores: the others accept everything that it accepts. The clock of its [`Host`] decides whether
+//! a lease has expired; processes are not distinguished. Secrets never leave the process, so they are not sealed, but
+//! storing a secret still needs a key, and reading it back needs the same key.
 //!
 //! Not here: the rules of a journal and its fold (`state::Fold`).
 
@@ -17,7 +17,7 @@ use state::{
     LogEntry, Pruned, Revision, Since, Store, StoreError, Tail,
 };
 
-/// What a memory store holds. Stores opened on clones of it share it, as processes share a file.
+/// The content of a memory store. Stores that are opened on clones of it share it, as processes share a file.
 #[derive(Clone, Default)]
 pub struct MemoryState(Arc<Mutex<StoredInstances>>);
 
@@ -46,18 +46,18 @@ struct StoredInstances {
 #[derive(Default)]
 struct Instance {
     revision: Revision,
-    /// What is known before the first of the entries.
+    /// The state before the first of the entries.
     base: Checkpoint,
     entries: Vec<LogEntry>,
-    /// The fold of all of them.
+    /// The fold of all entries.
     fold: Fold,
-    /// The key under which what is secret in here was stored.
+    /// The key with which secrets of the instance were stored.
     sealed_with: Option<KeyId>,
 }
 
 impl MemoryState {
     fn lock(&self) -> MutexGuard<'_, StoredInstances> {
-        // No change panics half-way, so what a poisoned lock guards is whole.
+        // No change panics half-way, so the data behind a poisoned lock is consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -117,7 +117,7 @@ impl Instance {
         self.entries.push(LogEntry { sequence, operation, entry });
     }
 
-    /// Removes the entries before this one; returns how many.
+    /// Removes the entries before this one; returns their number.
     fn prune(&mut self, first: u64) -> u64 {
         let split = self.entries.partition_point(|line| line.sequence < first);
         let mut fold = Fold::of(std::mem::take(&mut self.base));
@@ -143,23 +143,23 @@ impl Instance {
 }
 
 impl MemoryStore {
-    /// A store of its own, empty.
+    /// Returns an empty store with a state of its own.
     pub fn new(sealer: Sealer) -> MemoryStore {
         MemoryStore::open(&MemoryState::default(), sealer)
     }
 
-    /// A store on what another store has, or had, in its memory.
+    /// Returns a store on the state of another store.
     pub fn open(state: &MemoryState, sealer: Sealer) -> MemoryStore {
         MemoryStore { state: state.clone(), sealer, host: Arc::new(crate::machine::ThisMachine::clock()) }
     }
 
-    /// The same store with the clock of another machine, for tests.
+    /// Returns the store with the clock of another machine, for tests.
     #[must_use]
     pub fn on(self, host: Arc<dyn Host>) -> MemoryStore {
         MemoryStore { host, ..self }
     }
 
-    /// What it holds, for another store to be opened on.
+    /// The state, on which another store can be opened.
     pub fn state(&self) -> &MemoryState {
         &self.state
     }
@@ -275,7 +275,7 @@ impl MemoryStore {
             let instance = Instance { base, fold, sealed_with, ..Instance::default() };
             world.instances.insert(name.clone(), instance);
         }
-        // Each operation belongs to a lease of its own, of an epoch that no lease is given.
+        // Each operation belongs to its own lease, whose epoch no real lease has.
         for (number, entries) in (0..).zip(operations) {
             let epoch = u64::MAX - number;
             if let Err(error) = world.append(name, epoch, entries, self.sealer.key_id()) {

@@ -1,4 +1,4 @@
-//! Bodies of entries: written, sealed where needed, and read back.
+//! Bodies of entries: written, sealed if they contain secrets, and read back.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use serde_json::Value as Json;
 use state::seal::{SealError, SealPlace, Sealer};
 use state::{EntryKind, Operation, StoreError};
 
-/// About how many bytes an entry has that holds no document.
+/// The approximate size in bytes of an entry without documents.
 pub(super) const USUAL: usize = 512;
 
-/// A text of as many bytes is stored on its own, once.
+/// The length in bytes from which a text is stored on its own, once.
 pub(super) const LONG: usize = 256;
 
 /// An entry's columns.
@@ -21,7 +21,7 @@ pub(super) struct EntryBody {
     pub(super) text: String,
 }
 
-/// Writes an entry's body for the place where it will stand.
+/// Writes an entry's body for its place in the journal.
 pub(super) fn write(sealer: &Sealer, place: SealPlace<'_>, entry: &EntryKind) -> Result<EntryBody, SealError> {
     let sealed = entry.has_secret();
     let text = match entry {
@@ -33,7 +33,7 @@ pub(super) fn write(sealer: &Sealer, place: SealPlace<'_>, entry: &EntryKind) ->
     Ok(EntryBody { kind: entry.word(), sealed, text })
 }
 
-/// Whether a text in a value is long enough to be stored on its own.
+/// Whether a value contains a text that is long enough to be stored on its own.
 pub(super) fn has_long_text(value: &Value) -> bool {
     match value.bare() {
         Value::Text(text) => text.len() >= LONG,
@@ -44,7 +44,7 @@ pub(super) fn has_long_text(value: &Value) -> bool {
     }
 }
 
-/// Writes the body of `began`, from which texts were taken.
+/// Writes the body of `began`, without its long texts.
 pub(super) fn write_began(
     sealer: &Sealer,
     place: SealPlace<'_>,
@@ -63,13 +63,13 @@ pub(super) fn read<T: DeserializeOwned>(
     text: &[u8],
 ) -> Result<T, StoreError> {
     sealer.read(place, text, sealed).map_err(|error| match error {
-        // Without the parser's message, which may repeat what it read.
+        // Omits the parser's message, which may repeat content.
         SealError::Form(_) => StoreError::Damaged { what: "an entry of the journal is damaged".into() },
         other => other.into(),
     })
 }
 
-/// Reads a body of the kind that its row names, which is not `began`: that has documents.
+/// Reads a body of the kind that its row names. The kind is not `began`, whose body has documents.
 pub(super) fn read_entry(
     sealer: &Sealer,
     place: SealPlace<'_>,

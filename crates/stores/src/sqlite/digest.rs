@@ -6,31 +6,31 @@
 
 use state::tag::Tagger;
 
-/// A sum over records that does not depend on their order and can be kept up to date: it costs as little as a commit
-/// changes. Its terms are tags, so that without the key no other records with the same sum can be found.
+/// A sum over records that does not depend on their order and is updated at the cost of a commit's changes. Its terms
+/// are tags: without the key, other records with the same sum cannot be found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RecordsDigest(u128);
 
-/// A row of the records: its id, the entry that it is of, and its address.
+/// A row of the records: its id, the id of its entry, and its address.
 pub(super) type RecordRow<'a> = (i64, i64, &'a str);
 
 impl RecordsDigest {
-    /// A record comes, with the entry that it is of.
+    /// Adds a record, with the id of its entry.
     pub(super) fn add(&mut self, tagger: &Tagger, uid: &str, record: RecordRow<'_>) {
         self.0 = self.0.wrapping_add(weight(tagger, uid, record));
     }
 
-    /// A record goes, or is of another entry from now on.
+    /// Removes a record, or its former entry before the new one is added.
     pub(super) fn remove(&mut self, tagger: &Tagger, uid: &str, record: RecordRow<'_>) {
         self.0 = self.0.wrapping_sub(weight(tagger, uid, record));
     }
 
-    /// As it is stored.
+    /// The stored form.
     pub(super) fn bytes(self) -> [u8; 16] {
         self.0.to_le_bytes()
     }
 
-    /// As it was stored.
+    /// Reads the stored form.
     pub(super) fn of_bytes(bytes: [u8; 16]) -> RecordsDigest {
         RecordsDigest(u128::from_le_bytes(bytes))
     }
@@ -40,19 +40,19 @@ fn weight(tagger: &Tagger, uid: &str, (id, entry, address): RecordRow<'_>) -> u1
     u128::from_le_bytes(tagger.row("record").text(uid).number(id).number(entry).text(address).finish())
 }
 
-/// The sum of format 2: of ids and entries alone, without a key.
+/// The sum of format 2: it covers only ids and entries, without a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct OldDigest(pub(super) i64);
 
 impl OldDigest {
-    /// A record comes, with the entry that it is of.
+    /// Adds a record, with the id of its entry.
     pub(super) fn add(&mut self, record: i64, entry: i64) {
         let weight = mix(mix(record.cast_unsigned()).wrapping_add(entry.cast_unsigned())).cast_signed();
         self.0 = self.0.wrapping_add(weight);
     }
 }
 
-/// Numbers that are near each other are not, once mixed (the finish of SplitMix64).
+/// Maps close numbers to distant ones (the finalizer of SplitMix64).
 fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -29,7 +29,7 @@ struct StoredText {
     is_secret: bool,
 }
 
-/// The body of `began` with its long texts taken out, which are stored if they are not there yet.
+/// Writes the body of `began` without its long texts, and stores those texts that are not stored yet.
 pub(super) fn write_operation(
     connection: &Connection,
     path: &std::path::Path,
@@ -53,7 +53,7 @@ pub(super) fn write_operation(
     Ok(body::write_began(sealer, place, operation, &json)?)
 }
 
-/// Why a text could not be stored.
+/// The reason why a text could not be stored.
 enum TextStoreError {
     Sqlite(rusqlite::Error),
     Seal(state::seal::SealError),
@@ -82,7 +82,7 @@ impl From<state::seal::SealError> for TextStoreError {
     }
 }
 
-/// The number of a text, which is stored now if it is new.
+/// Returns the number of a text. A new text is stored now.
 fn number_of(
     connection: &Connection,
     sealer: &Sealer,
@@ -105,7 +105,7 @@ fn number_of(
     Ok(number)
 }
 
-/// The text as it is stored, if it is secret.
+/// The stored form of a text, if it is secret.
 fn sealed_body(
     sealer: &Sealer,
     head: &InstanceRow,
@@ -119,7 +119,7 @@ fn sealed_body(
     sealer.write(SealPlace { uid: &uid, record }, &json!({SECRET: text.text}), true, 0).map(Some)
 }
 
-/// Documents are numbered on their own, so their seals name another place than those of entries.
+/// The uid in the seal places of documents. Documents have numbers of their own, so it differs from that of entries.
 fn uid_of(head: &InstanceRow) -> String {
     format!("{} documents", head.at.uid)
 }
@@ -128,12 +128,12 @@ fn digest_of(tagger: &Tagger, uid: &str, text: &StoredText) -> Tag {
     tagger.row("text").text(uid).number(i64::from(text.is_secret)).text(&text.text).finish()
 }
 
-/// The digest stands for the text.
+/// The tag of a document. It covers the text through the digest.
 fn tag_of(tagger: &Tagger, uid: &str, number: i64, sealed: bool, digest: Tag) -> Tag {
     tagger.row("document").text(uid).number(number).number(i64::from(sealed)).bytes(&digest).finish()
 }
 
-/// Replaces long texts by their index among those that were found.
+/// Replaces long texts by their indexes in `found`.
 fn take_texts(json: &mut Json, is_secret: bool, is_wrapped: bool, found: &mut Vec<StoredText>) {
     match json {
         Json::String(text) if text.len() >= LONG => {
@@ -152,7 +152,7 @@ fn take_texts(json: &mut Json, is_secret: bool, is_wrapped: bool, found: &mut Ve
     }
 }
 
-/// Puts texts back where they were; false if one is not among these.
+/// Puts texts back in their places; returns false if a text is missing.
 fn put_texts(json: &mut Json, is_wrapped: bool, texts: &[String]) -> bool {
     match json {
         Json::Array(items) => items.iter_mut().all(|item| put_texts(item, false, texts)),
@@ -184,7 +184,7 @@ impl StateReader<'_> {
         Ok(documents)
     }
 
-    /// The operation that an entry begins, with its documents.
+    /// The operation that begins with an entry, with its documents.
     pub(super) fn operation_of(&self, head: &InstanceRow, entry: &EntryRow<'_>) -> Result<Operation, StoreError> {
         let mut json: Json = body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?;
         let damaged = || damaged_row(self.path, &format!("entry {} is not an operation", sequence_of(entry.id)));
@@ -197,11 +197,11 @@ impl StateReader<'_> {
                 return Err(damaged());
             }
         }
-        // Without the parser's message, which may repeat what was sealed.
+        // Omits the parser's message, which may repeat a secret.
         serde_json::from_value(json).map_err(|_| damaged())
     }
 
-    /// One text, if it is what was written.
+    /// Reads a text and checks that it is unchanged.
     fn document(&self, head: &InstanceRow, number: i64) -> Result<String, StoreError> {
         self.stored_text(head, number).map(|text| text.text)
     }
@@ -232,7 +232,7 @@ impl StateReader<'_> {
         if is_genuine { Ok(text) } else { Err(wrong("is not what was written")) }
     }
 
-    /// The numbers of the documents of an instance that are stored.
+    /// The numbers of the stored documents of an instance.
     pub(super) fn stored_documents(&self, head: &InstanceRow) -> Result<Vec<i64>, StoreError> {
         if self.format < 4 {
             return Ok(Vec::new());
@@ -245,7 +245,7 @@ impl StateReader<'_> {
         rows.map(|id| Ok(sequence_of(id.map_err(at)?).cast_signed())).collect()
     }
 
-    /// The numbers of the documents that the operations of an instance name.
+    /// The numbers of the documents to which the operations of an instance refer.
     pub(super) fn named_documents(&self, head: &InstanceRow) -> Result<HashSet<i64>, StoreError> {
         let mut named = HashSet::new();
         for operation in self.operations(head, i64::MAX)? {
@@ -257,7 +257,7 @@ impl StateReader<'_> {
         Ok(named)
     }
 
-    /// What is wrong with one document, if anything is.
+    /// Checks one document.
     pub(super) fn check_document(&self, head: &InstanceRow, number: i64) -> Result<(), StoreError> {
         self.stored_text(head, number).map(|_| ())
     }

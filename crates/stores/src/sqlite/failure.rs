@@ -1,43 +1,43 @@
-//! What SQLite and the file system say, in words of ours.
+//! Errors of SQLite and of the file system, as errors of this crate.
 
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 use state::StoreError;
 
-/// Why the file failed.
+/// The reason why the file failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFailure {
-    /// The folder for it cannot be made.
+    /// The folder of the file cannot be created.
     #[error("the folder `{}` cannot be made", .folder.display())]
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// No copy can be made of it before it is rewritten.
+    /// No copy of the file can be made before it is rewritten.
     #[error("the copy `{}` cannot be written", .path.display())]
     Copy {
         /// The copy.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// It cannot be looked at.
+    /// The file cannot be examined.
     #[error("`{}` cannot be read", .path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// It cannot be opened, or not for writing.
+    /// The file cannot be opened, or not for writing.
     #[error("`{}` cannot be opened, or its folder not written to", .path.display())]
     Closed {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: SqliteMessage,
     },
     /// The disk has no room left.
@@ -45,36 +45,36 @@ pub enum FileFailure {
     Full {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: SqliteMessage,
     },
-    /// Another process has been writing to it for too long.
+    /// Another process has been writing to the file for too long.
     #[error("{} keeps writing to `{}`", .by.as_deref().unwrap_or("another process"), .path.display())]
     Locked {
         /// The file.
         path: PathBuf,
-        /// The process, where it is known.
+        /// The process, if it is known.
         by: Option<String>,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: SqliteMessage,
     },
-    /// The disk, or what stands for one, refuses: it is read-only, was taken away, or is broken.
+    /// The disk, or its substitute, reports an error: it is read-only, was removed, or is broken.
     #[error("`{}` can no longer be read or written", .path.display())]
     Disk {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: SqliteMessage,
     },
-    /// Anything else.
+    /// Any other error.
     #[error("`{}` failed", .path.display())]
     Other {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: SqliteMessage,
     },
-    /// It was opened for reading only.
+    /// The file was opened for reading only.
     #[error("`{}` is open for reading only", .path.display())]
     ReadOnly {
         /// The file.
@@ -115,7 +115,7 @@ impl FileFailure {
     }
 }
 
-/// Memory that processes share lies in a file beside, which could not be made long enough.
+/// SQLite's code if the file of the shared memory could not be made long enough.
 const NO_ROOM_TO_SHARE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
 /// Whether there is no room left on the disk.
@@ -124,7 +124,7 @@ pub(super) fn is_full(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DiskFull) || error.sqlite_error().is_some_and(is_too_short)
 }
 
-/// The error for what SQLite said about the file.
+/// Converts an error of SQLite about the file.
 pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
     let path = path.to_owned();
     let foreign = |what: &str| StoreError::Foreign { what: format!("`{}` {what}", path.display()) };
@@ -141,26 +141,26 @@ pub(super) fn failed(path: &Path, source: rusqlite::Error) -> StoreError {
             FileFailure::Locked { path, by, source: source.into() }.into_store_error()
         }
         _ => match source {
-            // A row of ours that does not read as what it is.
+            // A row of this store that does not have the expected types.
             rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::InvalidColumnName(..)
             | rusqlite::Error::Utf8Error(..)
             | rusqlite::Error::QueryReturnedNoRows => damaged(&path),
-            // A table or column of ours that is not there.
+            // A table or column of this store that is missing.
             _ if source.sqlite_error_code() == Some(ErrorCode::Unknown) => damaged(&path),
             source => FileFailure::Other { path, source: source.into() }.into_store_error(),
         },
     }
 }
 
-/// The error for a row that should be there or should read as something.
+/// The error for a row that is missing or cannot be read.
 pub(super) fn damaged(path: &Path) -> StoreError {
     StoreError::Damaged { what: format!("`{}` is damaged", path.display()) }
 }
 
-/// The same for a known row, described by a phrase.
+/// The error for a known row, with the problem as a phrase.
 pub(super) fn damaged_row(path: &Path, what: &str) -> StoreError {
     StoreError::Damaged { what: format!("`{}` is damaged: {what}", path.display()) }
 }

@@ -15,24 +15,24 @@ use super::reading::{FORMAT, SHIFT};
 pub(super) struct InstanceRow {
     pub(super) id: i64,
     pub(super) revision: i64,
-    /// Where its journal stands.
+    /// The position of its journal.
     pub(super) at: state::JournalHead,
-    /// The sequence of the last entry that was pruned, apart from those that records are of; 0 where none was.
+    /// The sequence of the last pruned entry; entries of current records are kept. 0 if none was pruned.
     pub(super) pruned: i64,
-    /// How many operations were pruned.
+    /// The number of pruned operations.
     pub(super) pruned_operations: i64,
-    /// The last number that a document was given.
+    /// The last number that was given to a document.
     pub(super) documents: i64,
-    /// Of the records.
+    /// The digest of the records.
     pub(super) live: RecordsDigest,
-    /// Checks the rows of the instance; none for an older format, and where the key is not at hand.
+    /// The tagger that checks the rows of the instance; `None` for an older format, or if the key is not available.
     pub(super) tagger: Option<Tagger>,
-    /// Of the records, in format 2, if it is of this revision.
+    /// The digest of the records in format 2, if it belongs to this revision.
     pub(super) old_live: Option<OldDigest>,
 }
 
 impl InstanceRow {
-    /// Of an instance that has no row yet.
+    /// Returns the row of an instance that is not stored yet.
     pub(super) fn before_the_first(tagger: Tagger) -> InstanceRow {
         InstanceRow {
             id: 0,
@@ -57,17 +57,17 @@ impl InstanceRow {
         self.at.unsettled.cast_signed()
     }
 
-    /// The sequence of the last `Finished`.
+    /// The sequence of the last `Finished` entry.
     pub(super) fn finished(&self) -> Option<i64> {
         self.at.finished.map(u64::cast_signed)
     }
 
-    /// The sequence of the `Finished` whose exports hold.
+    /// The sequence of the `Finished` entry whose exports are current.
     pub(super) fn exports(&self) -> Option<i64> {
         self.at.exports.map(u64::cast_signed)
     }
 
-    /// How many operations there were.
+    /// The number of operations.
     pub(super) fn operations(&self) -> i64 {
         self.at.operations.cast_signed()
     }
@@ -91,7 +91,7 @@ impl InstanceRow {
         row_of.text(row.kind).number(i64::from(row.sealed)).bytes(row.body).finish()
     }
 
-    /// Whether an entry is what was written at its place.
+    /// Whether an entry is unchanged and at its place.
     pub(super) fn is_genuine(&self, row: &EntryRow<'_>) -> bool {
         match (&self.tagger, row.mac) {
             (Some(tagger), Some(mac)) => self.entry_tag(tagger, row) == mac,
@@ -115,7 +115,7 @@ impl InstanceRow {
         row.finish()
     }
 
-    /// Writes the row, which has an id.
+    /// Writes the row. Its id must be set.
     pub(super) fn write(&self, connection: &Connection, name: &InstanceName) -> Result<(), rusqlite::Error> {
         let tagger = self.tagger.clone().unwrap_or_else(Tagger::plain);
         let sql = "INSERT INTO instances (id, name, uid, document, created, revision, generation, entries, unsettled, \
@@ -149,7 +149,7 @@ impl InstanceRow {
     }
 }
 
-/// An entry as it lies.
+/// The row of an entry.
 pub(super) struct EntryRow<'a> {
     pub(super) id: i64,
     pub(super) step: i64,
@@ -163,7 +163,7 @@ pub(super) fn sequence_of(entry: i64) -> u64 {
     (entry & ((1 << SHIFT) - 1)).unsigned_abs()
 }
 
-/// Columns of heads, in the order in which [`read_stored`] takes them.
+/// The columns of an instance's row, in the order in which `read_stored` reads them.
 fn columns(format: i64) -> String {
     let added = if format < 4 { "0, 0, 0" } else { "pruned, pruned_operations, documents" };
     format!(
@@ -172,7 +172,7 @@ fn columns(format: i64) -> String {
     )
 }
 
-/// A head with the rest of its row.
+/// The row of an instance with its name, key and tag.
 struct StoredHead {
     head: InstanceRow,
     name: String,
@@ -215,19 +215,19 @@ fn read_stored(row: &Row<'_>) -> Result<StoredHead, rusqlite::Error> {
 }
 
 impl StateReader<'_> {
-    /// Whether the file has the tables that were made.
+    /// Checks that the file has the expected tables.
     pub(super) fn whole(&self) -> Result<(), StoreError> {
         if self.format < 3 { Ok(()) } else { StateReader { only_looks: true, ..*self }.count().map(|_| ()) }
     }
 
-    /// The row of an instance; none if there is no such instance, which is checked as well.
+    /// The row of an instance; `None` if there is no such instance, which is verified as well.
     pub(super) fn head(&self, name: &InstanceName) -> Result<Option<InstanceRow>, StoreError> {
         let found = if self.format < 3 { self.old_head(name) } else { self.stored_head(name.as_str()) };
         match found.map_err(|error| self.at(error))? {
             Some(stored) => self.checked(stored).map(Some),
             None if self.format < 3 => Ok(None),
             None => {
-                // A damaged index finds nothing either: look at the rows themselves.
+                // A damaged index also finds nothing, so all rows are examined.
                 let there = self.names()?;
                 if there.iter().any(|other| other == name.as_str()) {
                     return Err(damaged_row(self.path, &format!("the instance `{name}` is not found by its name")));
@@ -274,8 +274,8 @@ impl StateReader<'_> {
         Ok(head)
     }
 
-    /// Checks rows that were written with that key. Where it is not at hand: `WrongKey` or `KeyMissing`, or none for
-    /// callers that only show.
+    /// Returns the tagger for rows that were written with that key. If the key is not available: `WrongKey` or
+    /// `KeyMissing`, or `None` for callers that only display rows.
     pub(super) fn tagger_of(&self, key: &str) -> Result<Option<Tagger>, StoreError> {
         match self.sealer.tagger_of(key) {
             None if !self.only_looks => Err(self.sealer.cannot_open().into()),
@@ -283,7 +283,7 @@ impl StateReader<'_> {
         }
     }
 
-    /// The names of all instances, in their order; none of them is missing.
+    /// The names of all instances, sorted. Checks that none is missing.
     pub(super) fn names(&self) -> Result<Vec<String>, StoreError> {
         let at = |error| self.at(error);
         let columns = if self.format < 3 { "name".to_owned() } else { columns(self.format) };
@@ -310,7 +310,7 @@ impl StateReader<'_> {
         Ok(names)
     }
 
-    /// How many instances there are, and the key under which that was written.
+    /// The number of instances, and the key with which that number was written.
     pub(super) fn count(&self) -> Result<(i64, String), StoreError> {
         let at = |error| self.at(error);
         let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, Tag>(2)?));
@@ -325,7 +325,7 @@ impl StateReader<'_> {
         }
     }
 
-    /// How often an instance was committed to; zero where there is none.
+    /// The revision of an instance; 0 if there is no such instance.
     pub(super) fn revision(&self, name: &InstanceName) -> Result<Revision, StoreError> {
         Ok(Revision(self.head(name)?.map_or(0, |head| head.revision.unsigned_abs())))
     }
@@ -336,7 +336,7 @@ impl StateReader<'_> {
 }
 
 /// The tag of the row of the file. It covers all tables, indexes and triggers: a renamed column or an added trigger is
-/// detected before anything is done.
+/// detected before the file is used.
 fn count_tag(connection: &Connection, tagger: &Tagger, count: i64) -> Result<Tag, rusqlite::Error> {
     let sql = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN \
                ('instances', 'operations', 'entries', 'records', 'documents', 'leases', 'store') ORDER BY type, name";
@@ -351,7 +351,7 @@ fn count_tag(connection: &Connection, tagger: &Tagger, count: i64) -> Result<Tag
     Ok(row_of.finish())
 }
 
-/// Writes how many instances there are.
+/// Writes the number of instances.
 pub(super) fn write_count(connection: &Connection, tagger: &Tagger, count: i64) -> Result<(), rusqlite::Error> {
     let sql = "INSERT OR REPLACE INTO store (id, instances, auth, mac) VALUES (1, ?1, ?2, ?3)";
     let tag = count_tag(connection, tagger, count)?;
@@ -359,7 +359,7 @@ pub(super) fn write_count(connection: &Connection, tagger: &Tagger, count: i64) 
     Ok(())
 }
 
-/// What new rows are checked with where others were written with that key: it goes on, or comes now.
+/// The tagger for new rows if the others were written with that key: the same key, or the first one now.
 pub(super) fn tagger_after(sealer: &Sealer, key: &str) -> Result<Tagger, StoreError> {
     if key.is_empty() { Ok(sealer.tagger()) } else { sealer.tagger_of(key).ok_or_else(|| sealer.cannot_open().into()) }
 }

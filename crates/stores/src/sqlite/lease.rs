@@ -1,9 +1,9 @@
-//! The rows of leases: read and written, each with its tag.
+//! The rows of leases: read, checked by their tags, and written.
 //!
 //! A row holds the boot, the time in it (`CLOCK_BOOTTIME`) at which the lease expires, and the process that holds it.
 //! `since` and `until` are wall-clock times for people. A row stays when its lease ends, so that epochs grow.
 //!
-//! Not here: what a lease allows (`write`).
+//! Not here: the rights that a lease gives (`write`).
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use state::seal::Sealer;
 use state::tag::{Tag, Tagger};
 use state::{Host, InstanceName, LeaseHolder, Liveness, Process};
 
-/// A row.
+/// The row of a lease.
 pub(super) struct HeldLease {
     pub(super) epoch: i64,
     /// The holder, by the clock and the processes of this machine.
     pub(super) holder: Option<LeaseHolder>,
-    /// Its time of expiry belongs to another boot.
+    /// Whether its time of expiry belongs to another boot.
     pub(super) is_elsewhere: bool,
-    /// Whether it is what was written.
+    /// Whether the row is unchanged.
     pub(super) authenticity: Authenticity,
     stored: Option<StoredHolder>,
 }
@@ -30,7 +30,7 @@ pub(super) struct HeldLease {
 pub(super) enum Authenticity {
     Genuine,
     Altered,
-    /// The key is not at hand, or the format has no tags.
+    /// The key is not available, or the format has no tags.
     Unknown,
 }
 
@@ -39,7 +39,7 @@ struct StoredHolder {
     who: Name,
     since: i64,
     until: i64,
-    /// The boot that `expires` counts in. Both are missing where an older version gave the lease.
+    /// The boot in which `expires` counts. Both are missing if an older version gave the lease.
     boot: Option<Name>,
     /// Milliseconds since that boot.
     expires: Option<i64>,
@@ -61,7 +61,7 @@ fn columns(format: i64) -> &'static str {
     }
 }
 
-/// The row of an instance.
+/// Reads the row of an instance.
 pub(super) fn read(
     connection: &Connection,
     format: i64,
@@ -116,7 +116,7 @@ fn held(
 }
 
 impl StoredHolder {
-    /// A lease of this process, which expires `lasts` from now.
+    /// Returns a lease of this process, which expires `lasts` from now.
     fn now(who: &str, lasts: Duration, host: &dyn Host) -> StoredHolder {
         let process = host.process().map(|process| StoredProcess {
             host: process.host,
@@ -128,7 +128,7 @@ impl StoredHolder {
         taken.lasting(lasts, host)
     }
 
-    /// The same, expiring `lasts` from now.
+    /// Returns the lease with its expiry `lasts` from now.
     fn lasting(self, lasts: Duration, host: &dyn Host) -> StoredHolder {
         let until = host.wall().saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
         let expires = i64::try_from(host.elapsed().saturating_add(lasts).as_millis()).unwrap_or(i64::MAX);
@@ -142,7 +142,7 @@ impl StoredHolder {
     fn holder(&self, host: &dyn Host) -> LeaseHolder {
         let expired = match (&self.boot, self.expires) {
             (Some(boot), Some(expires)) => *boot == host.boot() && host.elapsed().as_millis() as i64 >= expires,
-            // An older version knew no other clock.
+            // Older versions used only the wall clock.
             _ => host.wall() >= self.until,
         };
         // The boot of the row is that of the process, unless another process has extended the lease.
@@ -189,7 +189,7 @@ pub(super) fn end(connection: &Connection, sealer: &Sealer, name: &str, epoch: i
     write(connection, sealer, name, epoch, None)
 }
 
-/// Writes a row as it lies under another key.
+/// Writes an unchanged row with a tag under another key.
 pub(super) fn write_again(
     connection: &Connection,
     sealer: &Sealer,

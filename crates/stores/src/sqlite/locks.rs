@@ -1,4 +1,4 @@
-//! The process that keeps others from the file, on Linux.
+//! The process that locks the file, on Linux.
 //!
 //! Best effort, for messages only. The files are not opened: closing them would drop the locks of this process.
 
@@ -11,14 +11,14 @@ pub(super) fn sibling_path(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// The process that holds a lock with which SQLite writes, as a phrase; none if it is not known.
+/// The process that holds a write lock of SQLite, as a phrase; `None` if it is not known.
 #[cfg(target_os = "linux")]
 pub(super) fn writer(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
 
-    /// SQLite's locks for writing, for taking the log in and for recovery, in the file of shared memory.
+    /// SQLite's locks for writing, checkpoints and recovery, in the file of shared memory.
     const WRITING: std::ops::RangeInclusive<u64> = 120..=122;
-    /// Its locks in the database file begin here.
+    /// The offset from which SQLite's locks in the database file lie.
     const PENDING: u64 = 0x4000_0000;
 
     let inode = |end: &str| std::fs::metadata(sibling_path(path, end)).ok().map(|about| about.ino());
@@ -40,7 +40,7 @@ pub(super) fn writer(path: &Path) -> Option<String> {
     Some(format!("process {found} (`{name}`){stopped}"))
 }
 
-/// Not known on other systems.
+/// Returns `None`: other systems do not provide the process.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn writer(_path: &Path) -> Option<String> {
     None

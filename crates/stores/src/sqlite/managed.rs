@@ -23,13 +23,13 @@ struct Identified {
 struct ObjectIdentity {
     #[serde(rename = "type")]
     type_name: TypeId,
-    /// A text, or a map where it is sealed.
+    /// A text, or a map if it is sealed.
     #[serde(default)]
     id: Json,
 }
 
 impl StateReader<'_> {
-    /// The objects that all instances but one manage.
+    /// The objects that all instances except `own` manage.
     pub(super) fn managed_by_others(&self, own: &str) -> Result<Vec<Managed>, StoreError> {
         let looking = StateReader { only_looks: true, ..*self };
         let mut found = Vec::new();
@@ -78,7 +78,7 @@ impl StateReader<'_> {
 
     fn identity(&self, head: &InstanceRow, row: &EntryRow<'_>) -> Result<(Address, TypeId, Name), StoreError> {
         let place = head.place(row.id);
-        // Addresses and types are never sealed.
+        // Addresses and types are never sealed, so they are read without opening secrets.
         let Identified { address, record } = body::read(self.sealer, place, false, row.body)?;
         let ObjectIdentity { type_name, id } = record.ok_or_else(|| damaged(self.path))?;
         let id = match id {

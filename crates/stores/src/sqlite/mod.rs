@@ -1,14 +1,13 @@
 //! State in one SQLite file: the default.
 //!
-//! The file is opened by the first call that needs it, and made, with its folder, by the first that writes: reading
-//! never creates anything, and a file that is not there is a store without instances. One thread owns the connection
-//! that writes, another the one that reads; neither waits for the other (WAL), and a read sees one whole revision.
-//! Requests that are ready together share one transaction, which is on the disk when it returns (`synchronous=FULL`).
-//! Several processes may use a file at once: leases are rows, and every commit checks its own lease inside its
-//! transaction.
+//! The file is opened by the first call that needs it. The first call that writes creates it, with its folder: reading
+//! never creates anything, and a missing file is a store without instances. One thread owns the connection for writing,
+//! another the one for reading; neither waits for the other (WAL), and a read sees one whole revision. Requests that
+//! are ready together share one transaction, which is on the disk when it returns (`synchronous=FULL`). Several
+//! processes may use a file at once: leases are rows, and every commit checks its own lease inside its transaction.
 //!
-//! Nothing but SQLite opens the file, its `-wal` or its `-shm` here: closing any descriptor of a file drops all locks
-//! that the process has on it (POSIX), and the next process would take a running deploy's log for an abandoned one.
+//! Only SQLite opens the file, its `-wal` or its `-shm` here: closing any descriptor of a file drops all locks that the
+//! process has on it (POSIX), and the next process would treat the log of a running deploy as abandoned.
 //!
 //! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), clock and processes (`state::Host`).
 
@@ -49,12 +48,12 @@ use reading::StateReader;
 use schema::Readable;
 use write::{Notices, Proved, ReplySender, StateWriter, WriteAnswer, WriteRequest};
 
-/// What a store may do with its file.
+/// The access of a store to its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Read it, if it is there. Anything that would write is refused.
+    /// Only reads the file, if it exists. Requests that would write are refused.
     ReadOnly,
-    /// Read and write it; make it when something is first written.
+    /// Reads and writes the file; the first write creates it.
     ReadWrite,
 }
 
@@ -66,12 +65,12 @@ pub struct SqliteStore {
     notices: Notices,
     host: Arc<dyn Host>,
     proved: Proved,
-    // In this order: the last connection to close tidies up the file, and that should be the writer.
+    // The order matters: the last connection to close cleans up the file, and this should be the writer.
     reader: Mutex<Option<Worker<ReadJob>>>,
     writer: Mutex<Option<Worker<(WriteRequest, ReplySender)>>>,
 }
 
-/// A job for the reading connection; it gets none while there is no file.
+/// A job for the reading connection; it receives `None` while there is no file.
 type ReadJob = Box<dyn FnOnce(Result<Option<StateReader<'_>>, StoreError>) + Send>;
 
 /// A thread and its channel. Dropping it waits until all requests are done.
@@ -81,10 +80,10 @@ struct Worker<T> {
 }
 
 impl<T: Send + 'static> Worker<T> {
-    /// Starts the thread with its first message.
+    /// Starts the thread and sends it the first message.
     fn start(name: &str, first: T, run: impl FnOnce(mpsc::Receiver<T>) + Send + 'static) -> std::io::Result<Worker<T>> {
         let (sender, receiver) = mpsc::channel();
-        // The other end is here: it cannot fail.
+        // The receiver still exists here: sending cannot fail.
         let _ = sender.send(first);
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || run(receiver))?;
         Ok(Worker { sender: Some(sender), thread: Some(thread) })
@@ -95,27 +94,27 @@ impl<T> Drop for Worker<T> {
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
-            // If it has panicked there is nothing left to wait for.
+            // If the thread has panicked there is nothing left to wait for.
             let _ = thread.join();
         }
     }
 }
 
 impl SqliteStore {
-    /// A store in the file of that path. Nothing is opened or made yet.
+    /// Returns a store in the file of that path. Nothing is opened or created yet.
     pub fn open(path: impl Into<PathBuf>, sealer: Sealer, mode: Mode) -> SqliteStore {
         let (reader, writer) = Default::default();
         let (notices, host, proved) = (Notices::default(), Arc::new(ThisMachine::here()), Proved::default());
         SqliteStore { path: path.into(), sealer, mode, notices, host, proved, reader, writer }
     }
 
-    /// The same store on another machine, for tests.
+    /// Returns the store on another machine, for tests.
     #[must_use]
     pub fn on(self, host: Arc<dyn Host>) -> SqliteStore {
         SqliteStore { host, ..self }
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -124,7 +123,7 @@ impl SqliteStore {
         FileFailure::Stopped { path: self.path.clone() }.into_store_error()
     }
 
-    /// Sends a message to a thread, which is started if it does not run yet.
+    /// Sends a message to a thread. The thread is started first if it does not run yet.
     fn send<T: Send + 'static>(
         &self,
         worker: &Mutex<Option<Worker<T>>>,
@@ -139,7 +138,7 @@ impl SqliteStore {
         if sent { Ok(()) } else { Err(self.stopped()) }
     }
 
-    /// Reads on the thread that reads, in one transaction; `empty` where there is no file.
+    /// Runs `read` on the reading thread, in one transaction; returns `empty` if there is no file.
     async fn read_with<T: Send + 'static>(
         &self,
         empty: Result<T, StoreError>,
@@ -156,7 +155,7 @@ impl SqliteStore {
                 Ok(None) => empty,
                 Err(error) => Err(error),
             };
-            // The caller may have stopped waiting: nothing is lost.
+            // The caller may have stopped waiting: the result is not needed then.
             let _ = reply.send(result);
         });
         let start = |job| {
@@ -179,7 +178,7 @@ impl SqliteStore {
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
     }
 
-    /// The answer is not that of the request: a bug in this module.
+    /// The error for an answer that does not belong to the request, which is a bug in this module.
     fn mixed_up<T>(&self) -> Result<T, StoreError> {
         debug_assert!(false, "the writer answered something else");
         Err(self.stopped())
@@ -202,7 +201,7 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
             job(Ok(None));
             continue;
         };
-        // Another process may have rewritten it meanwhile.
+        // Another process may have rewritten the file since it was opened.
         match open.transaction().and_then(|transaction| Ok((schema::format_of(&transaction)?, transaction))) {
             Ok((format, _)) if format > reading::FORMAT => job(Err(schema::newer(path, format))),
             Ok((format, transaction)) => {
@@ -220,7 +219,7 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
             }
             Err(error) => job(Err(failed(path, error))),
         }
-        // A writer of this process would wait for it in vain.
+        // A writer of this process would wait in vain for this connection.
         if *alone {
             connection = None;
         }
@@ -432,14 +431,14 @@ mod tests {
         let held = lease(&store, "shop");
         let big = |number: i64| outcome(1, &format!("r[{number}]"), record(Value::from("x".repeat(100_000))));
         block_on(store.commit(&held, Revision(0), vec![began("op-1"), big(0)])).unwrap();
-        // SQLite answers as it does on a full disk once the file may have no more pages.
+        // Once the file may have no more pages, SQLite answers as on a full disk.
         pragma(&store, "max_page_count", 60);
         let Err(error) = block_on(store.commit(&held, Revision(1), vec![big(1), big(2)])) else { panic!("it fits") };
         let StoreError::Full { source } = error else { panic!("{error}") };
         assert!(source.to_string().starts_with("there is no room left for"), "{source}");
         let found = block_on(store.load(&held.instance)).unwrap();
         assert_eq!((found.revision, found.records.len()), (Revision(1), 1));
-        // With room again the same writer goes on.
+        // With room again, the same writer continues.
         pragma(&store, "max_page_count", 1000);
         assert_eq!(block_on(store.commit(&held, Revision(1), vec![big(1), big(2)])).unwrap(), Revision(2));
         assert_eq!(block_on(store.load(&held.instance)).unwrap().records.len(), 3);

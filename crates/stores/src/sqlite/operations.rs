@@ -9,11 +9,11 @@ use super::failure::damaged_row;
 use super::head::InstanceRow;
 use super::reading::StateReader;
 
-/// A row.
+/// The row of an operation.
 #[derive(Clone, Debug)]
 pub(super) struct OperationRow {
     pub(super) name: Name,
-    /// From 1, without a gap.
+    /// The position among the operations of the instance, from 1, without a gap.
     pub(super) number: i64,
     /// The sequence of its first entry.
     pub(super) first: i64,
@@ -22,7 +22,7 @@ pub(super) struct OperationRow {
     pub(super) who: Name,
     pub(super) began: i64,
     pub(super) document: Name,
-    /// How it ended, when, as which generation; how many resources it created, updated, deleted, replaced.
+    /// Outcome, end time and generation; the numbers of resources created, updated, deleted and replaced.
     pub(super) outcome: Option<String>,
     pub(super) ended: Option<i64>,
     pub(super) generation: Option<i64>,
@@ -58,7 +58,7 @@ impl OperationRow {
         self.counts.iter().fold(row, |row, count| row.optional(*count)).finish()
     }
 
-    /// Writes the row, in place of the one with the same name.
+    /// Writes the row; replaces the row with the same name.
     pub(super) fn write(&self, connection: &Connection, head: &InstanceRow) -> Result<(), rusqlite::Error> {
         let mac = head.tagger.as_ref().map(|tagger| self.tag(tagger, &head.at.uid));
         let sql = "INSERT INTO operations (name, instance, first, epoch, kind, who, began, document, outcome, ended, \
@@ -91,7 +91,7 @@ impl OperationRow {
 }
 
 impl StateReader<'_> {
-    /// The oldest operation that what is known now depends on.
+    /// The oldest operation that the current state depends on.
     pub(super) fn needed(&self, head: &InstanceRow) -> Result<Option<Name>, StoreError> {
         let at = |error| self.at(error);
         let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
@@ -106,7 +106,7 @@ impl StateReader<'_> {
         Ok(row.map(|row| self.checked_operation(head, row)).transpose()?.map(|operation| operation.name))
     }
 
-    /// The operation of this name; none if the instance never had it.
+    /// The operation of this name; `None` if the instance never had it.
     pub(super) fn operation_row(&self, head: &InstanceRow, name: &str) -> Result<Option<OperationRow>, StoreError> {
         let at = |error| self.at(error);
         let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
@@ -117,7 +117,7 @@ impl StateReader<'_> {
         row.map(|row| self.checked_operation(head, row)).transpose()
     }
 
-    /// A row of [`COLUMNS`], number and tag, if it is what was written.
+    /// Reads a row of [`COLUMNS`], number and tag, and checks that it is unchanged.
     fn checked_operation(&self, head: &InstanceRow, row: &Row<'_>) -> Result<OperationRow, StoreError> {
         let at = |error| self.at(error);
         let mut operation = read(row).map_err(at)?;
@@ -135,7 +135,7 @@ impl StateReader<'_> {
         damaged_row(self.path, &format!("the operation `{}` is not what was written", operation.name))
     }
 
-    /// The newest operations, newest first, at most `limit`; none of these is missing.
+    /// The newest operations, newest first, at most `limit`. Checks that none of them is missing.
     pub(super) fn operations(&self, head: &InstanceRow, limit: i64) -> Result<Vec<OperationRow>, StoreError> {
         let at = |error| self.at(error);
         let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };

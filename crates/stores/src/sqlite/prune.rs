@@ -1,7 +1,6 @@
-//! Removing operations of the past, and putting back what is left of them elsewhere.
+//! Removing past operations, and restoring the remains of operations that were pruned elsewhere.
 //!
-//! Outcomes that records are of stay where they are, with their seals and tags, in the gap that the other entries
-//! leave.
+//! Outcomes of current records stay in their places, with their seals and tags; only the other entries are removed.
 
 use rusqlite::{Connection, params};
 use state::{Lease, Pruned, StoreError, is_needed};
@@ -9,8 +8,8 @@ use state::{Lease, Pruned, StoreError, is_needed};
 use super::head::InstanceRow;
 use super::reading::StateReader;
 
-/// Removes the operations before the one of this name, in the transaction of the caller. Returns the head that the
-/// instance has then, which is not written, and what was removed; none where there was nothing to remove.
+/// Removes the operations before this one, in the transaction of the caller. Returns the new row of the instance, which
+/// is not written yet, and the numbers of removed items; `None` if there is nothing to remove.
 pub(super) fn prune(
     reading: &StateReader<'_>,
     lease: &Lease,
@@ -29,7 +28,7 @@ pub(super) fn prune(
     if operations == 0 {
         return Ok(None);
     }
-    // Which entries stay is read off the records: they must be what was written.
+    // The records decide which entries stay, so they are checked first.
     reading.where_they_lie(&head)?;
     let connection = reading.connection;
     let remove = |sql: &str, from: i64, to: i64| -> Result<u64, StoreError> {
@@ -49,7 +48,7 @@ pub(super) fn prune(
     Ok(Some((head, Pruned { operations: operations.unsigned_abs(), entries, documents })))
 }
 
-/// Removes the documents that no operation names any more.
+/// Removes the documents to which no operation refers any more.
 fn remove_unnamed(connection: &Connection, reading: &StateReader<'_>, head: &InstanceRow) -> Result<u64, StoreError> {
     let at = |error| reading.at(error);
     let named = reading.named_documents(head)?;

@@ -37,12 +37,13 @@ fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
 }
 
 impl StateReader<'_> {
-    /// Where the journal stands: the calls left open, and the operation that runs.
+    /// The state of the journal: the open calls, and the running operation.
     pub(super) fn journal(&self, head: &InstanceRow) -> Result<Journal, StoreError> {
         let mut journal = Journal::found(head.at.generation, self.open(head)?);
         let Some(last) = self.operations(head, 1)?.pop() else { return Err(damaged(self.path)) };
         let runs = last.outcome.is_none();
-        // If the instance's row contradicts that of its last operation, they are of different revisions.
+        // If the rows of the instance and of its last operation contradict each other, they belong to different
+        // revisions.
         let has_finished = head.finished().is_some_and(|finished| finished >= last.first);
         if last.first > head.entries() || runs == has_finished {
             return Err(damaged(self.path));
@@ -53,7 +54,7 @@ impl StateReader<'_> {
         Ok(journal)
     }
 
-    /// Reads entries one after the other, of which none is missing or changed.
+    /// Reads entries in order, and checks that none is missing or changed.
     pub(super) fn entries(
         &self,
         head: &InstanceRow,
@@ -81,7 +82,7 @@ impl StateReader<'_> {
         if self.format < 3 { "id, step, kind, sealed, body, NULL" } else { "id, step, kind, sealed, body, mac" }
     }
 
-    /// A row of [`entry_columns`](Self::entry_columns), if it is what was written at that place.
+    /// Reads a row of [`entry_columns`](Self::entry_columns), and checks that it is unchanged and at that place.
     pub(super) fn genuine<'r>(
         &self,
         head: &InstanceRow,
@@ -127,7 +128,7 @@ impl StateReader<'_> {
         self.entries(head, (head.unsettled(), head.entries()), |entry| {
             let is_intent = entry.kind == "intent";
             if is_intent || entry.kind == "outcome" {
-                // An address is never secret, so it reads from a body with sealed parts too.
+                // An address is never secret, so it can be read from a body with sealed parts as well.
                 let Addressed { address } = body::read(self.sealer, head.place(0), false, entry.body)?;
                 match is_intent {
                     true => drop(open.insert(address, (entry.id, entry.step, entry.sealed, entry.body.to_owned()))),
@@ -151,7 +152,7 @@ impl StateReader<'_> {
         Ok(found)
     }
 
-    /// Entries are numbered without a gap: `damaged` if any of these is not there.
+    /// Checks that none of these entries is missing; `damaged` otherwise. Entries are numbered without a gap.
     pub(super) fn are_there(&self, head: &InstanceRow, first: i64, last: i64) -> Result<(), StoreError> {
         let sql = "SELECT count(*) FROM entries WHERE id BETWEEN ?1 AND ?2";
         let count = self.connection.prepare_cached(sql).and_then(|mut statement| {
@@ -164,7 +165,7 @@ impl StateReader<'_> {
         }
     }
 
-    /// First sequence and name of all operations, oldest first.
+    /// The first sequence and the name of all operations, oldest first.
     fn operation_names(&self, head: &InstanceRow) -> Result<Vec<(u64, Name)>, StoreError> {
         let operations = self.operations(head, i64::MAX)?;
         Ok(operations.into_iter().rev().map(|row| (row.first.unsigned_abs(), row.name)).collect())
@@ -174,7 +175,7 @@ impl StateReader<'_> {
         Ok(self.head(name)?.map(|head| self.snapshot(&head)).transpose()?.unwrap_or_default())
     }
 
-    /// Folds the few entries that still matter: records and open calls are found by their own rows.
+    /// Folds the few entries that still matter. Records and open calls have rows of their own.
     fn snapshot(&self, head: &InstanceRow) -> Result<Snapshot, StoreError> {
         let mut snapshot = Snapshot {
             revision: Revision(head.revision.unsigned_abs()),
@@ -199,7 +200,7 @@ impl StateReader<'_> {
         Ok(snapshot)
     }
 
-    /// The journal, or the end of it.
+    /// Returns the journal, or its end.
     pub(super) fn tail(&self, name: &InstanceName, since: Since) -> Result<Option<Tail>, StoreError> {
         let Some(head) = self.head(name)? else { return Ok(None) };
         let revision = Revision(head.revision.unsigned_abs());
@@ -222,8 +223,8 @@ impl StateReader<'_> {
         }))
     }
 
-    /// What the entries that were pruned leave to be known: the records that were made before the first that is left,
-    /// as they are now. The entries that are left change them to what they are, once more.
+    /// The state before the first entry that was not pruned: the records that were made before it, as they are now. The
+    /// remaining entries then apply their changes again.
     fn base(&self, head: &InstanceRow) -> Result<Checkpoint, StoreError> {
         let sql = format!("SELECT count(*) FROM {} WHERE id BETWEEN ?1 AND ?2", self.records_table());
         let range = [head.entry(0), head.entry(head.pruned)];
@@ -255,7 +256,7 @@ impl StateReader<'_> {
         let mut deletes = Vec::new();
         self.entries(head, (head.finished().unwrap_or(0) + 1, head.entries()), |entry| {
             if entry.kind == "intent" {
-                // Of a delete nothing is secret.
+                // A delete contains no secret.
                 let IntentOp { op } = body::read(self.sealer, head.place(0), false, entry.body)?;
                 if op == StatusOp::Delete {
                     deletes.push(body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?);
@@ -283,10 +284,10 @@ impl StateReader<'_> {
 
     fn records(&self, head: &InstanceRow) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
         let mut lie = self.where_they_lie(head)?;
-        // Read where they lie in the file one after the other, then put in order.
+        // Records are read in the order of the file, then sorted.
         lie.sort_by_key(|(_, entry)| *entry);
         let (path, sealer) = (self.path, self.sealer);
-        // Parsing takes longer than reading: a second thread takes what it can, a batch at a time.
+        // Parsing takes longer than reading, so a second thread takes as many batches as it can.
         let found = std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::sync_channel::<RecordBatch>(1);
             let mut helper = None;
@@ -305,7 +306,7 @@ impl StateReader<'_> {
                         Ok::<_, StoreError>(there.found)
                     }));
                 }
-                // Where it is busy, or has met an error and ended, it is done here.
+                // If the second thread is busy, or has ended with an error, this thread parses the batch.
                 if let Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) = sender.try_send(batch) {
                     here.take(&batch)?;
                 }
@@ -321,7 +322,7 @@ impl StateReader<'_> {
         Ok(together(in_order))
     }
 
-    /// The rank of each record, from 0, and the id of its entry, in this order.
+    /// The rank of each record, from 0, and the id of its entry, in the order of the ranks.
     pub(super) fn where_they_lie(&self, head: &InstanceRow) -> Result<Vec<(usize, i64)>, StoreError> {
         let at = |error| self.at(error);
         let sql =
@@ -346,14 +347,14 @@ impl StateReader<'_> {
         Ok(found)
     }
 
-    /// The bodies of records, given the rank of each and the id of its entry.
+    /// Reads the bodies of records, given the rank of each and the id of its entry.
     fn batch(&self, wanted: &[(usize, i64)]) -> Result<RecordBatch, StoreError> {
         let at = |error| self.at(error);
         let mut batch = RecordBatch {
             rows: Vec::with_capacity(wanted.len()),
             bodies: Vec::with_capacity(wanted.len() * body::USUAL),
         };
-        // One statement looks for many, each from where it found the one before.
+        // One statement looks up many entries, each starting from the position of the previous one.
         for wanted in wanted.chunks(AT_ONCE) {
             let list = vec!["(?)"; wanted.len()].join(",");
             let sql = format!(
@@ -378,7 +379,7 @@ impl StateReader<'_> {
         Ok(self.held(name)?.and_then(|held| held.holder))
     }
 
-    /// The row of a lease, checked if the key is at hand.
+    /// The row of a lease, checked if the key is available.
     pub(super) fn held(&self, name: &InstanceName) -> Result<Option<HeldLease>, StoreError> {
         let held = lease::read(self.connection, self.format, self.sealer, self.host, name);
         match held.map_err(|error| self.at(error))? {
@@ -389,7 +390,7 @@ impl StateReader<'_> {
         }
     }
 
-    /// The lease, if it is the one that holds; `Busy` otherwise.
+    /// Checks that the lease is held; `Busy` otherwise.
     pub(super) fn check_held(&self, lease: &Lease) -> Result<HeldLease, StoreError> {
         match self.held(&lease.instance)? {
             Some(held) if held.holder.is_some() && held.epoch.unsigned_abs() == lease.epoch => Ok(held),
@@ -399,7 +400,7 @@ impl StateReader<'_> {
         }
     }
 
-    /// The row of a lease stays when it was given back: an instance has one.
+    /// Checks that an instance has a row for its lease. The row stays when the lease is given back.
     fn has_lease(&self, name: &InstanceName) -> Result<(), StoreError> {
         let found = lease::read(self.connection, self.format, self.sealer, self.host, name);
         let found = found.map_err(|error| self.at(error))?;
@@ -455,7 +456,7 @@ impl StateReader<'_> {
         }))
     }
 
-    /// Where the last operation that finished waits. Nothing of that is ever secret.
+    /// The places where the last finished operation waits. They are never secret.
     fn waiting(&self, head: &InstanceRow) -> Result<Vec<(Name, Breakpoint)>, StoreError> {
         #[derive(Deserialize)]
         struct Stopped {
@@ -521,7 +522,7 @@ impl StateReader<'_> {
         self.lines(&head, (first.max(last.saturating_sub(at_most(limit)) + 1), last))
     }
 
-    /// The entries from one to another.
+    /// The entries of a range of sequences.
     fn lines(&self, head: &InstanceRow, range: (i64, i64)) -> Result<Vec<LogEntry>, StoreError> {
         let operations = self.operation_names(head)?;
         let mut found = Vec::new();
@@ -547,13 +548,13 @@ fn read_entry_row<'r>(row: &'r Row<'_>) -> Result<EntryRow<'r>, rusqlite::Error>
     Ok(EntryRow { id, step, kind, sealed, body: text(row, 4)?, mac: row.get(5)? })
 }
 
-/// How many records are passed to the other thread at once.
+/// The number of records that are passed to the other thread at once.
 const BATCH: usize = 256;
 
-/// How many entries one statement looks up.
+/// The number of entries that one statement looks up.
 const AT_ONCE: usize = 64;
 
-/// Records as they were read, with their bodies in one buffer.
+/// Records as read from the file, with their bodies in one buffer.
 struct RecordBatch {
     rows: Vec<RecordRow>,
     bodies: Vec<u8>,
@@ -582,11 +583,11 @@ struct Parsing<'a> {
     path: &'a Path,
     sealer: &'a Sealer,
     head: &'a InstanceRow,
-    /// Types and fields repeat one text, dependencies one address. They are shared by the thread that took the memory
-    /// for them: others free it less cheaply.
+    /// Shared texts of types and fields, and shared addresses of dependencies. Each thread shares only those that it
+    /// allocated itself: freeing the memory of another thread is slower.
     names: Names,
     known: IndexMap<Address, ()>,
-    /// By rank.
+    /// Ranks, addresses and records.
     found: Vec<(usize, Address, Arc<Record>)>,
 }
 
@@ -599,7 +600,7 @@ impl<'a> Parsing<'a> {
         self.found.reserve(batch.rows.len());
         for RecordRow { rank, entry, step, sealed, mac, body } in &batch.rows {
             let text = &batch.bodies[body.clone()];
-            // This takes about as long as reading, so it is done by both threads.
+            // This takes about as long as reading, so both threads do it.
             let row = EntryRow { id: *entry, step: *step, kind: "outcome", sealed: *sealed, body: text, mac: *mac };
             if !self.head.is_genuine(&row) {
                 let what = format!("entry {} is not what was written", sequence_of(*entry));
@@ -630,7 +631,7 @@ impl<'a> Parsing<'a> {
     }
 }
 
-/// The records by address. Dependencies name other records: they share those addresses.
+/// The records by address. Addresses of dependencies that name other records are shared with them.
 fn together(found: Vec<Option<(Address, Arc<Record>)>>) -> IndexMap<Address, Arc<Record>> {
     let mut records: IndexMap<Address, Arc<Record>> =
         IndexMap::with_capacity_and_hasher(found.len(), Default::default());

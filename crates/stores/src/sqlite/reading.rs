@@ -1,6 +1,6 @@
 //! A view of the file: a connection in a transaction, and the format of the file.
 //!
-//! Not here: what is read. Each kind of row has a file of its own.
+//! Not here: reading rows. Each kind of row has a file of its own.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use state::{Host, StoreError};
 
 use super::failure::failed;
 
-/// The version of the format written here. Older ones are readable, newer ones refused.
+/// The version of the format that is written. Older ones are readable, newer ones refused.
 pub(super) const FORMAT: i64 = 4;
 
-/// How far an instance's number is shifted in the id of an entry.
+/// The number of bits by which an instance's number is shifted in the id of an entry.
 pub(super) const SHIFT: u32 = 40;
 
 /// Reads from one connection, in a transaction of the caller.
@@ -22,9 +22,9 @@ pub(super) struct StateReader<'a> {
     pub(super) connection: &'a Connection,
     /// The format of the file.
     pub(super) format: i64,
-    /// Whether it has the digests of format 2.
+    /// Whether the file has the digests of format 2.
     pub(super) has_digests: bool,
-    /// The caller only shows what is read: rows are read without a check where the key is not at hand.
+    /// Whether the caller only displays rows: they are read without a check if the key is not available.
     pub(super) only_looks: bool,
     pub(super) path: &'a Path,
     pub(super) sealer: &'a Sealer,
@@ -39,7 +39,7 @@ pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusq
 }
 
 impl StateReader<'_> {
-    /// The same view, for callers that only show what they read.
+    /// Returns the same view, for callers that only display rows.
     pub(super) fn looking(self) -> Self {
         StateReader { only_looks: true, ..self }
     }
@@ -52,7 +52,7 @@ impl StateReader<'_> {
         }
     }
 
-    /// The error for what SQLite said.
+    /// Converts an error of SQLite.
     pub(super) fn at(&self, error: rusqlite::Error) -> StoreError {
         failed(self.path, error)
     }

@@ -14,8 +14,8 @@ use super::write::StateWriter;
 use super::{body, upgrade};
 
 impl StateWriter {
-    /// Seals every entry that holds a secret with `to`, in one transaction, and leaves nothing of the former sealing in
-    /// the file. How many there were.
+    /// Seals every entry that holds a secret with `to`, in one transaction, and removes all data under the former key
+    /// from the file. Returns the number of these entries.
     pub(super) fn rekey(&mut self, connection: &mut Connection, to: &Sealer) -> Result<u64, StoreError> {
         if !to.can_seal() {
             return Err(StoreError::NoKey);
@@ -46,10 +46,10 @@ impl StateWriter {
                 write.execute(params![id, resealed, head.entry_tag(&tagger, &row)]).map_err(at)?;
             }
         }
-        // The holder of an expired lease may still run, with the former key.
+        // The holder of an expired lease may still run with the former key.
         upgrade::end_leases(&self.reading(&transaction), to)?;
         transaction.commit().map_err(at)?;
-        // Freed pages and the write-ahead log still hold what the former key sealed.
+        // Freed pages and the write-ahead log still hold data under the former key.
         connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);").map_err(at)?;
         Ok(sealed.len() as u64)
     }
@@ -66,7 +66,7 @@ impl StateWriter {
         Ok(())
     }
 
-    /// Checks all rows, and gives them tags under the other key; the instances by their numbers.
+    /// Checks all rows and tags them under the other key. Returns the rows of the instances by their numbers.
     fn retag(&self, connection: &Connection, to: &Sealer) -> Result<HashMap<i64, InstanceRow>, StoreError> {
         let reading = self.reading(connection);
         let names = reading.names()?;

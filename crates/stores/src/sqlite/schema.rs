@@ -1,27 +1,27 @@
-//! The file: how it is recognised, made and opened.
+//! The file: how it is recognised, created and opened.
 //!
 //! Format 4. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`,
-//! so that an instance's entries lie together and in order. Everything else points into it: a record's body is that of
-//! the outcome it came from, exports are those of the entry that finished their operation. A deploy of n resources
-//! writes each body once, and changing ten of 10,000 writes ten. Records are numbered like entries, by the outcome that
-//! first made each: those of one wave share a page at the end, and a commit writes few pages. There is no index on
-//! addresses, whose pages every commit would write; the one writer knows where each record lies.
+//! so that an instance's entries lie together and in order. All other tables refer to it: a record's body is that of
+//! its last outcome, exports are those of the entry that finished their operation. A deploy of n resources writes each
+//! body once, and changing ten of 10,000 writes ten. Records have the numbers of the outcomes that first made them:
+//! those of one wave share a page at the end, and a commit writes few pages. There is no index on addresses, because
+//! every commit would write its pages; the one writer knows the position of each record.
 //!
-//! Every row has a tag (see [`state::tag`]) that is checked when the row is read: entries, operations, leases and
-//! instances one of their own; records are in the digest of their instance's row (see
-//! [`RecordsDigest`](super::digest::RecordsDigest)), and `store` says how many instances there are. So a changed,
-//! exchanged or missing row shows, at a cost that does not grow with history.
+//! Every row has a tag (see [`state::tag`]) that is checked when the row is read. Entries, operations, leases and
+//! instances have tags of their own; records are in the digest of their instance's row (see
+//! [`RecordsDigest`](super::digest::RecordsDigest)), and `store` holds the number of instances. A changed, exchanged or
+//! missing row is therefore detected, at a cost that does not grow with history.
 //!
 //! `documents` holds the long texts that operations begin with, each once: see [`documents`](super::documents).
-//! Operations that were pruned leave gaps in `entries`, below a sequence that the instance's row names: there only
-//! outcomes are left that records are of.
+//! Operations that were pruned leave gaps in `entries`, up to a sequence that the instance's row names: only outcomes
+//! of current records are left there.
 //!
-//! An older format is read as it is, and rewritten by the first who writes, after a copy was put beside the file.
-//! (Format 1 had its records in the order of their addresses, format 2 had no tags, format 3 had its documents within
-//! the entries, where those of its operations stay.) The version is that of the bodies too: fields may be added to
-//! them, and what an older version left out has a value by default.
+//! An older format is read as it is. The first writer rewrites the file, after it has put a copy beside it. (Format 1
+//! had its records in the order of their addresses, format 2 had no tags, format 3 had its documents within the
+//! entries; its operations keep them there.) The version also covers the bodies: fields may be added to them, and
+//! fields that an older version left out have default values.
 //!
-//! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
+//! The views `resources` and `journal` are for people with the `sqlite3` tool; no code here reads them.
 
 use std::fs;
 use std::io;
@@ -40,7 +40,7 @@ use super::{head, upgrade};
 /// The application id of the file: `cyan` in ASCII.
 const APPLICATION: i64 = 0x6379_616e;
 
-/// How long one process waits for another one's commit.
+/// The time for which one process waits for another one's commit.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 const TABLES: &str = "
@@ -136,7 +136,7 @@ CREATE VIEW resources AS
   ORDER BY r.id;
 ";
 
-/// Records of format 1 as they lie now.
+/// Converts the records of format 1 to the present table.
 const FROM_FORMAT_1: &str = "
 DROP VIEW resources;
 ALTER TABLE records RENAME TO old_records;
@@ -145,7 +145,7 @@ INSERT INTO records SELECT instance << 40 | position, address, entry FROM old_re
 DROP TABLE old_records;
 ";
 
-/// What format 3 has beside format 2. The rows get their tags afterwards.
+/// The tables and columns that format 3 adds to format 2. The rows get their tags afterwards.
 const FROM_FORMAT_2: &str = "
 DROP VIEW IF EXISTS journal;
 DROP TABLE IF EXISTS first_operation;
@@ -172,7 +172,7 @@ ALTER TABLE leases ADD COLUMN auth TEXT;
 ALTER TABLE leases ADD COLUMN mac BLOB;
 ";
 
-/// What format 4 has beside format 3.
+/// The tables and columns that format 4 adds to format 3.
 const FROM_FORMAT_3: &str = "
 ALTER TABLE instances ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE instances ADD COLUMN pruned_operations INTEGER NOT NULL DEFAULT 0;
@@ -192,8 +192,8 @@ ALTER TABLE instances DROP COLUMN digest;
 ALTER TABLE instances DROP COLUMN digest_of;
 ";
 
-/// Opens the file for writing; makes it and its folder if they are not there. A file of an older format is rewritten
-/// after a copy was made: where that lies is the second value returned.
+/// Opens the file for writing; creates the file and its folder if they are missing. A file of an older format is
+/// rewritten after a copy was made: the second value is the path of the copy.
 pub(super) fn open_to_write(
     path: &Path,
     sealer: &Sealer,
@@ -216,7 +216,7 @@ pub(super) fn open_to_write(
     };
     if found.is_none_or(|found| found.format != FORMAT) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
-        // Another process may have been quicker.
+        // Another process may have created or rewritten the file.
         match recognise_in(&transaction, path)? {
             None => make(&transaction, sealer).map_err(at)?,
             Some(older) => renew(&transaction, path, sealer, host, older)?,
@@ -226,12 +226,12 @@ pub(super) fn open_to_write(
     let format = FORMAT;
     StateReader { connection: &connection, format, has_digests: false, only_looks: true, path, sealer, host }
         .count()?;
-    // Earlier versions kept the blocks of a log under this name.
+    // Earlier versions kept preallocated blocks for the log under this name.
     let _ = fs::remove_file(sibling_path(path, "-spare"));
     Ok((connection, copy))
 }
 
-/// Makes the folder of the file, for its owner alone, and makes it last.
+/// Creates the folder of the file, accessible to its owner only, and makes it durable.
 fn make_folder(path: &Path) -> Result<(), StoreError> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists()) else {
         return Ok(());
@@ -248,8 +248,8 @@ fn make_folder(path: &Path) -> Result<(), StoreError> {
 
 /// Creates an empty file that only its owner can read, if there is none. SQLite would use the umask.
 ///
-/// The file is closed before it gets its name: see the module's head for why. Best effort: where this cannot be done,
-/// SQLite creates the file, or reports why it cannot.
+/// The file is closed before it gets its name: `mod.rs` says why. Best effort: if this fails, SQLite creates the file
+/// or reports the reason.
 fn make_private_file(path: &Path) {
     if fs::symlink_metadata(path).is_ok() {
         return;
@@ -262,7 +262,7 @@ fn make_private_file(path: &Path) {
     }
 }
 
-/// Takes the rights of others from the file and from what lies beside it. A change of rights opens no file.
+/// Removes the access rights of others from the file and its siblings. A change of rights opens no file.
 #[cfg(unix)]
 fn keep_private(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
@@ -270,7 +270,7 @@ fn keep_private(path: &Path) {
         if let Ok(about) = fs::metadata(&file)
             && about.permissions().mode() & 0o077 != 0
         {
-            // Only the owner of the file can do this.
+            // Fails unless the process belongs to the owner of the file.
             let _ = fs::set_permissions(&file, fs::Permissions::from_mode(about.permissions().mode() & 0o700));
         }
     }
@@ -279,7 +279,7 @@ fn keep_private(path: &Path) {
 #[cfg(not(unix))]
 fn keep_private(_path: &Path) {}
 
-/// Makes an empty file one of ours.
+/// Turns an empty file into a state file.
 fn make(transaction: &Transaction<'_>, sealer: &Sealer) -> Result<(), rusqlite::Error> {
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.execute_batch(TABLES)?;
@@ -288,7 +288,7 @@ fn make(transaction: &Transaction<'_>, sealer: &Sealer) -> Result<(), rusqlite::
     transaction.pragma_update(None, "user_version", FORMAT)
 }
 
-/// Makes a file of an older format one of this format, every row with its tag.
+/// Rewrites a file of an older format in this format, with a tag for every row.
 fn renew(
     transaction: &Transaction<'_>,
     path: &Path,
@@ -298,7 +298,7 @@ fn renew(
 ) -> Result<(), StoreError> {
     let at = |error| failed(path, error);
     if older.format == FORMAT {
-        // Another process was quicker.
+        // Another process has already rewritten the file.
         return Ok(());
     }
     let format = older.format;
@@ -363,22 +363,22 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
     Ok(copy)
 }
 
-/// Whether nothing is at this path.
+/// Whether there is no file at this path.
 pub(super) fn is_nothing(path: &Path) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
     fs::metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
-/// A connection that reads.
+/// A connection for reading.
 pub(super) struct Readable {
     pub(super) connection: Connection,
     /// Whether instances have the digests of format 2.
     pub(super) has_digests: bool,
-    /// This connection excludes all others, also the writer of this process.
+    /// Whether this connection excludes all others, including the writer of this process.
     pub(super) alone: bool,
 }
 
-/// Opens the file for reading; `None` if there is none, or nothing in it yet.
+/// Opens the file for reading; `None` if there is no file, or if it is still empty.
 pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> {
     if is_nothing(path) {
         return Ok(None);
@@ -392,7 +392,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> 
     }
     let mut alone = false;
     let connection = match readable(path, SiblingFiles::Shared) {
-        // In a read-only folder the files beside it cannot be created; without them no process writes.
+        // In a read-only folder the sibling files cannot be created, and without them no process writes.
         Err(error) if cannot_write_beside(&error) && !sibling_path(path, "-wal").exists() => {
             readable(path, SiblingFiles::Nothing)
         }
@@ -415,15 +415,16 @@ pub(super) fn format_of(connection: &Connection) -> Result<i64, rusqlite::Error>
 /// How a reading connection uses the files beside the state: the write-ahead log and the shared memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SiblingFiles {
-    /// As every connection does.
+    /// The usual way of all connections.
     Shared,
-    /// They are not there and cannot be made: the file lies still.
+    /// The files are missing and cannot be created: no process changes the state file.
     Nothing,
-    /// There is no room for shared memory: the journal is read by this connection alone, and others wait as long.
+    /// There is no room for shared memory: only this connection reads the journal, and others wait for it.
     Alone,
 }
 
-/// A connection that reads only, tried out. It may write all the same where it can: the last one to close tidies up.
+/// Opens a connection for reading and tests it. It is opened with write access if possible: the last connection to
+/// close cleans up.
 fn readable(path: &Path, files: SiblingFiles) -> Result<Connection, rusqlite::Error> {
     let connection = if files == SiblingFiles::Nothing {
         Connection::open_with_flags(uri(path), immutable())?
@@ -444,7 +445,7 @@ fn cannot_write_beside(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
 }
 
-/// How a file is opened that lies still, by its [`uri`].
+/// The flags for opening a file that no process changes, by its [`uri`].
 fn immutable() -> OpenFlags {
     OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI
 }
@@ -460,7 +461,7 @@ fn uri(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
-/// What a state file is found to be.
+/// The format of a state file that was found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FoundFormat {
     format: i64,
@@ -468,9 +469,9 @@ struct FoundFormat {
     has_digests: bool,
 }
 
-/// What the database is; none if it is empty. `Foreign` if it is neither that nor one of ours that can be read.
+/// Returns the format of the database; `None` if it is empty. `Foreign` if it is not a readable state file.
 fn recognise(connection: &mut Connection, path: &Path) -> Result<Option<FoundFormat>, StoreError> {
-    // One transaction: another process may be making the file just now.
+    // In one transaction, because another process may be creating the file.
     let transaction = connection.transaction().map_err(|error| failed(path, error))?;
     recognise_in(&transaction, path)
 }
@@ -486,7 +487,7 @@ fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<Fou
         0 if tables == 0 => Ok(None),
         APPLICATION => match number("PRAGMA user_version")? {
             format if format > FORMAT => Err(newer(path, format)),
-            // Rows that have tags are not read without them because a number is another.
+            // A changed version number must not make tagged rows readable without their tags.
             format if has_tags != (format >= 3) => Err(damaged(path)),
             format if format >= 1 => Ok(Some(FoundFormat { format, has_digests })),
             _ => Err(foreign(path)),
@@ -499,14 +500,14 @@ fn foreign(path: &Path) -> StoreError {
     StoreError::Foreign { what: format!("`{}` is a database of something else", path.display()) }
 }
 
-/// The refusal of a file that a newer version wrote.
+/// The error for a file that a newer version wrote.
 pub(super) fn newer(path: &Path, format: i64) -> StoreError {
     let what =
         format!("`{}` was written by a newer version (format {format}, this one reads up to {FORMAT})", path.display());
     StoreError::Foreign { what }
 }
 
-/// Switches to WAL. SQLite does not wait if two processes do so at once on a new file.
+/// Switches to WAL. Retries, because SQLite does not wait if two processes switch a new file at once.
 fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     let pause = Duration::from_millis(5);
     let mut left = BUSY_TIMEOUT;
@@ -521,7 +522,7 @@ fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     }
 }
 
-/// Makes a new folder last. Best effort: not every system can.
+/// Makes a new entry of a folder durable. Best effort: not every system can.
 fn sync_folder(folder: Option<&Path>) {
     let folder = match folder {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),

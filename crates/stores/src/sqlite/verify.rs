@@ -1,4 +1,4 @@
-//! Checking everything: every row of every instance, and the file that they are in.
+//! Checking everything: every row of every instance, and the file itself.
 
 use rusqlite::Row;
 use state::tag::Tagger;
@@ -9,8 +9,8 @@ use super::lease::{self, Authenticity};
 use super::reading::{StateReader, text};
 use super::upgrade;
 
-/// Checks everything, in one transaction, and reports all that is wrong. `WrongKey` or `KeyMissing` where a key is not
-/// at hand.
+/// Checks everything, in one transaction, and reports all problems. `WrongKey` or `KeyMissing` if a key is not
+/// available.
 pub(super) fn all(reading: &StateReader<'_>) -> Result<Verification, StoreError> {
     let mut found = Verification::default();
     let mut tell = |instance: Option<&InstanceName>, what: String| {
@@ -64,7 +64,7 @@ pub(super) fn all(reading: &StateReader<'_>) -> Result<Verification, StoreError>
             Ok(operations) => rows += operations.len() as u64,
             Err(error) => broken.push(error.to_string()),
         }
-        // What the rows say together: the journal, and the record that each row of the records leads to.
+        // Checks that the rows are consistent: the journal, and the outcome to which each row of the records refers.
         if broken.is_empty() {
             match reading.load(&instance) {
                 Ok(snapshot) => rows += snapshot.records.len() as u64,
@@ -86,7 +86,7 @@ fn assurance(tagger: Option<&Tagger>) -> Assurance {
     }
 }
 
-/// What SQLite finds wrong with its own structures.
+/// The problems that SQLite finds in its own structures.
 fn integrity(reading: &StateReader<'_>) -> Result<Vec<String>, rusqlite::Error> {
     let mut statement = reading.connection.prepare("PRAGMA integrity_check")?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
@@ -102,7 +102,7 @@ fn those_there_are(reading: &StateReader<'_>) -> Vec<String> {
     rows.map_while(Result::ok).collect()
 }
 
-/// Checks every entry of an instance; returns how many there are.
+/// Checks every entry of an instance; returns the number of intact entries.
 fn entries(reading: &StateReader<'_>, head: &InstanceRow, broken: &mut Vec<String>) -> u64 {
     let mut count = 0;
     for sequence in 1..=head.entries() {
@@ -117,7 +117,7 @@ fn entries(reading: &StateReader<'_>, head: &InstanceRow, broken: &mut Vec<Strin
     count
 }
 
-/// Checks every document of an instance, and that operations name exactly these; returns how many there are.
+/// Checks every document of an instance, and that operations refer to exactly these; returns their number.
 fn documents(reading: &StateReader<'_>, head: &InstanceRow, broken: &mut Vec<String>) -> u64 {
     let stored = match reading.stored_documents(head) {
         Ok(stored) => stored,
@@ -141,7 +141,7 @@ fn documents(reading: &StateReader<'_>, head: &InstanceRow, broken: &mut Vec<Str
     stored.len() as u64
 }
 
-/// Whether an entry is what was written; none if it is not there.
+/// Whether an entry is unchanged; `None` if it is missing.
 fn entry(reading: &StateReader<'_>, head: &InstanceRow, sequence: i64) -> Result<Option<bool>, StoreError> {
     let at = |error| reading.at(error);
     let is_genuine = |row: &Row<'_>| {

@@ -1,4 +1,4 @@
-//! Writing: one thread owns the connection, and puts whatever is ready into one transaction.
+//! Writing: one thread owns the connection, and puts all requests that are ready into one transaction.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use super::operations::OperationRow;
 use super::reading::StateReader;
 use super::{documents, prune, reading, schema, upgrade};
 
-/// At most so many requests share one transaction, which bounds how long the first waits.
+/// The maximum number of requests in one transaction. It bounds the waiting time of the first request.
 const TOGETHER: usize = 256;
 
 /// A request to the writer.
@@ -52,10 +52,10 @@ pub(super) enum WriteRequest {
     },
     Prune {
         lease: Lease,
-        /// The first operation that is kept.
+        /// The first operation to keep.
         first: String,
     },
-    /// Always alone: a refusal in the middle must leave nothing.
+    /// Always alone: a refusal in the middle must leave no change.
     Restore {
         instance: InstanceName,
         revision: Revision,
@@ -82,7 +82,7 @@ pub(super) enum WriteAnswer {
 
 pub(super) type ReplySender = oneshot::Sender<Result<WriteAnswer, StoreError>>;
 
-/// What the writer knows of an instance between two commits.
+/// The writer's knowledge of an instance between two commits.
 struct KnownInstance {
     head: InstanceRow,
     journal: Journal,
@@ -92,17 +92,17 @@ struct KnownInstance {
     seen: Option<(u64, i64)>,
 }
 
-/// The row and the entry of each record, by address; read when first needed.
+/// The row and the entry of each record, by address; read on first use.
 #[derive(Default)]
 struct KnownRecords(Option<IndexMap<Box<str>, (i64, i64)>>);
 
 impl KnownRecords {
-    /// Of an instance that has none yet.
+    /// Returns the records of an instance that has none yet.
     fn none() -> KnownRecords {
         KnownRecords(Some(IndexMap::default()))
     }
 
-    /// All of them, checked when they are first read.
+    /// All records, checked when they are first read.
     fn at(
         &mut self,
         connection: &Connection,
@@ -130,21 +130,21 @@ impl KnownRecords {
 pub(super) struct StateWriter {
     pub(super) path: PathBuf,
     pub(super) sealer: Sealer,
-    /// What is known of instances, valid as long as the file has that revision.
+    /// Cached data of instances, valid as long as the file has the same revision.
     known: HashMap<InstanceName, KnownInstance>,
-    /// What SQLite counts of what other connections have committed, as of the last transaction; none before the first.
+    /// SQLite's counter of commits of other connections, as of the last transaction; `None` before the first.
     version: Option<i64>,
-    /// For people: see [`Notices`].
+    /// Notices for people: see [`Notices`].
     notices: Notices,
     pub(super) host: Arc<dyn Host>,
-    /// Which leases have been seen to be held, and when.
+    /// The leases that have been seen to be held, with the time.
     proved: Proved,
 }
 
-/// The epoch under which each instance was last seen to be held, and the time since the boot when that was seen.
+/// The epoch under which each instance was last seen to be held, and the time since the boot at which this was seen.
 pub(super) type Proved = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
 
-/// What a store has done on its own and people should know, until it is asked for.
+/// Notices about actions of the store itself that people should know, until they are read.
 pub(super) type Notices = Arc<Mutex<Vec<String>>>;
 
 impl StateWriter {
@@ -191,13 +191,14 @@ impl StateWriter {
                 replies.push(reply);
             }
             for (answer, reply) in self.answer(open, &ready).into_iter().zip(replies) {
-                // A caller that no longer waits can ask for the head.
+                // A caller that no longer waits can query the head later.
                 let _ = reply.send(answer);
             }
         }
     }
 
-    /// Handles requests in one transaction; if it fails, each in one of its own, so that each has its own error.
+    /// Handles requests in one transaction. If it fails, handles each in a transaction of its own, so that each has its
+    /// own error.
     fn answer(
         &mut self,
         connection: &mut Connection,
@@ -232,7 +233,8 @@ impl StateWriter {
         }
     }
 
-    /// An outer error is that of the file, and nothing was written; an inner one is the refusal of one request.
+    /// Handles requests in one transaction. An outer error is that of the file, and nothing was written; an inner error
+    /// is the refusal of one request.
     fn together(
         &mut self,
         connection: &mut Connection,
@@ -241,7 +243,7 @@ impl StateWriter {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
         let transaction = Writing::begin(connection).map_err(at)?;
-        // Taken first: a lease that is seen later held at this time.
+        // Read before the leases: a lease that is seen later was held at this time.
         let now = self.host.elapsed();
         let version = Some(version_of(connection).map_err(at)?);
         if version != self.version {
@@ -335,7 +337,7 @@ impl StateWriter {
         }
     }
 
-    /// One transaction with a lease of its own for each operation.
+    /// Restores a journal in one transaction, with a lease for each operation.
     fn restore(
         &mut self,
         connection: &mut Connection,
@@ -369,7 +371,7 @@ impl StateWriter {
         transaction.commit().map_err(at)
     }
 
-    /// Puts back what is left of operations that were pruned elsewhere: outcomes in a gap.
+    /// Restores the remains of operations that were pruned elsewhere: outcomes in a gap.
     fn restore_base(
         &mut self,
         connection: &Connection,
@@ -426,14 +428,14 @@ impl StateWriter {
         Ok(())
     }
 
-    /// The head of an instance that is not there yet.
+    /// The row of an instance that is not stored yet.
     fn new_head(&self, connection: &Connection) -> Result<InstanceRow, WriteError> {
         let (_, key) = self.reading(connection).count().map_err(WriteError::Failed)?;
         let tagger = head::tagger_after(&self.sealer, &key).map_err(WriteError::Failed)?;
         Ok(InstanceRow::before_the_first(tagger))
     }
 
-    /// Reads the lease again at the next commit: a change of this connection does not change the version.
+    /// Makes the next commit read the lease again. A change by this connection does not change `version`.
     fn look_again(&mut self, instance: &InstanceName) {
         if let Some(known) = self.known.get_mut(instance) {
             known.seen = None;
@@ -490,7 +492,7 @@ impl StateWriter {
             self.known.insert(name.clone(), KnownInstance { head, journal, records, seen });
             return Err(WriteError::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
         }
-        // From here on the cache has no entry for it until everything is written.
+        // From here on the instance is not in the cache until everything is written.
         let refused = |what| WriteError::Refused(StoreError::Refused { instance: name.clone(), what });
         journal.check(lease.epoch, entries).map_err(refused)?;
         let began = match entries.first().map(|entry| &entry.kind) {
@@ -508,7 +510,7 @@ impl StateWriter {
         if head.id == 0
             && let Some(operation) = began
         {
-            // Bodies are sealed for the uid.
+            // Bodies are sealed for this uid.
             head.at.uid = operation.id.clone();
             head.at.created = operation.began;
         }
@@ -528,10 +530,10 @@ impl StateWriter {
         }
         if head.id == 0 {
             head.id = self.add_instance(connection, head.tagger.as_ref())?;
-            // Operations refer to it.
+            // Operations refer to this row.
             head.write(connection, name)?;
         } else if head.tagger.as_ref().is_some_and(|tagger| !tagger.has_key()) && self.sealer.can_seal() {
-            // There is a key now: from here on rows are authenticated.
+            // A key is available for the first time: from here on rows are authenticated.
             let to = self.sealer.tagger();
             let (count, _) = self.reading(connection).count().map_err(WriteError::Failed)?;
             upgrade::retag(&self.reading(connection), &mut head, to.clone(), None).map_err(WriteError::Failed)?;
@@ -555,7 +557,7 @@ impl StateWriter {
         Ok(WriteAnswer::Committed(revision))
     }
 
-    /// Takes a number for a new instance, and counts it.
+    /// Assigns a number to a new instance, and counts it.
     fn add_instance(&self, connection: &Connection, tagger: Option<&Tagger>) -> Result<i64, WriteError> {
         let Some(tagger) = tagger else { return Err(WriteError::Failed(StoreError::WrongKey)) };
         let (count, _) = self.reading(connection).count().map_err(WriteError::Failed)?;
@@ -564,7 +566,7 @@ impl StateWriter {
         Ok(statement.query_row([], |row| row.get(0))?)
     }
 
-    /// The file as this connection sees it.
+    /// A view of the file through this connection.
     pub(super) fn reading<'a>(&'a self, connection: &'a Connection) -> StateReader<'a> {
         let (path, sealer) = (self.path.as_path(), &self.sealer);
         StateReader {
@@ -578,7 +580,7 @@ impl StateWriter {
         }
     }
 
-    /// What is known of an instance; read from the file if it has moved on.
+    /// Returns the cached data of an instance, or reads it from the file if the revision has changed.
     fn find(
         &self,
         connection: &Connection,
@@ -616,7 +618,7 @@ impl Writing<'_> {
 impl Drop for Writing<'_> {
     fn drop(&mut self) {
         if !self.0.is_autocommit() {
-            // If the rollback fails, closing the connection does it.
+            // If the rollback fails, closing the connection rolls back.
             let _ = self.0.execute_batch("ROLLBACK");
         }
     }
@@ -627,7 +629,7 @@ fn version_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
-/// Why a request was not done.
+/// The reason why a request failed.
 enum WriteError {
     /// Nothing of the request was written; the transaction continues.
     Refused(StoreError),
@@ -650,7 +652,7 @@ fn busy(instance: &InstanceName, holder: Option<LeaseHolder>) -> WriteError {
 }
 
 impl WriteRequest {
-    /// The answer where there is no file, to what makes none.
+    /// The answer if there is no file, for requests that do not create it.
     fn without_file(&self) -> Option<WriteAnswer> {
         match self {
             WriteRequest::Unlock { .. } => Some(WriteAnswer::Unlocked(None)),
@@ -661,7 +663,8 @@ impl WriteRequest {
     }
 }
 
-/// How many records entries would leave that end an operation as `Gone`; none if they do not, or leave none.
+/// The number of records left by entries that end an operation as `Gone`; `None` if there is no such end or none is
+/// left.
 fn left_at_the_end(
     connection: &Connection,
     head: &InstanceRow,
@@ -690,7 +693,7 @@ fn left_at_the_end(
     Ok(Some(before.len() + come - go).filter(|left| *left != 0))
 }
 
-/// Writes the rows of entries whose bodies are ready, and moves the head along.
+/// Writes the rows of entries whose bodies are ready, and updates the head.
 struct EntryRows<'a> {
     connection: &'a Connection,
     path: &'a Path,
@@ -742,7 +745,7 @@ impl EntryRows<'_> {
         Ok(())
     }
 
-    /// The body of an operation that begins, whose documents are stored.
+    /// Stores the documents of an operation that begins, and returns its body.
     fn operation(&mut self, operation: &Operation) -> Result<EntryBody, WriteError> {
         let uid = self.head.at.uid.clone();
         let place = SealPlace { uid: &uid, record: self.head.at.entries };
@@ -780,7 +783,7 @@ impl EntryRows<'_> {
         Ok(())
     }
 
-    /// The end of the operation that runs.
+    /// Writes the end of the running operation.
     fn finished(&mut self, finished: &Finished) -> Result<(), WriteError> {
         let EntryRows { connection, path, sealer, host, head, .. } = self;
         let format = reading::FORMAT;
