@@ -16,7 +16,7 @@ use crate::{
     TypeSource, Unavailable,
 };
 
-/// What a provider offers. Read from a catalogue file with [`read_catalog`](crate::read_catalog).
+/// The facts of a provider. Read from a catalogue file with [`read_catalog`](crate::read_catalog).
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     /// The namespaces of everything in it.
@@ -41,17 +41,17 @@ pub struct Catalog {
     pub max_parallel: u32,
     /// Maximum call rate. `None` for no limit.
     pub rate: Option<Rate>,
-    /// How failed calls are retried.
+    /// The retry policy for failed calls.
     pub retries: RetryPolicy,
     /// Whether type names match without regard to case and hyphens within a segment (decision A7).
     pub loose_names: bool,
     /// Whether `cyan types` shows it only with `--all`.
     pub hidden: bool,
-    /// The hosted packages that its namespaces are. `None` for a built-in provider.
+    /// The package data if the namespaces are hosted packages. `None` for a built-in provider.
     pub hosted: Option<Hosted>,
     /// Further types, read on demand.
     pub source: Option<Arc<dyn TypeSource>>,
-    /// Why it is empty, if the plugin of its package cannot be used.
+    /// The reason why it is empty, if the plugin of its package cannot be used.
     pub unavailable: Option<Arc<Unavailable>>,
 }
 
@@ -82,19 +82,19 @@ impl Catalog {
         self.loaded(&self.data_source_types, name).or_else(|| self.source.as_ref()?.data_source_type(name))
     }
 
-    /// Whether it has too many types to read all of them at once.
+    /// Whether there are too many types to read all of them at once.
     pub fn is_large(&self) -> bool {
         self.source.as_ref().is_some_and(|source| source.is_large())
     }
 
-    /// The resource types, each of them read; of a large catalogue only the loaded ones.
+    /// The resource types, which this call reads; of a large catalogue only the loaded ones.
     pub fn few_resource_types(&self) -> impl Iterator<Item = Arc<ResourceType>> {
         let is_large = self.is_large();
         let names = self.resource_type_names().filter(move |name| !is_large || self.resource_types.contains_key(*name));
         names.filter_map(|name| self.resource_type(name))
     }
 
-    /// The data source types, each of them read; of a large catalogue only the loaded ones.
+    /// The data source types, which this call reads; of a large catalogue only the loaded ones.
     pub fn few_data_source_types(&self) -> impl Iterator<Item = Arc<DataSourceType>> {
         let is_large = self.is_large();
         let names =

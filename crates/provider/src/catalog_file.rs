@@ -27,7 +27,7 @@ pub fn read_catalog(text: &str) -> Result<Catalog, CatalogError> {
     read(text, None)
 }
 
-/// Reads a catalogue that will lie on top of others. It may name types of `beneath` wherever it may name its own.
+/// Reads a catalogue that will be put on top of others. Types of `beneath` may be named wherever its own types may.
 pub fn read_catalog_over(text: &str, beneath: Arc<dyn TypeSource>) -> Result<Catalog, CatalogError> {
     let catalog = read(text, Some(beneath))?;
     Ok(Catalog { source: None, ..catalog })

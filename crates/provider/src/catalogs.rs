@@ -42,7 +42,7 @@ pub struct LazyCatalog {
     pub namespaces: Vec<Name>,
     /// The hosted package of its namespaces. Written types are resolved with it before a name is looked up.
     pub hosted: Option<Hosted>,
-    /// Whether lists and suggestions name its contents before a name of it has been looked up.
+    /// Whether lists and suggestions include its contents before one of its names has been looked up.
     pub listed: bool,
     /// Reads the catalogue. Called at most once for each [`Catalogs`].
     pub open: Arc<dyn Fn() -> Arc<Catalog> + Send + Sync>,
@@ -68,7 +68,7 @@ struct Opened {
 }
 
 impl From<Arc<Catalog>> for LazyCatalog {
-    /// A catalogue that is read already.
+    /// Wraps a catalogue that is already loaded.
     fn from(catalog: Arc<Catalog>) -> LazyCatalog {
         LazyCatalog {
             namespaces: catalog.namespaces.clone(),
@@ -98,8 +98,8 @@ impl CatalogEntry {
 }
 
 impl Catalogs {
-    /// Builds the index from catalogues in registration order. A namespace that two catalogues claim stays with the
-    /// first; the second result lists such namespaces.
+    /// Builds the index from catalogues in registration order. If two catalogues claim a namespace, the first one keeps
+    /// it; the second result lists such namespaces.
     pub fn new(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, Vec<Name>) {
         let (catalogs, twice) = Catalogs::lazy(catalogs.into_iter().map(LazyCatalog::from));
         for entry in &catalogs.entries {
@@ -108,7 +108,7 @@ impl Catalogs {
         (catalogs, twice)
     }
 
-    /// The same from catalogues of which each is opened when a name of it is first looked up.
+    /// Builds the index from catalogues that are each opened when one of their names is first looked up.
     pub fn lazy(catalogs: impl IntoIterator<Item = LazyCatalog>) -> (Catalogs, Vec<Name>) {
         let mut all = Catalogs::default();
         let mut twice = Vec::new();
@@ -139,7 +139,7 @@ impl Catalogs {
         self.by_namespace.get(namespace).map(|at| &self.entries[*at].opened().catalog)
     }
 
-    /// The catalogues that lists name, each once. Opens all of them.
+    /// The catalogues that appear in lists, each once. Opens all of them.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Catalog>> {
         let offers = |at: &usize| {
             let first = self.entries[*at].lazy.namespaces.first();
@@ -149,12 +149,12 @@ impl Catalogs {
         listed.filter(|entry| entry.is_listed()).map(|entry| &entry.opened().catalog)
     }
 
-    /// The catalogues of which a name has been looked up, each once.
+    /// The catalogues that have been opened by a lookup, each once.
     pub fn opened(&self) -> impl Iterator<Item = &Arc<Catalog>> {
         self.entries.iter().filter_map(|entry| entry.opened.get()).map(|opened| &opened.catalog)
     }
 
-    /// All namespaces that lists name, and all hosted packages. No catalogue is opened.
+    /// All namespaces that appear in lists, and all hosted packages. No catalogue is opened.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
         let named = |entry: &CatalogEntry| entry.is_listed() || entry.lazy.hosted.is_some();
         let listed = self.by_namespace.iter().filter(move |(_, at)| named(&self.entries[**at]));
@@ -166,7 +166,8 @@ impl Catalogs {
         self.by_namespace.contains_key(namespace)
     }
 
-    /// The catalogue that a written type name belongs to: by its namespace, spelt loosely where the catalogue says so.
+    /// The catalogue that a written type name belongs to, by its namespace. If the catalogue allows it, the spelling is
+    /// loose.
     fn owner(&self, id: &TypeId) -> Option<&Arc<Catalog>> {
         let namespace = id.package_name();
         self.of(namespace).or_else(|| {
@@ -228,7 +229,7 @@ impl Catalogs {
         self.of_opened().filter_map(move |opened| opened.link_kinds.get(a)).flat_map(|kinds| kinds.values())
     }
 
-    /// The link kinds of all opened catalogues: of others no type is used.
+    /// The link kinds of all opened catalogues. Types of the other catalogues are not in use.
     pub fn link_kinds(&self) -> impl Iterator<Item = &Arc<LinkKind>> {
         let kinds = self.of_opened().flat_map(|opened| opened.link_kinds.values());
         kinds.flat_map(|kinds| kinds.values())
@@ -239,19 +240,19 @@ impl Catalogs {
         opened.filter(|opened| !opened.link_kinds.is_empty())
     }
 
-    /// The transform of that name; it may belong to a catalogue that no list names.
+    /// The transform of that name. Its catalogue need not appear in lists.
     pub fn transform(&self, name: &str) -> Option<&Arc<TransformDef>> {
         if let Some(found) = self.iter().find_map(|catalog| catalog.transforms.get(name)) {
             return Some(found);
         }
-        // Hosted packages have no transforms, so none is opened for one.
+        // Hosted packages have no transforms, so they are not opened.
         let unlisted = self.entries.iter().filter(|entry| !entry.is_listed() && entry.lazy.hosted.is_none());
-        // One that does not have it stays unlisted.
+        // A catalogue without the transform stays unlisted.
         let mut having = unlisted.filter(|entry| (entry.lazy.open)().transforms.contains_key(name));
         having.next()?.opened().catalog.transforms.get(name)
     }
 
-    /// The abstract type of that name, and the transform that knows it.
+    /// The abstract type of that name, and the transform that declares it.
     pub fn abstract_type(&self, name: &str) -> Option<(&Arc<TransformDef>, &AbstractType)> {
         let transforms = self.iter().flat_map(|catalog| catalog.transforms.values());
         transforms.filter_map(|transform| Some((transform, transform.abstract_types.get(name)?))).next()
@@ -307,7 +308,7 @@ pub fn combine(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, F
             }
         }
     }
-    // Functions that the evaluator carries out itself give way to those that are called by name.
+    // Functions that providers execute are added before those that the evaluator executes itself, and so keep the name.
     let every =
         || catalogs.iter().flat_map(|catalog| catalog.functions.iter().map(move |function| (catalog, function)));
     let by_call = every().filter(|(_, function)| function.native.is_none());
@@ -322,7 +323,7 @@ pub fn combine(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, F
             wrong.push(format!("`{other}` and `{who}` both offer the function `{name}`"));
             continue;
         }
-        // A name that is taken gets its package as a prefix.
+        // A function whose name is taken gets its package as a prefix.
         function.name = format!("{who}_{name}").into();
         let is_a_name = who.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_a_name || functions.insert(function).is_err() {

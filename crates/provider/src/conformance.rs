@@ -9,12 +9,12 @@
 //!
 //! Every resource type of the catalogue needs a case. For each case the suite creates, reads, updates and deletes one
 //! resource, repeats the calls that must be idempotent, and compares each answer with the catalogue. It makes a new
-//! provider with `make` for every few calls, as if the process had ended: a provider must not depend on what it
-//! remembers between calls.
+//! provider with `make` for every few calls, as if the process had ended: a provider must not depend on data that it
+//! keeps in memory between calls.
 //!
 //! If the provider takes part in planning, each operation is planned before: in a preview with and without unknown
-//! values, and again before the call. The answers must agree with each other and with the operation, and directly after
-//! an operation the provider must find that nothing differs.
+//! values, and again before the call. The answers must agree with each other and with the operation. Directly after an
+//! operation the provider must find no difference.
 //!
 //! Not here: special behaviour of a type (the implementation's own tests), data sources and functions.
 
@@ -43,12 +43,12 @@ pub struct Setup {
     pub settings: Value,
     /// The time of every call, in seconds since 1970 UTC.
     pub now: i64,
-    /// Whether every type must have docs and an example. Only a simulated provider needs none.
+    /// Whether every type must have docs and an example. Only a simulated provider does without them.
     pub documented: bool,
 }
 
 impl Setup {
-    /// Calls in a folder without settings, at 2023-01-02T15:04:05Z.
+    /// Returns a setup for calls in a folder without settings, at 2023-01-02T15:04:05Z.
     pub fn in_folder(folder: impl AsRef<Path>) -> Setup {
         Setup {
             folder: folder.as_ref().to_path_buf(),
@@ -70,14 +70,14 @@ pub struct Case {
     pub changed: Option<Value>,
     /// An id of the right form that no resource has.
     pub absent_id: Name,
-    /// The resource exists only in the state, such as a random number, so its absence cannot be read.
+    /// Whether the resource exists only in the state, such as a random number, so that its absence cannot be read.
     pub stateless: bool,
-    /// The provider cannot tell from its token whether a create was made before.
+    /// Whether the provider cannot tell from a token whether a create was made before.
     pub forgets_tokens: bool,
 }
 
 impl Case {
-    /// A case without an update in place.
+    /// Returns a case without an update in place.
     pub fn new(type_name: &str, spec: Value) -> Case {
         Case {
             type_name: type_name.into(),
@@ -95,20 +95,20 @@ impl Case {
         self
     }
 
-    /// An id of the right form that no resource has.
+    /// Sets an id of the right form that no resource has.
     pub fn absent_id(mut self, id: &str) -> Case {
         self.absent_id = id.into();
         self
     }
 
-    /// The resource exists only in the state: after a delete it need not be absent, and a second create may make
-    /// another.
+    /// Marks the resource as existing only in the state: after a delete it need not be absent, and a second create may
+    /// make another one.
     pub fn stateless(mut self) -> Case {
         self.stateless = true;
         self
     }
 
-    /// The provider cannot tell from its token whether a create was made before.
+    /// Marks the provider as unable to tell from a token whether a create was made before.
     pub fn forgets_tokens(mut self) -> Case {
         self.forgets_tokens = true;
         self
@@ -190,17 +190,17 @@ struct Run<'a, M> {
     resource_type: &'a ResourceType,
     address: Address,
     fit: Fit,
-    /// The session that is open.
+    /// The current session.
     open: Mutex<Option<Arc<dyn Session>>>,
     /// All text for users: progress, warnings, errors.
     shown: Arc<Mutex<Vec<String>>>,
-    /// The texts that must not be in it.
+    /// The texts that must not occur in `shown`.
     secrets: Vec<Name>,
     failures: &'a mut Vec<String>,
 }
 
 impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
-    /// The whole life cycle of one resource.
+    /// Runs the whole life cycle of one resource.
     async fn life_cycle(&mut self) {
         let spec = with_defaults(&self.case.spec, &self.resource_type.schema);
         self.specs_fit(&spec);
@@ -277,7 +277,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    /// A session of a new provider, as if the process had ended before. The one before is closed.
+    /// Opens a session of a new provider, as if the process had ended. Closes the previous session.
     async fn configured(&self) -> Result<Arc<dyn Session>, ProviderError> {
         self.close().await;
         let with = Configuration {
@@ -294,7 +294,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         Ok(configured.session)
     }
 
-    /// Closes the session that is open.
+    /// Closes the current session.
     async fn close(&self) {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(session) = open {

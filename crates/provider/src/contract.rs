@@ -1,9 +1,10 @@
 //! The two traits, and the requests and answers of their calls. Read from top to bottom.
 //!
-//! A [`Provider`] is what a program installs for a package: fixed facts, and the way to a [`Session`]. A session is a
-//! provider with settings: it manages resources. A provider without settings of its own is its own session.
+//! A [`Provider`] is the object that a program installs for a package: fixed facts, and the way to a [`Session`]. A
+//! session is a provider with settings: it manages resources. A provider without settings of its own is its own
+//! session.
 //!
-//! Not here: planning (`planning`), applying (`operation`), what an operation would meet (`preflight`).
+//! Not here: planning (`planning`), applying (`operation`), the state that an operation would find (`preflight`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,18 +25,18 @@ pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
 /// from outside.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What comes with every call.
+/// The data that comes with every call.
 #[derive(Clone)]
 pub struct Call {
     /// The instance.
     pub instance: Name,
     /// The address of the resource in the instance.
     pub address: Address,
-    /// The idempotency token of the step. All tries of one step share it, also a create that is planned again after an
-    /// interrupted run; no other step has it. A provider that can look tokens up does not repeat a create that
+    /// The idempotency token of the step. All tries of one step share it, including a create that is planned again
+    /// after an interrupted run; no other step has it. A provider that can look tokens up does not repeat a create that
     /// succeeded.
     pub token: Name,
-    /// How long the call may take, if there is a limit. After it the provider gives up with [`ErrorKind::TimedOut`].
+    /// The time that the call may take, if there is a limit. After it the provider fails with [`ErrorKind::TimedOut`].
     pub deadline: Option<Duration>,
     /// Cancelled when the caller no longer waits. The provider stops as soon as it safely can.
     pub cancel: CancellationToken,
@@ -51,7 +52,7 @@ pub struct Call {
     pub progress: Progress,
 }
 
-/// What the state holds of a resource: see [`Provider::recall`].
+/// The stored data of a resource: see [`Provider::recall`].
 pub struct Recalled<'a> {
     /// The resource type.
     pub type_name: &'a str,
@@ -64,7 +65,7 @@ pub struct Recalled<'a> {
     pub private: &'a Value,
 }
 
-/// Asks whether a spec is acceptable, beyond the facts of the catalogue.
+/// A request to check a spec beyond the facts of the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckRequest<'a> {
     /// The resource type.
@@ -86,12 +87,12 @@ impl CheckFindings {
         self.diagnostics.push(ProviderDiagnostic::error(path, why));
     }
 
-    /// Says that the value at a path has the wrong type, given the other fields.
+    /// Reports that the value at a path has the wrong type, given the other fields.
     pub fn mismatch(&mut self, path: impl Into<FieldPath>, why: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::error(path, why).about(Finding::WrongType));
     }
 
-    /// Says that the value at a path is outside the limits that other fields set.
+    /// Reports that the value at a path is outside the limits that other fields set.
     pub fn out_of_range(&mut self, path: impl Into<FieldPath>, why: impl Into<String>) {
         self.diagnostics.push(ProviderDiagnostic::error(path, why).about(Finding::OutOfRange));
     }
@@ -102,7 +103,7 @@ impl CheckFindings {
     }
 }
 
-/// Asks for the current state of a resource.
+/// A request for the current state of a resource.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadRequest<'a> {
     /// The resource type.
@@ -117,12 +118,12 @@ pub struct ReadRequest<'a> {
     pub schema_version: u32,
     /// Opaque data of the provider, as last returned; after an interrupted create, as `plan` returned it.
     pub private: &'a Value,
-    /// The token of a call whose outcome is unknown: the provider finds out whether it succeeded. `None` for a recorded
-    /// resource.
+    /// The token of a call whose outcome is unknown: the provider must find out whether it succeeded. `None` for a
+    /// recorded resource.
     pub token: Option<&'a str>,
 }
 
-/// What a read found.
+/// The result of a read.
 #[derive(Clone, Debug)]
 pub enum ReadOutcome {
     /// The resource exists.
@@ -140,17 +141,17 @@ pub struct Observed {
     pub id: Name,
     /// All current fields, user-set and computed ones: a map.
     pub fields: Value,
-    /// The spec that would create it as it is, if the provider tells. An import records it.
+    /// The spec that would create the resource as it is, if the provider returns one. An import records it.
     pub inputs: Option<Value>,
     /// Opaque data of the provider.
     pub private: Value,
-    /// Why the resource should be replaced although it matches its spec, for example a certificate that expires soon.
+    /// The reason to replace the resource although it matches its spec, for example a certificate that expires soon.
     pub expired: Option<String>,
     /// Warnings and notes.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
-/// Asks for an existing resource that the instance does not know.
+/// A request for an existing resource that is not part of the instance.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportRequest<'a> {
     /// The resource type.
@@ -166,11 +167,11 @@ pub struct ImportRequest<'a> {
 pub struct Imported {
     /// Its type.
     pub type_name: Name,
-    /// What exists.
+    /// The existing resource.
     pub observed: Observed,
 }
 
-/// Asks to bring recorded values to the current version of their type's schema.
+/// A request to convert recorded values to the current version of their type's schema.
 #[derive(Clone, Copy, Debug)]
 pub struct UpgradeRequest<'a> {
     /// The resource type.
@@ -196,7 +197,7 @@ pub struct Upgraded {
     pub private: Value,
 }
 
-/// Asks for one operation.
+/// A request for one operation.
 pub struct ApplyRequest<'a> {
     /// Create, update or delete.
     pub operation: Operation,
@@ -221,23 +222,23 @@ pub struct ApplyRequest<'a> {
     pub sources: &'a [(Name, Value)],
 }
 
-/// The answer to the question whether a resource is ready.
+/// Whether a resource is ready, as `Session::poll_ready` returns it.
 #[derive(Clone, Debug)]
 pub enum Readiness {
-    /// It is. Holds the fields that changed meanwhile, or null.
+    /// The resource is ready. Holds the fields that changed meanwhile, or null.
     Ready(Value),
-    /// Not yet.
+    /// The resource is not ready yet.
     NotYet,
-    /// It never will be, for these reasons. The next plan changes or replaces the resource.
+    /// The resource will never be ready, for these reasons. The next plan changes or replaces it.
     Broken(Vec<Name>),
 }
 
-/// Asks for the candidates of a data source.
+/// A request for the candidates of a data source.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchRequest<'a> {
     /// The data source type.
     pub type_name: &'a str,
-    /// Field, operator, search value; all known.
+    /// The filters: field, operator and search value, all known.
     pub filters: &'a [(Name, Name, Value)],
     /// Annotations of the data source, evaluated.
     pub annotations: &'a Value,
@@ -263,18 +264,18 @@ pub struct Candidate {
     pub fields: Value,
 }
 
-/// Asks for the value of a function.
+/// A request for the value of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct InvokeRequest<'a> {
     /// The function.
     pub function: &'a str,
     /// The arguments by position, all known.
     pub arguments: &'a [Value],
-    /// Whether a plan is made. A function that changes something does nothing then.
+    /// Whether the call is part of a preview. A function with side effects does nothing then.
     pub preview: bool,
 }
 
-/// How a session is configured.
+/// The configuration of a session.
 pub struct Configuration {
     /// The name of the provider instance: the package, or the address of the resource that declares it.
     pub name: Name,
@@ -291,15 +292,15 @@ pub struct Configuration {
     pub log: Progress,
 }
 
-/// What a change of settings means for the resources that were managed with the former ones.
+/// The effect of a change of settings on the resources that were managed with the former ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SettingsChange {
-    /// Nothing.
+    /// No effect.
     #[default]
     Same,
-    /// They stay and are managed with the new settings.
+    /// The resources stay and are managed with the new settings.
     Update,
-    /// They must be replaced, because these settings changed: another account or region, for example.
+    /// The resources must be replaced, because these settings changed: another account or region, for example.
     Replace(Vec<FieldPath>),
 }
 
@@ -307,31 +308,31 @@ pub enum SettingsChange {
 pub struct Configured {
     /// The session.
     pub session: Arc<dyn Session>,
-    /// What the change from the former settings means.
+    /// The effect of the change from the former settings.
     pub change: SettingsChange,
     /// Warnings and notes about the settings.
     pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
-/// The answer of a provider that needs no settings and is its own session.
+/// Returns the answer of a provider that needs no settings and is its own session.
 pub fn configured<S: Session + 'static>(session: Arc<S>) -> BoxFuture<'static, Result<Configured, ProviderError>> {
     let configured = Configured { session, change: SettingsChange::Same, diagnostics: Vec::new() };
     Box::pin(std::future::ready(Ok(configured)))
 }
 
-/// What a program installs for a package.
+/// The object that a program installs for a package.
 pub trait Provider: Send + Sync {
     /// All fixed facts. Returns the same catalogue each time; cheap to call.
     fn catalog(&self) -> &Arc<Catalog>;
 
-    /// Tells the provider what the state holds of its resources, before a plan is made or applied. `root` is the folder
-    /// of the root document. The provider may learn what earlier processes created; it calls nothing and changes
-    /// nothing.
+    /// Passes the stored data of its resources to the provider, before a plan is made or applied. `root` is the folder
+    /// of the root document. The provider may learn which objects earlier processes created; it calls nothing and
+    /// changes nothing.
     fn recall(&self, root: &Path, objects: &[Recalled<'_>]) {
         let _ = (root, objects);
     }
 
-    /// The transform of that name, for each that the catalogue lists.
+    /// The transform of that name. The catalogue lists the names.
     fn transform(&self, name: &str) -> Option<&dyn Transform> {
         let _ = name;
         None
@@ -349,7 +350,7 @@ pub trait Provider: Send + Sync {
 ///
 /// Calls for different resources run concurrently; calls for one resource never do. A call does not block its thread
 /// for long: blocking work goes to a thread of its own. Incoming values may be marked secret at any depth. Answers need
-/// no marks where the catalogue says that a field is sensitive; marks in answers are kept.
+/// no marks in fields that the catalogue declares sensitive; marks in answers are kept.
 pub trait Session: Send + Sync {
     /// Checks a spec beyond the catalogue. Only called if the type's capabilities set `checks`.
     fn check<'a>(
@@ -368,13 +369,13 @@ pub trait Session: Send + Sync {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>>;
 
-    /// Returns what a change would do. The type's [`Plans`](crate::Plans) say when it is called.
+    /// Returns the effects of a change. The type's [`Plans`](crate::Plans) determine when it is called.
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let _ = (call, request);
         Box::pin(async { Ok(Planned::default()) })
     }
 
-    /// Returns what an operation would meet, and changes nothing. Only called if the type's capabilities set
+    /// Returns the state that an operation would find, and changes nothing. Only called if the type's capabilities set
     /// `preflights`.
     fn preflight<'a>(
         &'a self,
@@ -422,9 +423,9 @@ pub trait Session: Send + Sync {
         })
     }
 
-    /// Brings recorded values to the current version of their schema. Called before a plan is made if a record has an
+    /// Converts recorded values to the current version of their schema. Called before a plan is made if a record has an
     /// older version than the catalogue, and again until an operation has written the record. By default the values
-    /// stay as they are.
+    /// stay unchanged.
     fn upgrade<'a>(
         &'a self,
         call: &'a Call,

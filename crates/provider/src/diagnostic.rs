@@ -1,44 +1,44 @@
-//! What a provider says to the user beside its answer: refusals, warnings and notes, each about a place of a spec.
+//! The messages of a provider beside its answer: refusals, warnings and notes, each about a place of a spec.
 //!
 //! Not here: positions in documents (`plan` finds the span of a path), errors of calls (`operation`).
 
 use blueprint::FieldPath;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProviderSeverity {
     /// For information.
     Note,
-    /// The provider goes on, but the user should know.
+    /// The provider continues, but the user should know.
     Warning,
     /// The provider refuses.
     Error,
 }
 
-/// What is wrong with a value, for dialects that tell these apart.
+/// The kind of problem with a value, for dialects that distinguish the kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Finding {
-    /// The provider refuses it.
+    /// The provider refuses the value.
     #[default]
     Refused,
-    /// It has the wrong type, given the other fields.
+    /// The value has the wrong type, given the other fields.
     WrongType,
-    /// It is outside the limits that other fields set.
+    /// The value is outside the limits that other fields set.
     OutOfRange,
 }
 
 /// One message of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderDiagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: ProviderSeverity,
-    /// What is wrong with the value at the path.
+    /// The kind of problem with the value at the path.
     pub finding: Finding,
     /// The message in one line, in the provider's own words, without secrets.
     pub summary: String,
-    /// More of it; empty if there is no more.
+    /// Further details; empty if there are none.
     pub detail: String,
-    /// The field that it is about; empty for the resource as a whole. It may name a field that the spec does not set.
+    /// The field at fault; empty for the resource as a whole. It may be a field that the spec does not set.
     pub path: FieldPath,
 }
 
@@ -59,12 +59,12 @@ impl ProviderDiagnostic {
         ProviderDiagnostic { severity: ProviderSeverity::Warning, ..ProviderDiagnostic::error(path, summary) }
     }
 
-    /// The same diagnostic with more words.
+    /// Adds details to the diagnostic.
     pub fn detailed(self, detail: impl Into<String>) -> ProviderDiagnostic {
         ProviderDiagnostic { detail: detail.into(), ..self }
     }
 
-    /// The same diagnostic about another kind of mistake.
+    /// Sets the kind of problem.
     pub fn about(self, finding: Finding) -> ProviderDiagnostic {
         ProviderDiagnostic { finding, ..self }
     }

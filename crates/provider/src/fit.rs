@@ -38,24 +38,24 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// An instance with an empty cache.
+    /// Returns an instance with an empty cache.
     pub fn new() -> Fit {
         Fit::default()
     }
 
-    /// The first mismatch in a map of fields. Values must be known and without secret marks.
+    /// Returns the first mismatch in a map of fields. Values must be known and without secret marks.
     pub fn fields(&self, value: &Value, schema: &Schema, direction: Direction) -> Option<Misfit> {
         let mut path = String::new();
         self.object(value, schema, direction, &mut path).map(|message| Misfit { path, message })
     }
 
-    /// The first mismatch in the value of a field. The value must be known and without secret marks.
+    /// Returns the first mismatch in the value of a field. The value must be known and without secret marks.
     pub fn field(&self, value: &Value, field: &Field, direction: Direction) -> Option<Misfit> {
         let mut path = String::new();
         self.value(value, field, direction, &mut path).map(|message| Misfit { path, message })
     }
 
-    /// Extends `path` to the mismatch. Without a mismatch, `path` is unchanged.
+    /// Returns the first mismatch, and extends `path` to it. Without a mismatch, `path` is unchanged.
     fn object(&self, value: &Value, schema: &Schema, direction: Direction, path: &mut String) -> Option<String> {
         let Value::Map(map) = value else { return Some(format!("must be an object, found {}", found(value))) };
         for (name, value) in map.iter() {
@@ -80,7 +80,7 @@ impl Fit {
             }
             path.truncate(before);
         }
-        // Every key is in the schema, so with as many keys as fields none can be missing.
+        // Every key is in the schema: if there are as many keys as fields, no field is missing.
         if schema.open || map.len() < schema.fields.len() {
             for (name, field) in &schema.fields {
                 let needed = match direction {
@@ -187,7 +187,7 @@ impl Fit {
     }
 }
 
-/// Free content: plain data without values that have a meaning only inside the engine.
+/// Checks free content, which must be plain data without values that have a meaning only inside the engine.
 fn plain(value: &Value, path: &mut String) -> Option<String> {
     let before = path.len();
     match value {
@@ -250,7 +250,7 @@ mod tests {
     use super::*;
     use crate::read_catalog;
 
-    /// What is wrong with a spec of a type with these fields.
+    /// Returns the mismatch in a spec of a type with these fields.
     fn problem(fields: &str, spec: &str) -> Option<String> {
         let text = format!(r#"{{"format": 1, "namespace": "x", "resourceTypes": {{"x/a": {{{fields}}}}}}}"#);
         let catalog = read_catalog(&text).unwrap();

@@ -2,9 +2,9 @@
 //!
 //! A provider manages the resources of a namespace: files, keys, a cloud. It knows no document, no plan and no state.
 //! It sees values, never expressions, except in a [`transform`], which turns abstract resources into real ones. Every
-//! implementation passes the [`conformance`] suite; `fake` is the strictest of them.
+//! implementation passes the [`conformance`] suite; `fake` is the strictest of these implementations.
 //!
-//! Not here: any provider (`providers`); deciding what to call and when (`engine`).
+//! Not here: any provider (`providers`); the choice and order of calls (`engine`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod catalog;

@@ -31,7 +31,7 @@ pub struct LinkKind {
     pub parts: IndexMap<Name, LinkPart>,
     /// Contributions to specs.
     pub effects: Vec<LinkEffect>,
-    /// What `link(a, b)` returns.
+    /// The value of `link(a, b)`.
     pub data: Option<Expr>,
 }
 
@@ -50,7 +50,7 @@ pub enum Side {
 /// An existing resource that a link writes to.
 #[derive(Clone, Debug)]
 pub struct LinkUse {
-    /// The end that holds the reference to it.
+    /// The end that holds the reference to the resource.
     pub of: LinkEnd,
     /// The field that holds the reference.
     pub field: Name,
@@ -74,15 +74,15 @@ pub struct LinkPart {
 pub struct LinkEffect {
     /// The target: `a`, `b`, or `use.NAME`.
     pub into: Name,
-    /// How it writes.
+    /// The way in which it writes.
     pub opinion: Opinion,
-    /// What it writes.
+    /// The value that it writes.
     pub value: Expr,
     /// Whether it is a step of its own once the target is ready. If not, it is merged into the target's desired spec.
     pub after: bool,
 }
 
-/// How a contribution writes.
+/// The way in which a contribution writes.
 #[derive(Clone, Debug)]
 pub enum Opinion {
     /// Sets one field.

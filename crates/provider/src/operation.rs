@@ -1,4 +1,4 @@
-//! What an operation on a resource is, and how it ends: with an answer or with an error.
+//! An operation on a resource and its result: an answer or an error.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use blueprint::{FieldPath, Name, Value};
 
 use crate::{ProviderDiagnostic, ProviderSeverity, SessionFailure};
 
-/// What to do to a resource.
+/// An action on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
@@ -36,7 +36,7 @@ pub struct Applied {
     pub id: Name,
     /// All current fields of the resource, user-set and computed ones: a map. Null after a delete.
     pub fields: Value,
-    /// Opaque data of the provider. The record has it in place of what was recorded and planned; null if there is none.
+    /// Opaque data of the provider. It replaces the recorded and planned data; null if there is none.
     pub private: Value,
     /// Whether the resource is ready.
     pub ready: Ready,
@@ -49,17 +49,17 @@ pub struct Applied {
 /// Whether a resource is ready after an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Ready {
-    /// It is.
+    /// The resource is ready.
     #[default]
     Yes,
-    /// Not yet: the engine polls the provider until it is.
+    /// The resource is not ready yet: the engine polls the provider until it is.
     Pending,
-    /// It exists, but it is broken, for these reasons. The next plan changes it.
+    /// The resource exists, but it is broken, for these reasons. The next plan changes it.
     Broken(Vec<Name>),
 }
 
 impl Applied {
-    /// A resource that is ready, without opaque data.
+    /// Returns the answer for a resource that is ready, without opaque data.
     pub fn ready(id: impl Into<Name>, fields: Value) -> Applied {
         Applied {
             id: id.into(),
@@ -71,24 +71,24 @@ impl Applied {
         }
     }
 
-    /// The same answer with opaque data.
+    /// Sets the opaque data.
     pub fn with_private(self, private: Value) -> Applied {
         Applied { private, ..self }
     }
 
-    /// The same answer with warnings about the resource as a whole.
+    /// Sets warnings about the resource as a whole.
     pub fn with_warnings(self, warnings: impl IntoIterator<Item = String>) -> Applied {
         let warnings = warnings.into_iter().map(|text| ProviderDiagnostic::warning("", text));
         Applied { diagnostics: warnings.collect(), ..self }
     }
 
-    /// The answer to a delete.
+    /// Returns the answer to a delete.
     pub fn deleted() -> Applied {
         Applied::ready("", Value::Null)
     }
 }
 
-/// The class of a provider's error: who can fix it, and whether a retry may help.
+/// The class of a provider's error: it decides who can fix the error, and whether a retry may help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorKind {
@@ -98,7 +98,7 @@ pub enum ErrorKind {
     Credentials,
     /// Too many calls. Retryable.
     Throttled,
-    /// Another object is in the way.
+    /// Another object blocks the operation.
     Conflict,
     /// The resource does not exist.
     NotFound,
@@ -110,8 +110,8 @@ pub enum ErrorKind {
     Permanent,
     /// The call was cancelled.
     Cancelled,
-    /// The call may have taken effect or not: the provider's process died, or it says that it does not know. It is not
-    /// repeated; the next plan looks at the resource first.
+    /// The call may have taken effect or not: the provider's process died, or the provider does not know the outcome.
+    /// The call is not repeated; the next plan reads the resource first.
     OutcomeUnknown,
 }
 
@@ -122,7 +122,7 @@ impl ErrorKind {
     }
 }
 
-/// A provider call failed.
+/// The error of a failed provider call.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ProviderError {
@@ -130,21 +130,21 @@ pub struct ProviderError {
     pub kind: ErrorKind,
     /// The provider's message, without secrets.
     pub message: String,
-    /// Path of the field at fault, if there is one.
+    /// The path of the field at fault, if there is one.
     pub field: Option<FieldPath>,
-    /// Everything that the provider said, where that is more than the message.
+    /// All diagnostics of the provider, if there are more than the message.
     pub diagnostics: Vec<ProviderDiagnostic>,
-    /// What exists although the call failed. The engine records it before it reports the error.
+    /// The object that exists although the call failed. The engine records it before it reports the error.
     pub partial: Option<Box<Applied>>,
-    /// How long the server asked to wait before the next try.
+    /// The time that the server asked to wait before the next try.
     pub retry_after: Option<Duration>,
-    /// The provider whose session cannot be opened, so that every call of it fails; `None` if it is about one call. The
-    /// engine sets it.
+    /// The provider whose session cannot be opened, so that all its calls fail; `None` if the error concerns one call.
+    /// The engine sets it.
     pub session: Option<Box<SessionFailure>>,
 }
 
 impl ProviderError {
-    /// An error of a class, with the provider's message.
+    /// Returns an error of a class, with the provider's message.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> ProviderError {
         ProviderError {
             kind,
@@ -157,7 +157,7 @@ impl ProviderError {
         }
     }
 
-    /// Sets how long the server asked to wait before the next try.
+    /// Sets the time that the server asked to wait before the next try.
     pub fn after(mut self, pause: Duration) -> ProviderError {
         self.retry_after = Some(pause);
         self
@@ -169,7 +169,7 @@ impl ProviderError {
         self
     }
 
-    /// An error from several diagnostics of a provider: the first error is the message, the others are kept.
+    /// Returns an error for several diagnostics of a provider: the first error is the message, all are kept.
     pub fn of_diagnostics(kind: ErrorKind, diagnostics: Vec<ProviderDiagnostic>) -> ProviderError {
         let first = diagnostics.iter().find(|it| it.severity == ProviderSeverity::Error).or(diagnostics.first());
         let (message, field) = match first {

@@ -9,8 +9,8 @@ use blueprint::Name;
 
 use crate::{Catalog, CatalogError, RetryPolicy};
 
-/// The catalogues `own` with those of `more` on top. An entry of a later catalogue replaces the entry of the same name
-/// in an earlier one. Catalogues that share a namespace become one; others stay unchanged.
+/// Puts the catalogues `more` on top of `own`. An entry of a later catalogue replaces the entry of the same name in an
+/// earlier one. Catalogues that share a namespace become one; others stay unchanged.
 pub fn overlay(own: impl IntoIterator<Item = Arc<Catalog>>, more: &[Arc<Catalog>]) -> Vec<Arc<Catalog>> {
     let mut all: Vec<Arc<Catalog>> = own.into_iter().collect();
     for top in more {
@@ -74,8 +74,8 @@ fn replace_by<T: Clone, K: std::hash::Hash + Eq>(into: &mut Vec<T>, top: &[T], k
     }
 }
 
-/// The names that two of the user's own catalogues define, so that neither can replace the other. Returns the position
-/// of the later catalogue and the error at its place.
+/// Returns the names that two of the user's own catalogues define, so that neither can replace the other: the position
+/// of the later catalogue, and the error at its place.
 pub fn twice(more: &[Arc<Catalog>]) -> Vec<(usize, CatalogError)> {
     let mut taken: HashSet<String> = HashSet::new();
     let mut wrong = Vec::new();

@@ -1,12 +1,12 @@
 //! Rate limits and retry policies of a provider: facts of a catalogue as data, and a limiter without a clock.
 //!
-//! Not here: waiting (the engine decides when, its shell waits).
+//! Not here: waiting (the engine decides the time, its shell waits).
 
 use std::time::Duration;
 
 use crate::{ErrorKind, ProviderError};
 
-/// How often and after which pauses a failed call is retried (decision 5.3).
+/// The number of retries of a failed call, and the pauses before them (decision 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
     /// Maximum number of retries after the first try.
@@ -36,23 +36,23 @@ impl Retries {
         let hash = token.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let spread = hash % (whole / 5 + 1);
         let own = whole - whole / 10 + spread;
-        // Never retry before the time that the server named.
+        // A retry never comes before the time that the server named.
         let pause = if own < asked_for { asked_for.saturating_add(spread) } else { own };
         Duration::from_millis(pause)
     }
 }
 
-/// How calls of one provider are retried, by the class of the error.
+/// The retries of one provider's calls, by the class of the error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// For temporary failures and timeouts.
     pub transient: Retries,
-    /// For too many calls.
+    /// For throttled calls.
     pub throttled: Retries,
 }
 
 impl RetryPolicy {
-    /// The policy for a class of errors. `None` if a retry does not help.
+    /// Returns the policy for a class of errors. `None` if a retry does not help.
     pub fn of(&self, kind: ErrorKind) -> Option<&Retries> {
         match kind {
             ErrorKind::Transient | ErrorKind::TimedOut => Some(&self.transient),
@@ -61,7 +61,7 @@ impl RetryPolicy {
         }
     }
 
-    /// The pause before the next retry, after a number of retries. `None` if the call is not retried.
+    /// Returns the pause before the next retry, after a number of retries. `None` if the call is not retried.
     pub fn again(&self, error: &ProviderError, retries: u32, token: &str) -> Option<Duration> {
         let policy = self.of(error.kind).filter(|policy| retries < policy.attempts)?;
         Some(policy.pause(retries, token, error.retry_after))
@@ -75,11 +75,11 @@ pub struct Limits {
     pub max_parallel: Option<u32>,
     /// Maximum call rate.
     pub rate: Option<Rate>,
-    /// How failed calls are retried.
+    /// The retry policy for failed calls.
     pub retries: Option<RetryPolicy>,
 }
 
-/// How often a provider may be called: the parameters of a [`TokenBucket`].
+/// The allowed rate of calls to a provider: the parameters of a [`TokenBucket`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     /// The time until one more call is allowed.
@@ -116,7 +116,7 @@ impl Rate {
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     rate: Rate,
-    /// When the bucket will be full.
+    /// The time at which the bucket will be full.
     full_at: Duration,
 }
 
@@ -131,8 +131,8 @@ impl TokenBucket {
         self.rate
     }
 
-    /// Takes a token. Returns how long the caller must wait before it uses the token; zero if one was available. The
-    /// tokens of waiting callers are taken in advance.
+    /// Takes a token. Returns the time that the caller must wait before it uses the token; zero if one was available.
+    /// The tokens of waiting callers are taken in advance.
     pub fn take(&mut self, now: Duration) -> Duration {
         let full_at = self.full_at.max(now);
         self.full_at = full_at + self.rate.interval;

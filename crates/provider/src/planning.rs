@@ -1,16 +1,16 @@
-//! The planning call: what a provider says of a create, an update, a replacement or a delete before it happens.
+//! The planning call: the provider's answer about a create, an update, a replacement or a delete before it happens.
 //!
-//! A provider takes part in planning as far as its type's [`Plans`](crate::Plans) say. With `Never` and `Updates` the
-//! engine compares by the catalogue. With `Always` the provider decides: the engine asks it about each resource, also
-//! about those that look unchanged, and uses its planned outputs for dependants at once.
+//! A provider takes part in planning to the extent that its type's [`Plans`](crate::Plans) declare. With `Never` and
+//! `Updates` the engine compares by the catalogue. With `Always` the provider decides: the engine asks it about each
+//! resource, including unchanged ones, and uses its planned outputs for dependants at once.
 //!
-//! Not here: what follows from the answer (`plan`, `apply`).
+//! Not here: the consequences of the answer (`plan`, `apply`).
 
 use blueprint::{FieldPath, Name, Value};
 
 use crate::{ProviderDiagnostic, ResourceType};
 
-/// What is planned.
+/// The planned action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlanMode {
@@ -18,30 +18,30 @@ pub enum PlanMode {
     Create,
     /// The resource exists. The provider says whether it differs, and how.
     Update,
-    /// The new resource of a replacement: the prior values are null, `private` is what planning the update answered.
+    /// The new resource of a replacement: the prior values are null, `private` is the answer of the update's plan.
     Replace,
-    /// The resource is deleted, also as the old resource of a replacement. The desired spec is null. Only asked in the
-    /// preview. Deletes that are decided later, and deletes of deposed resources, are not planned: `apply` gets the
-    /// recorded data then.
+    /// The resource is deleted, possibly as the old resource of a replacement. The desired spec is null. Only asked in
+    /// the preview. Deletes that are decided later, and deletes of deposed resources, are not planned: `apply` receives
+    /// the recorded data then.
     Delete,
 }
 
-/// When it is asked.
+/// The time of a planning call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanPhase {
     /// While a plan is made: the spec may hold unknown values.
     Preview,
-    /// While a plan is carried out, directly before the call: the spec is known. The answer must keep what the answer
-    /// of the preview promised.
+    /// While a plan is carried out, directly before the call: the spec is known. The answer must agree with the answer
+    /// of the preview.
     Apply,
 }
 
-/// Asks what a change would do.
+/// A request for the effects of a change.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanRequest<'a> {
-    /// What is planned.
+    /// The planned action.
     pub mode: PlanMode,
-    /// When it is asked.
+    /// The time of the call.
     pub phase: PlanPhase,
     /// The resource type.
     pub type_name: &'a str,
@@ -53,9 +53,9 @@ pub struct PlanRequest<'a> {
     pub prior: &'a Value,
     /// The version of the type's schema that the prior values have.
     pub schema_version: u32,
-    /// Opaque data: from the record; for a replacement, from planning the update.
+    /// Opaque data: from the record; for a replacement, from the answer to the planned update.
     pub private: &'a Value,
-    /// Why the resource is unhealthy, as recorded. A provider that decides plans at least an update then.
+    /// The reasons why the resource is unhealthy, as recorded. A provider that decides plans at least an update then.
     pub unhealthy: &'a [Name],
     /// The desired spec with defaults filled in; null for a delete. It may hold unknown values in a preview.
     pub desired: &'a Value,
@@ -65,42 +65,42 @@ pub struct PlanRequest<'a> {
     pub seed: &'a str,
 }
 
-/// What a provider that decides says of a change.
+/// The decision of a provider about a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The engine decides by the catalogue.
     #[default]
     ByCatalogue,
-    /// The resource is as desired. If the last operation failed, the engine calls `apply` all the same, with the opaque
-    /// data of this answer and without planned outputs.
+    /// The resource is as desired. If the last operation failed, the engine still calls `apply`, with the opaque data
+    /// of this answer and without planned outputs.
     Same,
-    /// It is changed in place, or created if nothing exists.
+    /// The resource is changed in place, or created if nothing exists.
     Update,
-    /// It must be replaced. [`Planned::replaces`] says because of which fields.
+    /// The resource must be replaced. [`Planned::replaces`] holds the fields that are the reason.
     Replace {
-        /// Whether the old resource is deleted first. `None` if the provider does not care.
+        /// Whether the old resource is deleted first. `None` if the provider has no preference.
         delete_first: Option<bool>,
     },
-    /// Not decided before other steps have run.
+    /// The decision is not possible before other steps have run.
     Undecided {
-        /// What is missing, as a phrase.
+        /// The missing information, as a phrase.
         needs: String,
     },
 }
 
-/// What an operation would do.
+/// The effects of an operation.
 #[derive(Clone, Debug, Default)]
 pub struct Planned {
-    /// What the provider decides.
+    /// The provider's decision.
     pub verdict: Verdict,
-    /// The spec as the provider will apply it, if it changes it: defaults filled in, names generated.
+    /// The spec as the provider will apply it, if it changes the spec: defaults filled in, names generated.
     pub inputs: Option<Value>,
-    /// All fields as they will be afterwards, unknown where only the operation can tell. `None` if the provider does
-    /// not say.
+    /// All fields after the operation, unknown where only the operation can tell. `None` if the provider does not
+    /// return them.
     pub outputs: Option<Value>,
-    /// `outputs` are a forecast: the operation may answer otherwise, also where they are known. Providers of old type
-    /// systems need this.
+    /// Whether `outputs` are a forecast: the operation may return other values, even for known outputs. Providers of
+    /// old type systems need this.
     pub inexact: bool,
     /// Fields that force a replacement, in addition to those of the catalogue.
     pub replaces: Vec<FieldPath>,
@@ -110,7 +110,7 @@ pub struct Planned {
     pub only_recorded: Vec<FieldPath>,
     /// Whether a matching resource exists already. The create then takes it under management, and a delete keeps it.
     pub adopts: bool,
-    /// Opaque data that `apply` receives. The engine keeps that of a create with the intent, so
+    /// Opaque data that `apply` receives. The engine keeps the data of a create with the intent, so
     /// [`ReadRequest::private`](crate::ReadRequest::private) holds it after an interrupted create.
     pub private: Value,
     /// Refusals, warnings and notes.
@@ -118,7 +118,7 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// The replacements that the catalogue demands depending on the value of another field.
+    /// Returns the replacements that the catalogue demands depending on the value of another field.
     pub fn by_policy(resource_type: Option<&ResourceType>, request: &PlanRequest<'_>) -> Planned {
         let replaced = resource_type.map(|ty| ty.replaced_by_policy(request.prior_inputs, request.desired));
         let replaces = replaced.iter().flatten().map(|field| field.as_ref().into()).collect();

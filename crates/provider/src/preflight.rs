@@ -1,4 +1,4 @@
-//! What an operation would meet: asked while a plan is made, and again before a saved plan is applied.
+//! The state that an operation would find: asked while a plan is made, and again before a saved plan is applied.
 //!
 //! A preflight changes nothing. The plan stores its answer, so that a plan also depends on the files that it reads and
 //! on the objects in its way.
@@ -10,8 +10,8 @@ use blueprint::{Name, Value};
 
 use crate::Operation;
 
-/// Asks what a create, update or delete would meet. Only asked if the type's [`Capabilities`](crate::Capabilities) set
-/// `preflights`.
+/// A request for the state that a create, update or delete would find. Only asked if the type's
+/// [`Capabilities`](crate::Capabilities) set `preflights`.
 #[derive(Clone, Copy, Debug)]
 pub struct PreflightRequest<'a> {
     /// Create, update or delete. A replacement is a create with the id of the old resource.
@@ -28,24 +28,24 @@ pub struct PreflightRequest<'a> {
     pub changing: &'a Arc<BTreeSet<Name>>,
 }
 
-/// What an operation would meet now.
+/// The state that an operation would find now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preflight {
     /// The future id of the resource, if it follows from the spec.
     pub id: Option<Name>,
     /// The sources that the operation reads.
     pub sources: Vec<SourceRead>,
-    /// What exists at the place of the resource, in the provider's own form; null for nothing. It is compared as a
-    /// whole before a saved plan is applied.
+    /// The object at the place of the resource, in the provider's own form; null for nothing. It is compared as a whole
+    /// before a saved plan is applied.
     pub existing: Value,
-    /// Why the operation would fail.
+    /// The reason why the operation would fail.
     pub refused: Option<String>,
 }
 
 /// A file, or a set of files, that an operation reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceRead {
-    /// The field that names it: see [`ResourceType::sources`](crate::ResourceType::sources).
+    /// The field that names the source: see [`ResourceType::sources`](crate::ResourceType::sources).
     pub field: Name,
     /// Its name in messages.
     pub name: Name,
@@ -60,6 +60,6 @@ pub enum SourceContent {
     Digest(Value),
     /// Unknown, because the plan creates or changes the source before it is read.
     Open,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     Unreadable(String),
 }

@@ -1,4 +1,4 @@
-//! The providers at hand, each made when it is first needed, and their sessions, each configured once.
+//! The available providers, each made on first use, and their sessions, each configured once.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::{Configuration, Configured, Provider, ProviderError};
 
 /// Providers by namespace.
 ///
-/// Sets that [share](Providers::share) a provider share its sessions too.
+/// Sets that [share](Providers::share) a provider also share its sessions.
 #[derive(Clone, Default)]
 pub struct Providers {
     by_namespace: IndexMap<Name, Arc<ProviderEntry>>,
@@ -23,7 +23,7 @@ struct ProviderEntry {
     sessions: Mutex<Vec<SessionEntry>>,
 }
 
-/// A session by its source and settings. There are as many as a run has configurations of the provider: mostly one.
+/// A session by its source and settings. A run has one for each configuration of the provider: usually one.
 struct SessionEntry {
     source: SettingsSource,
     settings: Value,
@@ -32,24 +32,24 @@ struct SessionEntry {
 
 type SessionCell = OnceCell<Result<Arc<Configured>, ProviderError>>;
 
-/// Where the settings of a session come from. Sessions of different sources are different, also with equal settings.
+/// The source of a session's settings. Sessions of different sources are different, even with equal settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingsSource {
     /// The configuration file.
     File,
-    /// There are none: specs are checked without contact to anything.
+    /// No settings: specs are checked without contact to any server.
     Offline,
     /// The resource at this address, which declares a configuration of the provider.
     Resource(Address),
 }
 
 impl Providers {
-    /// No provider.
+    /// Returns an empty set.
     pub fn new() -> Providers {
         Providers::default()
     }
 
-    /// Sets the provider of these namespaces. It is made when one of them is first needed.
+    /// Sets the provider of these namespaces. It is made when one of them is first used.
     pub fn insert<F>(&mut self, namespaces: impl IntoIterator<Item = Name>, make: F)
     where
         F: FnOnce() -> Arc<dyn Provider> + Send + 'static,
@@ -59,7 +59,7 @@ impl Providers {
         self.by_namespace.extend(namespaces.into_iter().map(|namespace| (namespace, entry.clone())));
     }
 
-    /// Takes the provider of a namespace over from another set. It is made once for both.
+    /// Adds the provider of a namespace from another set. Both sets share one provider.
     pub fn share(&mut self, namespace: &Name, from: &Providers) {
         if let Some(provider) = from.by_namespace.get(namespace) {
             self.by_namespace.insert(namespace.clone(), provider.clone());
@@ -71,19 +71,19 @@ impl Providers {
         self.by_namespace.get(namespace).map(|entry| &*entry.provider)
     }
 
-    /// Whether there is a provider of this namespace. None is made.
+    /// Whether there is a provider of this namespace. Makes no provider.
     pub fn contains(&self, namespace: &str) -> bool {
         self.by_namespace.contains_key(namespace)
     }
 
-    /// The session of a provider with these settings if it is configured already.
+    /// The session of a provider with these settings, if it is already configured.
     pub fn open_session(&self, namespace: &str, source: &SettingsSource, settings: &Value) -> Option<Arc<Configured>> {
         let sessions = self.by_namespace.get(namespace)?.sessions();
         let entry = sessions.iter().find(|entry| entry.is_for(source, settings))?;
         entry.session.get()?.as_ref().ok().cloned()
     }
 
-    /// The session of a provider with these settings, configured when it is first needed. `None` if there is no
+    /// Returns the session of a provider with these settings, which is configured on first use. `None` if there is no
     /// provider of this namespace.
     ///
     /// An error that a retry may fix is returned, and the next request configures again. Any other error stays.

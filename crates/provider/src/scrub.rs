@@ -4,7 +4,7 @@
 //! several lines, or in part. So the search is not for the whole secret: a run of several of its characters is removed
 //! wherever it occurs, regardless of white space.
 //!
-//! Not here: which values are secret; values, which carry marks.
+//! Not here: the decision which values are secret; values, which carry marks.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -36,7 +36,7 @@ pub struct Scrub {
     exact: Exact,
 }
 
-/// The values that count as secret if they are equal.
+/// The values that count as secret if they are equal to a secret.
 #[derive(Clone, Default)]
 struct Exact {
     texts: HashSet<String>,
@@ -51,7 +51,7 @@ impl std::fmt::Debug for Exact {
     }
 }
 
-/// Secrets in full.
+/// Secrets as a whole.
 #[derive(Clone, Default)]
 struct Forms(Vec<String>);
 
@@ -74,7 +74,7 @@ impl std::fmt::Debug for RunHashes {
 }
 
 impl Scrub {
-    /// Collects everything that is marked secret in these values, at any depth.
+    /// Collects all values that are marked secret in these values, at any depth.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Scrub {
         let (mut leaves, mut whole) = (Vec::new(), Vec::new());
         for value in values {
@@ -89,7 +89,7 @@ impl Scrub {
         scrub
     }
 
-    /// Whether it holds no secret.
+    /// Whether there are no secrets.
     pub fn is_empty(&self) -> bool {
         self.whole.iter().chain(&self.parts).all(|runs| runs.0.is_empty())
     }
@@ -176,7 +176,7 @@ impl Scrub {
 const BLOCK: usize = 16;
 /// A shorter secret of the run is not removed from texts of other resources.
 const SHORTEST_IN_A_RUN: usize = 4;
-/// A shorter one is removed only as a whole word.
+/// A shorter secret of the run is removed only as a whole word.
 const SHORTEST_IN_A_WORD_OF_A_RUN: usize = 8;
 
 /// All secrets of a run, of all resources: the output of one command may hold the secret of another.
@@ -198,14 +198,14 @@ pub struct RunScrub {
 struct Hits {
     /// The byte ranges of its letters.
     places: Vec<(usize, usize)>,
-    /// Which letters belong to blocks.
+    /// For each letter, whether it belongs to a block.
     hidden: Vec<bool>,
     /// The ends of blocks that may be the last of a secret, as letter positions, with the hash of the block.
     ends: Vec<(usize, u64)>,
 }
 
 impl RunScrub {
-    /// Adds everything that is marked secret in a value.
+    /// Adds all secrets in a value.
     pub fn add(&mut self, value: &Value) {
         let mut leaves = Vec::new();
         gather(value, false, &mut leaves);
@@ -238,7 +238,7 @@ impl RunScrub {
         }
     }
 
-    /// Whether it holds no secret.
+    /// Whether there are no secrets.
     pub fn is_empty(&self) -> bool {
         self.known.0.is_empty()
     }
@@ -352,7 +352,7 @@ fn replaced(text: &str, found: Vec<(usize, usize)>) -> String {
     clean
 }
 
-/// The tests that find secret parts of an answer.
+/// The tests that find secrets in an answer.
 struct Signs<'s> {
     text: &'s dyn Fn(&str) -> bool,
     key: &'s dyn Fn(&str) -> bool,
@@ -408,7 +408,7 @@ fn stands_alone(text: &str, from: usize, to: usize) -> bool {
     !before.into_iter().chain(after).any(char::is_alphanumeric)
 }
 
-/// Whether a character is relevant: white space and control characters are not.
+/// Whether a character is relevant: neither white space nor a control character.
 fn counts(letter: char) -> bool {
     !letter.is_whitespace() && !letter.is_control()
 }

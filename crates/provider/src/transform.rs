@@ -1,14 +1,14 @@
 //! Transforms: they turn one blueprint into another, in which abstract resources are replaced by real ones (decision
 //! 4.2).
 //!
-//! The catalogue of a provider lists its transforms (`transforms`), each with the types that only it knows. A transform
-//! runs after the document was checked and before evaluation, so it sees expressions, not values. Its result is checked
-//! again. It may run several times on the same blueprint and returns the same result: it uses no clock, no randomness
-//! and no input besides the blueprint.
+//! The catalogue of a provider lists its transforms (`transforms`), each with its abstract types. A transform runs
+//! after the document was checked and before evaluation, so it sees expressions, not values. Its result is checked
+//! again. It may run several times on the same blueprint and must return the same result: it uses no clock, no
+//! randomness and no input besides the blueprint.
 //!
 //! **Origins.** Generated resources carry the spans of the abstract resource: of its name ([`Resource::span`]), of its
-//! type, and of the expressions that it takes over. So a diagnostic points at the text that the user wrote, and state,
-//! plan and graph can tell what a resource was generated from.
+//! type, and of the expressions that it takes over. Diagnostics therefore point at the text that the user wrote, and
+//! state, plan and graph show the origin of a generated resource.
 //!
 //! **Names.** A transform does not check names. If a name is taken, it still adds its resource, and the engine reports
 //! `name-collision`.
@@ -20,7 +20,7 @@ use blueprint::{Expr, ExprKind, Name, Resource, TextPart, Value};
 use diag::Spanned;
 use futures::future::BoxFuture;
 
-/// A transform failed. Its result is discarded.
+/// The error of a failed transform. Its result is discarded.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct TransformError {
@@ -43,10 +43,10 @@ impl TransformError {
     }
 }
 
-/// Turns one blueprint into another. Every implementation passes
+/// A function from one blueprint to another. Every implementation passes
 /// [`conformance::transforms`](crate::conformance::transforms).
 pub trait Transform: Send + Sync {
-    /// The blueprint with the abstract resources of this transform's types replaced. Other parts stay unchanged and in
+    /// Replaces the abstract resources of this transform's types. Other parts of the blueprint stay unchanged and in
     /// order.
     fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>>;
 }
@@ -67,7 +67,7 @@ pub fn each_resource(
     Ok(document)
 }
 
-/// A resource of another type with the spans of an abstract one, and nothing else of it.
+/// Returns a resource of another type with the spans of an abstract resource, but none of its other data.
 pub fn made_of(abstract_one: &Resource, type_name: &str, spec: Vec<(&str, Expr)>) -> Resource {
     let at = abstract_one.type_name.span;
     let entries = spec.into_iter().map(|(key, value)| (Spanned::new(Name::from(key), abstract_one.spec_key), value));
@@ -83,12 +83,12 @@ pub fn field<'r>(resource: &'r Resource, name: &str) -> Option<&'r Expr> {
     }
 }
 
-/// An expression with a text appended, at the same span. `${..}` in it stays an expression.
+/// Returns an expression with a text appended, at the same span. `${..}` in the expression stays an expression.
 pub fn with_suffix(expr: &Expr, suffix: &str) -> Expr {
     let kind = match &expr.kind {
         ExprKind::Literal(value) => match expr::to_text(value) {
             Some(Ok(Value::Text(text))) => ExprKind::Literal(Value::text(format!("{text}{suffix}"))),
-            // The wrong type is reported where the field itself is taken over.
+            // The wrong type is reported at the field that the expression is used for.
             _ => expr.kind.clone(),
         },
         ExprKind::Text(parts) => {

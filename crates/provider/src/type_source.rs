@@ -21,13 +21,13 @@ pub trait TypeSource: fmt::Debug + Send + Sync {
         self.resource_type(name).is_some()
     }
 
-    /// The types that its own types need to be stable first ([`ResourceType::needs_stable`]), as far as the source can
-    /// tell without reading all types.
+    /// The types that its own types need to be stable first ([`ResourceType::needs_stable`]), as far as the source
+    /// knows without reading all types.
     fn needed_stable(&self) -> Vec<Name> {
         Vec::new()
     }
 
-    /// Whether it has too many types to read all of them at once.
+    /// Whether there are too many types to read all of them at once.
     fn is_large(&self) -> bool {
         true
     }

@@ -15,13 +15,13 @@ pub struct ResourceType {
     pub name: TypeId,
     /// One sentence for people.
     pub docs: Name,
-    /// A complete YAML document that uses it. Tests run it.
+    /// A complete YAML document that uses the type. Tests run it.
     pub example: Name,
     /// The fields of its spec, including computed ones.
     pub schema: Arc<Schema>,
     /// The field that stands for the resource as a whole (decision S21).
     pub id_field: Option<Name>,
-    /// Which half of a replacement comes first.
+    /// The order of the two halves of a replacement.
     pub replace_order: ReplaceOrder,
     /// Types that must be ready, not only configured, before a resource of this type is created (decision 5.3).
     pub needs_stable: Vec<Name>,
@@ -29,15 +29,15 @@ pub struct ResourceType {
     pub rejects: Vec<Rejection>,
     /// Annotations that the type itself reads.
     pub annotations: Vec<Annotation>,
-    /// What the engine may ask about it.
+    /// The calls that the engine may make for the type.
     pub capabilities: Capabilities,
     /// The version of its records.
     pub schema_version: u32,
     /// The readable attributes, for dialects that tell attributes from fields.
     pub attributes: Attributes,
-    /// The settings that a document may give for how updates are carried out. `None` if there are none.
+    /// The schema of the settings that a document may give for the execution of updates. `None` if there are none.
     pub update_policy: Option<Arc<Schema>>,
-    /// The service that it talks to, if one is known.
+    /// The service behind the type, if it is known.
     pub service: Option<Name>,
     /// Its support status.
     pub support_status: SupportStatus,
@@ -71,8 +71,8 @@ pub struct ReplacesWhere {
 pub struct ImplicitDependency {
     /// The type of the resources that are waited for.
     pub type_name: Name,
-    /// Fields of the waiting resource, any of which may name the third resource: names with dots, `[]` after one for
-    /// every item.
+    /// Fields of the waiting resource, any of which may name the third resource: names separated by dots; `[]` after a
+    /// name stands for every item.
     pub own: Vec<Name>,
     /// Fields of the awaited resource, any of which may name the third resource.
     pub its: Vec<Name>,
@@ -89,13 +89,13 @@ pub enum Attributes {
     Fields,
     /// Only these, each with the field that holds it.
     Listed(IndexMap<Name, Name>),
-    /// These, each with the field that holds it, and any other name, which only the service can answer.
+    /// These, each with the field that holds it, and any other name, whose value only the service knows.
     Open(IndexMap<Name, Name>),
     /// Any name; the value is always null.
     Anything,
 }
 
-/// Where the value of an attribute comes from.
+/// The source of the value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attribute<'a> {
     /// From this field.
@@ -104,49 +104,49 @@ pub enum Attribute<'a> {
     Nothing,
 }
 
-/// What the engine may or must ask about a type. The engine does not ask what is not declared here.
+/// The calls that the engine may or must make for a type. The engine makes no call that is not declared here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// `Session::check` is implemented for the type.
+    /// Whether `Session::check` is implemented for the type.
     pub checks: bool,
-    /// When `Session::plan` is asked.
+    /// The changes for which `Session::plan` is called.
     pub plans: Plans,
-    /// `Session::plan` is asked about deletes.
+    /// Whether `Session::plan` is called for deletes.
     pub plans_deletes: bool,
-    /// Answers hold every field exactly as it was sent or planned. A provider without this may answer otherwise, for
-    /// example normalised values.
+    /// Whether answers hold every field exactly as it was sent or planned. A provider without this may return other
+    /// values, for example normalised ones.
     pub exact: bool,
-    /// No two resources of the type have the same id. Some types of Terraform's providers derive ids from values, such
-    /// as a time.
+    /// Whether no two resources of the type have the same id. Some types of Terraform's providers derive ids from
+    /// values, such as a time.
     pub unique_ids: bool,
-    /// Answers to operations may contain secrets that neither the schema nor a plan marks, such as private data. They
-    /// need a key to be stored, so an operation without a key is refused.
+    /// Whether answers to operations may contain secrets that neither the schema nor a plan marks, such as private
+    /// data. They need a key to be stored, so an operation without a key is refused.
     pub unannounced_secrets: bool,
-    /// `Session::plan` reports before a create what already exists at its place.
+    /// Whether `Session::plan` reports before a create the object that already exists at its place.
     pub adopts: bool,
-    /// Resources can be read back by their id.
+    /// Whether resources can be read back by their id.
     pub reads: bool,
-    /// Existing resources can be imported by their id.
+    /// Whether existing resources can be imported by their id.
     pub imports: bool,
-    /// The token of a create always tells afterwards whether the create was made.
+    /// Whether the token of a create always tells afterwards if the create was made.
     pub finds: bool,
-    /// A snapshot can be taken before a delete.
+    /// Whether a snapshot can be taken before a delete.
     pub snapshots: bool,
-    /// The type is only described: no provider here manages it, even if its namespace has a provider.
+    /// Whether the type is only described: no provider here manages it, even if its namespace has a provider.
     pub described_only: bool,
-    /// `Session::preflight` is implemented for the type.
+    /// Whether `Session::preflight` is implemented for the type.
     pub preflights: bool,
 }
 
-/// When a provider is asked what a change would do.
+/// The changes for which a provider's plan is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plans {
-    /// Never: the engine compares by the catalogue.
+    /// None: the engine compares by the catalogue.
     #[default]
     Never,
-    /// About updates that the engine has found by the catalogue.
+    /// Updates that the engine has found by the catalogue.
     Updates,
-    /// About every resource: the provider decides whether it differs, and what follows.
+    /// All: the provider decides whether a resource differs, and how it is changed.
     Always,
 }
 
@@ -192,9 +192,9 @@ pub struct Annotation {
     pub key: Name,
     /// Its scalar type.
     pub ty: Type,
-    /// Whether it must be written.
+    /// Whether the annotation must be written.
     pub required: bool,
-    /// The value if it is not written.
+    /// The value if the annotation is not written.
     pub default: Option<Value>,
     /// The allowed values. Empty if all are.
     pub allowed: Vec<Value>,
@@ -207,13 +207,13 @@ pub struct DataSourceType {
     pub name: TypeId,
     /// One sentence for people.
     pub docs: Name,
-    /// A complete YAML document that uses it. Tests run it.
+    /// A complete YAML document that uses the type. Tests run it.
     pub example: Name,
     /// Filterable paths; `[]` in a path stands for every position.
     pub filters: IndexMap<Name, FilterField>,
     /// Groups of fields that exclude each other.
     pub exclusive: Vec<Vec<Name>>,
-    /// Fields that a document must filter on: arguments rather than filters.
+    /// Fields that a document must filter on. They are arguments rather than filters.
     pub required: Vec<Name>,
     /// Exportable fields. A name may have dots.
     pub schema: Arc<Schema>,
@@ -221,14 +221,14 @@ pub struct DataSourceType {
     pub annotations: Vec<Annotation>,
     /// Candidates of a simulated provider, in order.
     pub rows: Vec<Value>,
-    /// Whether reading runs a command or sends a request. The user is told before a stage does so.
+    /// Whether a read runs a command or sends a request. The user is told before a stage does this.
     pub acts: bool,
 }
 
 /// A field that a data source can be filtered on.
 #[derive(Clone, Debug)]
 pub struct FilterField {
-    /// What it holds.
+    /// The type of the field.
     pub ty: FilterType,
     /// Operators that the provider applies itself.
     pub push_down: Vec<Name>,
@@ -263,9 +263,9 @@ pub struct CustomType {
 /// One option of a custom variable type.
 #[derive(Clone, Debug)]
 pub struct OptionOf {
-    /// What a document writes.
+    /// The text that a document writes.
     pub label: Name,
-    /// What a reference evaluates to.
+    /// The value of a reference.
     pub value: Value,
     /// One sentence for people.
     pub docs: Name,
@@ -278,14 +278,14 @@ impl CustomType {
     }
 }
 
-/// A transform and the abstract types that it turns into others.
+/// A transform and its abstract types.
 #[derive(Clone, Debug)]
 pub struct TransformDef {
     /// Its name.
     pub name: Name,
     /// One sentence for people.
     pub docs: Name,
-    /// Types that only this transform knows.
+    /// The types that only this transform declares.
     pub abstract_types: IndexMap<Name, AbstractType>,
 }
 
@@ -303,18 +303,19 @@ pub struct AbstractType {
 pub struct Setting {
     /// Its key.
     pub name: Name,
-    /// What it holds.
+    /// The field that describes its value.
     pub field: Field,
 }
 
-/// The hosted packages that a catalogue describes. A document may write any token after the package's name and `/`.
+/// The data of the hosted packages that a catalogue describes. A document may write any token after the package's name
+/// and `/`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hosted {
-    /// What carries out the calls; never [`PackageFamily::BuiltIn`].
+    /// The family of the plugins that execute the calls; never [`PackageFamily::BuiltIn`].
     pub family: PackageFamily,
     /// The version of the packages.
     pub version: Option<Name>,
-    /// What makes a parameterized package out of its plugin: a map, or null.
+    /// The parameters of a parameterized package: a map, or null.
     pub parameters: Value,
 }
 
@@ -341,7 +342,7 @@ impl ResourceType {
         self.schema.open && !self.schema.fields.values().any(Field::is_settable)
     }
 
-    /// The attribute of that name, if there is one.
+    /// The attribute of that name, if it exists.
     pub fn attribute<'a>(&'a self, name: &str) -> Option<Attribute<'a>> {
         let own = || self.schema.fields.get_key_value(name).map(|(name, _)| Attribute::Field(name));
         match &self.attributes {

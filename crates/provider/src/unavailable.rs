@@ -1,20 +1,20 @@
 //! Providers that cannot be used at all: a plugin that does not start, settings that are refused.
 //!
-//! Each is one mistake, however many resources the provider has.
+//! Each such provider is reported once, for all its resources together.
 
 use blueprint::Name;
 use diag::Diagnostic;
 
 use crate::codes::PLUGIN_UNAVAILABLE;
 
-/// Why the types of a hosted package are not known.
+/// The reason why the types of a hosted package are not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
     /// The package.
     pub package: Name,
-    /// Why its plugin cannot be used, in the words of its host.
+    /// The reason why its plugin cannot be used, in the words of its host.
     pub why: String,
-    /// Where the package is configured, as `FILE:LINE:COLUMN`.
+    /// The place where the package is configured, as `FILE:LINE:COLUMN`.
     pub configured: String,
 }
 
@@ -34,6 +34,6 @@ impl Unavailable {
 pub struct SessionFailure {
     /// The package, or the address of the resource that declares the provider.
     pub provider: Name,
-    /// Where the settings at fault are written, as `FILE:LINE:COLUMN`; `None` if none are written.
+    /// The place where the settings at fault are written, as `FILE:LINE:COLUMN`; `None` if none are written.
     pub settings: Option<Name>,
 }

@@ -1,4 +1,4 @@
-//! Reading of catalogues, and contradictions in them.
+//! Catalogues are read, and contradictions in them are refused.
 
 use blueprint::{Kind, ReplaceOrder, Type, Value};
 use provider::{FilterType, Side, read_catalog};
@@ -30,7 +30,7 @@ fn the_catalogue_of_the_simulated_cloud_is_read() {
     assert_eq!(read_catalog(EXAMPLES).unwrap().namespaces.len(), 2);
 }
 
-/// The error of a catalogue with one resource type with these parts.
+/// Returns the error of a catalogue with one resource type with these parts.
 fn refused(more: &str, fields: &str) -> String {
     let text = format!(
         r#"{{"format": 1, "namespace": "x", {more} "resourceTypes": {{"x/a": {{"fields": {{"id": {{"kind": "string", "computed": true}}, {fields}}}}},
@@ -180,7 +180,7 @@ fn types_lie_in_the_namespace_and_name_existing_types() {
     }
 }
 
-/// A catalogue with only these parts.
+/// Reads a catalogue with only these parts.
 fn paced(more: &str) -> Result<provider::Catalog, String> {
     read_catalog(&format!(r#"{{"format": 1, "namespace": "x"{more}}}"#)).map_err(|error| error.to_string())
 }

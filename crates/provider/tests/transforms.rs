@@ -54,7 +54,7 @@ fn failures(does: Option<fn(WireDocument) -> Result<WireDocument, TransformError
     provider::conformance::transforms(&offers).now_or_never().expect("nothing waits")
 }
 
-/// Replaces abstract resources by this.
+/// Replaces abstract resources by the result of `make`.
 fn with(
     document: WireDocument,
     make: impl Fn(&blueprint::Resource) -> blueprint::Resource,

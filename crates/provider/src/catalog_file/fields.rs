@@ -107,7 +107,7 @@ pub(super) fn field(value: &Value, place: &JsonPlace<'_>) -> Result<Field, Catal
         keyed_by: object.text("keyedBy")?,
         allowed: object.items("allowed")?.to_vec(),
         constraint,
-        // A written null is the value that a simulation answers.
+        // A written null is the simulated value.
         simulated_value: object.has("value").then(|| object.get("value").cloned().unwrap_or_default()),
         docs: object.docs()?,
     };
@@ -411,7 +411,7 @@ pub(super) fn of_type(value: &Value, ty: &Type) -> bool {
     Type::of(value) == *ty
 }
 
-/// The field at a path of names with dots.
+/// The field at a path of names that are separated by dots.
 pub(super) fn field_at<'a>(schema: &'a Schema, path: &str) -> Option<&'a Field> {
     if let Some(field) = schema.fields.get(path) {
         return Some(field);
@@ -423,7 +423,7 @@ pub(super) fn field_at<'a>(schema: &'a Schema, path: &str) -> Option<&'a Field> 
     }
 }
 
-/// Whether a path leads to a field: names with dots, `[]` after one for every item.
+/// Whether a path leads to a field. It consists of names separated by dots; `[]` after a name means every item.
 pub(super) fn has_field(schema: &Schema, path: &str) -> bool {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let name = first.strip_suffix("[]").unwrap_or(first);

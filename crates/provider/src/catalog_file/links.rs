@@ -55,7 +55,7 @@ fn link_kind(item: &Value, place: &JsonPlace<'_>, catalog: &Catalog) -> Result<L
             "handler",
         ],
     )?;
-    // A handler would implement the phases in the provider's own code. The contract has no such call.
+    // A handler would run the phases in the provider's own code. The contract has no such call.
     if object.has("handler") {
         return Err(object.error("handler", "no provider carries links out by itself; write `parts` and `effects`"));
     }
@@ -119,7 +119,7 @@ fn link_kind(item: &Value, place: &JsonPlace<'_>, catalog: &Catalog) -> Result<L
     Ok(LinkKind { a, b, first, per_a, per_b, gives, needs, annotations, require, uses, parts, effects, data })
 }
 
-/// The name of a resource type under a key. A type of this catalogue must exist; one of another cannot be checked here.
+/// Reads the name of a resource type. A type of this catalogue must exist; one of another cannot be checked here.
 fn type_at(object: &JsonObject<'_>, key: &str, catalog: &Catalog) -> Result<Name, CatalogError> {
     let name = object.need_text(key)?;
     let id = TypeId::from(&name);
@@ -273,7 +273,7 @@ struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    /// The expression under a required key. Its texts may hold `${..}`.
+    /// Reads the expression under a required key. Its texts may hold `${..}`.
     fn at(&self, object: &JsonObject<'_>, key: &str) -> Result<Expr, CatalogError> {
         self.expression(object.need(key)?, &object.place.key(key))
     }
@@ -355,8 +355,8 @@ fn name_of(accessor: &blueprint::Accessor) -> Option<&Name> {
     }
 }
 
-/// Checks for `with` effects that cannot be planned: both sides wait for computed fields of each other, or a side waits
-/// for its own.
+/// Checks for effects without `when: after` that cannot be planned: both sides wait for computed fields of each other,
+/// or a side waits for its own.
 fn check_effect_cycle(kind: &LinkKind, catalog: &Catalog, place: &JsonPlace<'_>) -> Result<(), CatalogError> {
     let waits = |into: &str, head: &str, other: &Name| {
         let Some(schema) = schema_of(other, catalog) else { return false };

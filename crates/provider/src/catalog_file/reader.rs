@@ -8,13 +8,13 @@ use blueprint::{Map, Name, Value};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-/// A catalogue is invalid.
+/// The error of an invalid catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (at {place})")]
 pub struct CatalogError {
     /// The JSON path of the place, such as `$.resourceTypes["test/x"].idField`.
     pub place: String,
-    /// What is wrong: a lower-case phrase.
+    /// The message: a lower-case phrase.
     pub message: String,
     /// Line and column, from 1, if the text is not JSON or has a duplicate key: then values have no path yet.
     pub position: Option<(usize, usize)>,
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str) -> Result<Value, CatalogError> {
     })
 }
 
-/// A JSON value as data. The wire form's marks have no meaning.
+/// A JSON value as data. The marks of the wire form, such as `$secret`, have no meaning here.
 struct Json(Value);
 
 impl<'de> Deserialize<'de> for Json {
@@ -176,7 +176,7 @@ impl<'a> JsonObject<'a> {
         Ok(JsonObject { place, map })
     }
 
-    /// The value of a key. `None` if it is null or absent.
+    /// The value of a key. `None` if the value is null or the key is absent.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
         self.map.get(key).filter(|value| !value.is_null())
     }

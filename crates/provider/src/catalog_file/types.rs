@@ -277,7 +277,7 @@ fn capabilities(object: &JsonObject<'_>) -> Result<Capabilities, CatalogError> {
     Ok(Capabilities { imports: capabilities.imports && capabilities.reads, ..capabilities })
 }
 
-/// Reads the annotations of a type, which belong to no side of a link.
+/// Reads the annotations of a type. They belong to no side of a link.
 pub(super) fn annotations(object: &JsonObject<'_>) -> Result<Vec<Annotation>, CatalogError> {
     let place = object.place.key("annotations");
     let mut annotations: Vec<Annotation> = Vec::new();
@@ -294,7 +294,7 @@ pub(super) fn annotations(object: &JsonObject<'_>) -> Result<Vec<Annotation>, Ca
     Ok(annotations)
 }
 
-/// Reads what annotations of types and of link kinds have in common.
+/// Reads the keys that annotations of types and of link kinds have in common.
 pub(super) fn annotation(object: &JsonObject<'_>) -> Result<Annotation, CatalogError> {
     let ty = fields::scalar_at(object, "type")?;
     let allowed = object.items("allowed")?.to_vec();

@@ -1,4 +1,5 @@
-//! The part of the conformance suite about planning: what providers that take part in it say, and whether they keep it.
+//! The part of the conformance suite about planning: the answers of providers that take part in it, and whether they
+//! hold.
 //!
 //! Not here: the life of a resource (the suite itself).
 
@@ -15,7 +16,7 @@ use crate::{
 /// The seed of every plan.
 const SEED: &str = "c0f0e0d0b0a09080";
 
-/// What exists, for a plan.
+/// The existing resource, for a plan.
 #[derive(Clone, Copy)]
 struct Before<'a> {
     applied: Option<&'a Applied>,
@@ -72,8 +73,8 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    /// Plans an operation as the engine does: a preview, the same again, one in which the spec is unknown, and the plan
-    /// before the call. Returns the last one.
+    /// Plans an operation as the engine does: a preview, the plan before the call, and a preview with an unknown spec.
+    /// Returns the plan before the call.
     async fn plan_operation(&mut self, mode: PlanMode, before: Before<'_>, desired: &Value) -> Option<Planned> {
         if self.resource_type.capabilities.plans == Plans::Never {
             return None;
@@ -99,7 +100,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         Some(last)
     }
 
-    /// Checks that a plan with unknown values promises nothing that the plan with all values breaks.
+    /// Checks that the plan with all values keeps everything that a plan with unknown values promised.
     fn keeps(&mut self, early: &Planned, last: &Planned, word: &str) {
         if !self.resource_type.capabilities.exact || early.inexact || last.inexact {
             return;
@@ -118,7 +119,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    /// Checks that an operation gives what was planned.
+    /// Checks that the result of an operation agrees with the plan.
     fn as_planned(&mut self, planned: &Planned, applied: &Applied, word: &str) {
         if self.resource_type.capabilities.exact
             && !planned.inexact
@@ -259,7 +260,7 @@ fn unknown_fields(spec: &Value) -> Value {
     }))
 }
 
-/// The first place at which a value is another one than planned. What is planned as unknown may be anything.
+/// The first place at which a value differs from the planned one. A value that is planned as unknown may be anything.
 fn broken(planned: &Value, now: &Value) -> Option<FieldPath> {
     let (planned, now) = (planned.bare(), now.bare());
     let below = |step: PathStep, planned: &Value, now: &Value| {

@@ -101,7 +101,7 @@ fn span(at: u32) -> Span {
     Span::new(FileId::new(0), at * 100, at * 100 + 5)
 }
 
-/// A document of these resources. `None` is a resource of another type.
+/// A document of these resources. `None` stands for a resource of a concrete type.
 fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> WireDocument {
     let mut blueprint = Blueprint::default();
     for (at, (name, abstract_one)) in resources.iter().enumerate() {
