@@ -55,7 +55,7 @@ struct Upgrade {
     stored: Option<Json>,
 }
 
-/// Read takes the first three, plan and apply take all.
+/// The message of several calls: read uses the first three fields, plan and apply use all.
 #[derive(Clone, PartialEq, Message)]
 struct Change {
     #[prost(string, tag = "1")]
@@ -85,11 +85,11 @@ struct Answer {
     value: Option<Data>,
 }
 
-/// An answer of which nothing is read.
+/// An answer whose content is not used.
 #[derive(Clone, PartialEq, Message)]
 struct Nothing {}
 
-/// One resource: its configuration in both forms, and what was made.
+/// One resource: its configuration in both forms, and the object that was made.
 #[derive(Clone, Default)]
 struct Item {
     config: Value,
@@ -169,7 +169,7 @@ async fn start(program: &Path, folder: &Path) -> Result<Plugin, Failed> {
     Ok(plugins::start(launch, Arc::new(Handshake), Logs::default()).await?)
 }
 
-/// Does something with each of them, so many at a time. Returns how long it took.
+/// Runs `act` for each item, at most `parallel` at a time. Returns the elapsed time.
 async fn all<F, R>(
     bench: &Arc<Bench>,
     items: Vec<Item>,
@@ -244,7 +244,7 @@ impl Bench {
         Ok(item)
     }
 
-    /// Keeps what was made in the form of a state. It is not measured.
+    /// Converts the created object to the stored form. It is not measured.
     fn store(&self, item: &mut Item) -> Result<(), Failed> {
         if !self.through_client {
             item.object.value = decode(&item.state, &self.schema.block.ty())?;
@@ -279,7 +279,7 @@ impl Bench {
         let planned = self.change(read.value.clone(), read.value.clone(), &item, path).await?;
         let ty = self.schema.block.ty();
         let value = |data: Option<Data>| decode(&data.unwrap_or_default().msgpack, &ty);
-        // A look at the first bytes would do, but their order is the provider's.
+        // A comparison of the bytes does not work, because the provider chooses their order.
         if terraform::same(&value(planned)?, &value(read.value)?) { Ok(item) } else { Err("something changed".into()) }
     }
 

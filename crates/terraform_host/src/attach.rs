@@ -1,4 +1,4 @@
-//! Providers that run already, for debugging: a variable says where they listen.
+//! Providers that already run, for debugging: an environment variable holds their addresses.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -9,36 +9,36 @@ use serde_json::Value as Json;
 
 use crate::ProtocolVersion;
 
-/// The variable with the providers that run already. A provider that is started with `-debug` prints its value.
+/// The variable that lists running providers. A provider that is started with `-debug` prints the value.
 pub const REATTACH: &str = "TF_REATTACH_PROVIDERS";
 
-/// A provider that runs already.
+/// A provider that already runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// Where it listens, with the version of the protocol.
+    /// The address at which it listens, with the version of the protocol.
     pub endpoint: Endpoint,
-    /// The number of its process, if it says it.
+    /// The id of its process, if the entry has one.
     pub process: Option<u32>,
 }
 
-/// The providers that run already, by their address: `registry.terraform.io/hashicorp/time`.
+/// The running providers, by their source addresses: `registry.terraform.io/hashicorp/time`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attachments {
     providers: BTreeMap<String, Attachment>,
 }
 
-/// Why the value of [`REATTACH`] cannot be used. It names the provider.
+/// The reason why the value of [`REATTACH`] cannot be used. It names the provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AttachError {
-    /// It is no JSON object.
+    /// The value is not a JSON object.
     #[error("`{REATTACH}` is no JSON object of providers")]
     Json,
-    /// An entry lacks something.
+    /// An entry is incomplete or invalid.
     #[error("`{REATTACH}`: the entry `{provider}` {problem}")]
     Entry {
         /// The address of the provider.
         provider: String,
-        /// What is wrong with it, as a phrase that continues its name.
+        /// The problem, as a phrase that continues its name.
         problem: &'static str,
     },
 }
@@ -47,7 +47,7 @@ impl Attachments {
     /// Reads the value of [`REATTACH`].
     ///
     /// # Errors
-    /// If it is not in the form in which providers print it.
+    /// If the text does not have the form in which providers print it.
     pub fn read(text: &str) -> Result<Attachments, AttachError> {
         let Ok(Json::Object(entries)) = serde_json::from_str(text) else { return Err(AttachError::Json) };
         let one = |(provider, entry): (&String, &Json)| match attachment(entry) {
@@ -57,8 +57,8 @@ impl Attachments {
         Ok(Attachments { providers: entries.iter().map(one).collect::<Result<_, AttachError>>()? })
     }
 
-    /// The provider of an address. Of the address `HOST/NAMESPACE/TYPE` the parts before the type may be left out on
-    /// either side.
+    /// The provider of a source address. The parts of `HOST/NAMESPACE/TYPE` before the type may be missing in either
+    /// address.
     pub fn of(&self, address: &str) -> Option<&Attachment> {
         let found = self.providers.get(address);
         found.or_else(|| {

@@ -1,4 +1,4 @@
-//! Changes of a resource: plan and apply, with the checks of what the provider answers.
+//! Changes of a resource: plan and apply, with checks of the provider's answers.
 
 use blueprint::Value;
 use terraform::agree::{Violation, applied, planned, replacing, replanned};
@@ -11,32 +11,32 @@ use crate::messages::{ApplyAnswer, ApplyMessage, Data, PlanAnswer, PlanMessage};
 use crate::version::Method;
 use crate::{AnswerWithWarnings, CallFailure, Client, Malformed, Object, TerraformDiagnostic, marks};
 
-/// Asks what a change would do.
+/// A request for the effects of a change.
 #[derive(Clone, Copy)]
 pub struct PlanRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
-    /// The object as it is now. `None` for a create.
+    /// The current object. `None` for a create.
     pub prior: Option<&'a Object>,
-    /// The configuration: exactly what the document sets. Parts of it may be unknown. Null for a delete.
+    /// The configuration: exactly the values that the document sets. Parts of it may be unknown. Null for a delete.
     pub config: &'a Value,
-    /// Whether an object that exists is replaced.
+    /// Whether an existing object is replaced.
     pub replacing: Replacing,
 }
 
-/// Whether an object that exists is replaced.
+/// Whether an existing object is replaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replacing {
-    /// If the provider asks for it.
+    /// Only if the provider requires it.
     #[default]
     IfAsked,
-    /// In any case.
+    /// Always.
     Always,
-    /// In any case, and the provider is not told of the old object: it is broken.
+    /// Always, and the provider is not told about the old object, because it is broken.
     Broken,
 }
 
-/// What a change would do.
+/// The effects of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedChange {
     /// The object after the change. Parts of it may be unknown. Absent for a delete. For a replacement it is the new
@@ -44,7 +44,8 @@ pub struct PlannedChange {
     pub object: Object,
     /// The kind of change.
     pub verdict: ChangeVerdict,
-    /// Where a provider of the legacy type system contradicts the configuration. This is normal for such providers.
+    /// The contradictions to the configuration by a provider of the legacy type system. They are normal for such
+    /// providers.
     pub tolerated: Vec<Violation>,
     /// Whether the provider has the legacy type system: the apply may contradict this plan.
     pub legacy: bool,
@@ -53,7 +54,7 @@ pub struct PlannedChange {
 /// The kind of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeVerdict {
-    /// Nothing has to be done.
+    /// No change is needed.
     Same,
     /// A new object.
     Create,
@@ -68,12 +69,12 @@ pub enum ChangeVerdict {
     Delete,
 }
 
-/// Carries a change out.
+/// A request to carry out a change.
 #[derive(Clone, Copy)]
 pub struct ApplyRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
-    /// The object as it is now. `None` for a create, also for that of a replacement.
+    /// The current object. `None` for a create, including that of a replacement.
     pub prior: Option<&'a Object>,
     /// The planned object with its private data and identity. Absent for a delete.
     pub planned: &'a Object,
@@ -81,36 +82,36 @@ pub struct ApplyRequest<'a> {
     pub config: &'a Value,
 }
 
-/// What a change did. Errors of the provider are in it, because they can come with an object.
+/// The result of a change. It includes errors of the provider, because they can come with an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppliedChange {
-    /// The object as it is now, to be recorded in any case. Absent if there is none.
+    /// The current object, which must be recorded even after an error. Absent if there is no object.
     pub object: Object,
-    /// What the provider says, errors and warnings.
+    /// The errors and warnings of the provider.
     pub diagnostics: Vec<TerraformDiagnostic>,
-    /// Where the answer contradicts the plan. This is a bug of the provider.
+    /// The contradictions between the answer and the plan. They are a bug of the provider.
     pub violations: Vec<Violation>,
-    /// Where a provider of the legacy type system contradicts the plan. This is normal for such providers.
+    /// The contradictions to the plan by a provider of the legacy type system. They are normal for such providers.
     pub tolerated: Vec<Violation>,
-    /// Whether an object was made that must be replaced, because its create failed.
+    /// Whether a failed create left an object that must be replaced.
     pub broken: bool,
 }
 
 impl AppliedChange {
-    /// Whether everything was done as planned.
+    /// Whether the change succeeded as planned.
     pub fn is_done(&self) -> bool {
         self.violations.is_empty() && !self.diagnostics.iter().any(TerraformDiagnostic::is_error)
     }
 }
 
-/// A single question of a plan.
+/// A single planning call.
 struct PlanQuestion<'a> {
     prior: Option<&'a Object>,
     private: &'a [u8],
     config: &'a Value,
 }
 
-/// The answer to it, checked.
+/// The checked answer to a `PlanQuestion`.
 struct Plain {
     object: Object,
     replaces: Vec<Path>,
@@ -120,7 +121,7 @@ struct Plain {
 }
 
 impl Client {
-    /// Plans a change. A replacement takes two questions: what becomes of the object, and what a new one will be.
+    /// Plans a change. A replacement takes two calls: one for the existing object, and one for the new one.
     ///
     /// # Errors
     /// [`CallFailure::Rejected`] if the provider refuses the change, [`CallFailure::Inconsistent`] if its plan
@@ -155,7 +156,7 @@ impl Client {
         Ok(second)
     }
 
-    /// Plans what becomes of an object that exists. If it must be replaced, the answer has the object that the provider
+    /// Plans the change of an existing object. If it must be replaced, the answer has the object that the provider
     /// wanted to change it to; [`Client::plan_new`] plans the new one.
     ///
     /// # Errors
@@ -193,7 +194,8 @@ impl Client {
         Ok(self.plan_once(type_name, &shape, question).await?.into_answer(ChangeVerdict::Create))
     }
 
-    /// Where a planned object is not what a configuration asks for: it was planned for another one.
+    /// Returns the contradictions between a planned object and a configuration. There are some if the object was
+    /// planned for another configuration.
     ///
     /// # Errors
     /// If the provider has no such type.
@@ -209,7 +211,7 @@ impl Client {
         Ok(planned(&shape.schema.block, before, &shape.conform(config), &object.value))
     }
 
-    /// Where a plan that was made when more is known contradicts an earlier one.
+    /// Returns the contradictions between an earlier plan and a later one with more known values.
     ///
     /// # Errors
     /// If the provider has no such type.
@@ -222,7 +224,7 @@ impl Client {
         Ok(replanned(&self.shape(type_name)?.schema.block, earlier, later))
     }
 
-    /// Plans a delete: asks the provider if it plans deletes.
+    /// Plans a delete. The provider is asked only if it plans deletes.
     ///
     /// # Errors
     /// As for [`Client::plan`].
@@ -296,11 +298,11 @@ impl Client {
         Ok(Plain { object, replaces, tolerated, legacy: answer.legacy, warnings })
     }
 
-    /// Carries a planned change out.
+    /// Carries out a planned change.
     ///
     /// # Errors
-    /// If there is no answer that can be used; [`CallFailure::is_outcome_unknown`] tells whether something may have
-    /// been done. What the provider itself calls an error is in [`AppliedChange`].
+    /// If there is no usable answer; [`CallFailure::is_outcome_unknown`] tells whether the change may have taken
+    /// effect. Errors that the provider reports are in [`AppliedChange`].
     pub async fn apply(&self, request: ApplyRequest<'_>) -> Result<AppliedChange, CallFailure> {
         let ApplyRequest { type_name, prior, planned, config } = request;
         let shape = self.shape(type_name)?;
@@ -329,14 +331,14 @@ impl Client {
         let failed = diagnostics.iter().any(TerraformDiagnostic::is_error);
         let (value, dynamic) = self.changed(Method::APPLY, shape, answer.state.as_ref(), answer.legacy)?;
         if failed && value.is_null() {
-            // Providers leave the state out when they fail. What was there is still there.
+            // Providers omit the state when they fail. The prior object still exists then.
             let object = prior.cloned().unwrap_or_default();
             return Ok(AppliedChange { object, diagnostics, violations: vec![], tolerated: vec![], broken: false });
         }
         let block = &shape.schema.block;
         let value = marks::carry(&planned.value, &value);
         let found = if failed { Vec::new() } else { applied(block, &planned.value, &value) };
-        // That there is no object, or still one, cannot be tolerated.
+        // A violation about the existence of the object is never tolerated.
         let stands = |one: &Violation| one.stands(answer.legacy) || one.path.0.is_empty();
         let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(stands);
         let value = marks::without_unknown(&block.without_write_only(&value), &Path::default(), &mut Vec::new());
@@ -352,7 +354,8 @@ impl Client {
         Ok(AppliedChange { object, diagnostics, violations, tolerated, broken })
     }
 
-    /// The value of an answer to a change. One of the legacy type system is brought into shape.
+    /// Reads the value of an answer to a change. A value of the legacy type system is converted to the shape of the
+    /// schema.
     fn changed(
         &self,
         method: Method,
@@ -373,7 +376,7 @@ impl Plain {
 }
 
 impl ChangeVerdict {
-    /// Whether a later plan with this verdict keeps what an earlier one promised. A harsher one does not.
+    /// Whether a later plan with this verdict keeps the promise of an earlier verdict. A harsher verdict does not.
     pub fn keeps(&self, earlier: &ChangeVerdict) -> bool {
         match (earlier, self) {
             (ChangeVerdict::Update, ChangeVerdict::Same | ChangeVerdict::Update)

@@ -1,4 +1,4 @@
-//! A connection to a provider: opening it, its schemas, and what all calls have in common.
+//! A connection to a provider: opening it, its schemas, and the common part of all calls.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,30 +20,30 @@ use crate::{
     TypeIdentity, messages5, messages6, output,
 };
 
-/// The version of Terraform that providers are told. Some refuse hosts below a version; this one has all that a host
-/// here does.
+/// The version of Terraform that providers are told. Some refuse hosts below a version; this version has all features
+/// that this host supports.
 pub const HOST_VERSION: &str = "1.12.0";
 
-/// What a host here can do: it takes write-only attributes, and does not let providers defer.
+/// The abilities of this host: it supports write-only attributes, and does not let providers defer.
 pub(crate) const HOST: HostAbilities = HostAbilities { defers: false, write_only: true };
 
-/// An answer, with the warnings that came with it.
+/// An answer with its warnings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnswerWithWarnings<T> {
     /// The answer.
     pub value: T,
-    /// What the provider says about it. No errors: these are a [`CallFailure`].
+    /// The provider's warnings. Errors are a [`CallFailure`] instead.
     pub warnings: Vec<TerraformDiagnostic>,
 }
 
-/// How a provider is opened.
+/// The options for opening a provider.
 #[derive(Clone, Default)]
 pub struct Opening<'a> {
-    /// The schemas, if they are known already, with the version of the protocol that they were told in.
+    /// The schemas, if they are already known, with the version of the protocol in which they were sent.
     pub known: Option<(ProtocolVersion, Arc<Schemas>)>,
-    /// Where schemas are kept, and the digest of the program.
+    /// The cache of schemas, and the digest of the program.
     pub cache: Option<(&'a SchemaCache, &'a ProgramDigest)>,
-    /// Gets what the provider prints. Without it the lines are dropped.
+    /// The receiver of the provider's output. Without it the lines are dropped.
     pub output: Option<Output>,
 }
 
@@ -59,11 +59,11 @@ struct SharedClient {
     connection: Connection,
     version: ProtocolVersion,
     schemas: Arc<Schemas>,
-    /// The resource types in use.
+    /// The types of the resource types that have been used.
     shapes: Mutex<HashMap<Name, Arc<CallTypes>>>,
 }
 
-/// What is needed for each call about a resource type.
+/// The data that each call about a resource type needs.
 pub(crate) struct CallTypes {
     pub(crate) schema: Arc<TypeSchema>,
     /// The type of its values.
@@ -72,10 +72,10 @@ pub(crate) struct CallTypes {
 }
 
 impl Client {
-    /// Connects to a provider and learns its schemas: from the cache if it has those of this digest, otherwise from the
-    /// provider. With a cached schema a provider is asked only if it does not work without being asked.
+    /// Connects to a provider and gets its schemas: from the cache if it has those of this digest, otherwise from the
+    /// provider. With a cached schema, the provider is asked only if it does not work without that call.
     ///
-    /// It is done once for each process: what a process prints is taken once.
+    /// Call this once for each process: the output of a process can be read only once.
     ///
     /// # Errors
     /// [`CallFailure::Protocol`] if the plugin speaks another version, [`CallFailure::Connect`] if it cannot be
@@ -90,7 +90,7 @@ impl Client {
         let schemas = match cached {
             Some(schemas) => {
                 if !schemas.abilities.schema_is_optional {
-                    // The answer is known: nothing of it is read.
+                    // The schemas are known, so the answer is not read.
                     let _: Empty = call(&connection, version, Method::SCHEMA, Empty {}).await?;
                 }
                 schemas
@@ -108,7 +108,7 @@ impl Client {
         Ok(Client { shared: Arc::new(SharedClient { connection, version, schemas, shapes }) })
     }
 
-    /// What the provider says about itself.
+    /// The schemas and abilities of the provider.
     pub fn schemas(&self) -> &Arc<Schemas> {
         &self.shared.schemas
     }
@@ -118,13 +118,13 @@ impl Client {
         self.shared.version
     }
 
-    /// The connection below: it tells when the process is gone.
+    /// The underlying connection, which reports the end of the process.
     pub fn connection(&self) -> &Connection {
         &self.shared.connection
     }
 
-    /// Asks the provider to cut all running calls short. They still answer, perhaps with a part of what was asked. The
-    /// process keeps serving. Returns what the provider says if it cannot.
+    /// Asks the provider to cut all running calls short. They still answer, perhaps with a partial result. The process
+    /// continues to serve. Returns the provider's error if it cannot stop them.
     ///
     /// # Errors
     /// If there is no answer.
@@ -133,7 +133,7 @@ impl Client {
         Ok(Some(answer.error).filter(|error| !error.is_empty()))
     }
 
-    /// What has to be stored beside the value of an object: see [`Stored::restore`](crate::Stored::restore).
+    /// The data that must be stored beside the value of an object: see [`Stored::restore`](crate::Stored::restore).
     ///
     /// # Errors
     /// If the provider has no such type.
@@ -159,7 +159,7 @@ impl Client {
         CallFailure::Malformed { method: self.name(method), problem }
     }
 
-    /// The shape of a resource type.
+    /// The types of a resource type.
     pub(crate) fn shape(&self, type_name: &str) -> Result<Arc<CallTypes>, CallFailure> {
         let mut shapes = self.shared.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(shape) = shapes.get(type_name) {
@@ -175,7 +175,7 @@ impl Client {
         Ok(shape)
     }
 
-    /// The configuration that modules pass to a provider. None is ever set here, so it is null where there is one.
+    /// The configuration that modules pass to a provider. It is never set here: null if the provider declares one.
     pub(crate) fn meta(&self) -> Option<Data> {
         let schema = self.shared.schemas.provider.provider_meta.as_ref()?;
         write(&Value::Null, &schema.block.ty(), &[]).ok()
@@ -199,7 +199,7 @@ impl SchemaAnswers {
                 accept(answer.notices.clone())?;
                 Some(answer)
             }
-            // A provider that is older than identities.
+            // The provider is older than identities.
             Err(CallFailure::Call { error: CallError::Status(status), .. })
                 if status.code == GrpcCode::Unimplemented =>
             {
@@ -231,7 +231,7 @@ impl From<ConnectError> for CallFailure {
     }
 }
 
-/// The warnings of an answer.
+/// Returns the warnings of an answer.
 ///
 /// # Errors
 /// If there are errors among them.
@@ -244,7 +244,7 @@ pub(crate) fn accept(notices: Vec<NoticeMessage>) -> Result<Vec<TerraformDiagnos
     }
 }
 
-/// A value of the caller as a message.
+/// Converts a value of the caller to a message.
 pub(crate) fn write(value: &Value, ty: &ValueType, dynamic: &[(Path, ValueType)]) -> Result<Data, CallFailure> {
     let msgpack = match dynamic {
         [] => encode(value, ty),
@@ -253,7 +253,7 @@ pub(crate) fn write(value: &Value, ty: &ValueType, dynamic: &[(Path, ValueType)]
     Ok(Data { msgpack: msgpack.map_err(CallFailure::Unfit)?, json: Vec::new() })
 }
 
-/// A value of the provider with the types of its dynamic parts. A missing one is null.
+/// Reads a value of the provider, with the types of its dynamic parts. A missing value is null.
 pub(crate) fn read(
     data: Option<&Data>,
     ty: &ValueType,
@@ -268,12 +268,12 @@ pub(crate) fn read(
 }
 
 impl CallTypes {
-    /// A configuration of a document in the shape of the schema.
+    /// Converts a configuration of a document to the shape of the schema.
     pub(crate) fn conform(&self, value: &Value) -> Value {
         conform(&self.schema.block, value)
     }
 
-    /// An object of this type as a message; null without one.
+    /// Converts an object of this type to a message; null without one.
     pub(crate) fn object(&self, object: Option<&Object>) -> Result<Data, CallFailure> {
         match object {
             None => write(&Value::Null, &self.ty, &[]),
@@ -281,13 +281,13 @@ impl CallTypes {
         }
     }
 
-    /// An identity of this type as a message.
+    /// Converts an identity of this type to a message.
     pub(crate) fn write_identity(&self, identity: Option<&Value>) -> Result<Option<IdentityData>, CallFailure> {
         let (Some(schema), Some(identity)) = (&self.identity, identity) else { return Ok(None) };
         Ok(Some(IdentityData { data: Some(write(identity, &schema.ty, &[])?) }))
     }
 
-    /// An identity of the provider. A missing or null one is `None`.
+    /// Reads an identity of the provider. A missing or null identity is `None`.
     pub(crate) fn read_identity(&self, identity: Option<&IdentityData>) -> Result<Option<Value>, Malformed> {
         let (Some(schema), Some(identity)) = (&self.identity, identity) else { return Ok(None) };
         let (value, _) = read(identity.data.as_ref(), &schema.ty, "identity")?;

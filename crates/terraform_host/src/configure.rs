@@ -9,8 +9,8 @@ use crate::version::Method;
 use crate::{AnswerWithWarnings, CallFailure, Client, HOST_VERSION, ProtocolVersion};
 
 impl Client {
-    /// Whether a configuration of the provider is valid. Returns it with the defaults of the provider: what
-    /// [`Client::configure`] takes. Parts of it may be unknown.
+    /// Validates a configuration of the provider. Returns it with the defaults of the provider, as
+    /// [`Client::configure`] takes it. Parts of it may be unknown.
     ///
     /// # Errors
     /// [`CallFailure::Rejected`] if it is not valid, and the failures of the call.
@@ -29,7 +29,7 @@ impl Client {
         Ok(AnswerWithWarnings { value, warnings })
     }
 
-    /// Configures the process. It can be done once for each process.
+    /// Configures the process. Each process can be configured only once.
     ///
     /// # Errors
     /// [`CallFailure::Rejected`] if the provider refuses, and the failures of the call.
@@ -42,7 +42,7 @@ impl Client {
     }
 }
 
-/// A configuration is never null: without any, all of its attributes are.
+/// A configuration is never null: if none is given, all of its attributes are null.
 fn present(config: &Value) -> Value {
     if config.is_null() { Value::Map(std::sync::Arc::default()) } else { config.clone() }
 }

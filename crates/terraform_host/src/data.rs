@@ -8,26 +8,26 @@ use crate::messages::{CallAnswer, CallMessage, NoticesAnswer, ReadDataAnswer, Re
 use crate::version::Method;
 use crate::{AnswerWithWarnings, CallFailure, Client, Malformed, marks};
 
-/// What a function returned.
+/// The result of a function call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Returned {
-    /// Its result. Unknown if an argument is unknown and the function takes no unknown ones.
+    /// The value. It is unknown if an argument is unknown and the function does not take unknown arguments.
     Value(Value),
-    /// It has none.
+    /// The function failed.
     Failed(FunctionFailure),
 }
 
-/// Why a function has no result.
+/// The failure of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionFailure {
-    /// What the provider says.
+    /// The message of the provider.
     pub text: String,
-    /// The index of the argument that it is about.
+    /// The index of the argument at fault.
     pub argument: Option<usize>,
 }
 
 impl Client {
-    /// Whether a configuration of a data source is valid. Parts of it may be unknown.
+    /// Validates a configuration of a data source. Parts of it may be unknown.
     ///
     /// # Errors
     /// [`CallFailure::Rejected`] if it is not valid, and the failures of the call.
@@ -70,7 +70,7 @@ impl Client {
         found.map(AsRef::as_ref).ok_or_else(|| CallFailure::NoSuchType { kind: "data source", name: type_name.into() })
     }
 
-    /// Calls a function. The process need not be configured. The result is secret if an argument is.
+    /// Calls a function. The process need not be configured. The result is secret if an argument is secret.
     ///
     /// # Errors
     /// [`CallFailure::NoSuchType`] if there is no such function, [`CallFailure::Unfit`] if an argument has another

@@ -1,4 +1,4 @@
-//! What a provider says to people, and why a call has no usable answer.
+//! Diagnostics of a provider, and failures of calls.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use terraform::{AttributeStep, Path};
 use crate::ProtocolVersion;
 use crate::messages::{AttributePath, DeferredMessage, NoticeMessage, Selector};
 
-/// How serious a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Severity {
-    /// What was asked was not done, or not completely.
+    /// The requested action was not done, or not completely.
     Error,
-    /// It was done, and something is worth knowing.
+    /// The action was done, but the user should know about something.
     Warning,
 }
 
 /// A message of a provider. Its texts are the provider's: they may repeat secrets of the call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TerraformDiagnostic {
-    /// How serious it is.
+    /// The severity.
     pub severity: Severity,
     /// One line.
     pub summary: String,
     /// The explanation. Empty if there is none.
     pub detail: String,
-    /// The part of the configuration that it is about. Empty for the whole.
+    /// The part of the configuration at fault. Empty for the whole.
     pub path: Path,
 }
 
@@ -41,7 +41,7 @@ impl TerraformDiagnostic {
     }
 }
 
-/// The place, the summary and the detail.
+/// Shows the place, the summary and the detail.
 impl fmt::Display for TerraformDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.path.0.is_empty() {
@@ -55,7 +55,7 @@ impl fmt::Display for TerraformDiagnostic {
     }
 }
 
-/// The severity of a warning. Any other one is taken as an error, so that nothing is missed.
+/// The number for a warning. Any other severity counts as an error, so that none is missed.
 const WARNING: i32 = 2;
 
 pub(crate) fn diagnostics(notices: Vec<NoticeMessage>) -> Vec<TerraformDiagnostic> {
@@ -71,7 +71,7 @@ fn diagnostic(notice: NoticeMessage) -> TerraformDiagnostic {
     }
 }
 
-/// The path of a place. It ends before a step that selects nothing, such as an element of a set.
+/// Converts a path. The result ends before a step that selects nothing, such as an element of a set.
 pub(crate) fn path(place: AttributePath) -> Path {
     let step = |selector| match selector {
         Selector::Attribute(name) => Some(AttributeStep::Attribute(name.into())),
@@ -81,11 +81,11 @@ pub(crate) fn path(place: AttributePath) -> Path {
     Path(place.steps.into_iter().map_while(|one| one.selector.and_then(step)).collect())
 }
 
-/// Why a call has no usable answer. The messages are lower-case phrases without values of the call; the provider's own
-/// texts are in [`CallFailure::Rejected`] and in the status of [`CallFailure::Call`].
+/// The reason why a call has no usable answer. The messages are lower-case phrases without values of the call; the
+/// provider's own texts are in [`CallFailure::Rejected`] and in the status of [`CallFailure::Call`].
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CallFailure {
-    /// The provider answered with errors. Warnings are among them.
+    /// The provider answered with errors. The list also has its warnings.
     #[error("the provider refused: {}", first(.0))]
     Rejected(Vec<TerraformDiagnostic>),
     /// The plugin cannot be reached.
@@ -96,32 +96,32 @@ pub enum CallFailure {
     Call {
         /// The method that was called.
         method: &'static str,
-        /// Why it has no answer.
+        /// The reason why there is no answer.
         error: CallError,
     },
-    /// The answer is not what the protocol asks for.
+    /// The answer does not have the form that the protocol requires.
     #[error("{method}: the provider's answer is not in the form of the protocol: {problem}")]
     Malformed {
         /// The method that was called.
         method: &'static str,
-        /// What is wrong.
+        /// The problem.
         problem: Malformed,
     },
-    /// The answer contradicts what was asked. This is a bug of the provider.
+    /// The answer contradicts the request. This is a bug of the provider.
     #[error("{method}: the provider contradicts itself: {}", contradictions(.violations))]
     Inconsistent {
         /// The method that was called.
         method: &'static str,
-        /// Where. Never empty.
+        /// The contradictions. Never empty.
         violations: Vec<Violation>,
     },
-    /// A value of the caller is not of the type's schema.
+    /// A value of the caller does not fit the type's schema.
     #[error("the value does not fit the provider's schema: {0}")]
     Unfit(WireError),
     /// The provider does not have that resource type, data source or function.
     #[error("the provider has no {kind} `{name}`")]
     NoSuchType {
-        /// What was looked for.
+        /// The kind of thing: resource type, data source or function.
         kind: &'static str,
         /// Its name.
         name: Name,
@@ -134,35 +134,35 @@ pub enum CallFailure {
         /// The version of the provider.
         known: u64,
     },
-    /// The object that was to be imported does not exist.
+    /// The object to import does not exist.
     #[error("there is no such object")]
     NothingImported,
-    /// The provider cannot do what is asked.
+    /// The provider does not support the request.
     #[error("the provider does not support {0}")]
     Unsupported(&'static str),
-    /// The provider cannot decide yet, although the host asked it to.
+    /// The provider cannot decide yet, although the host asked for a decision.
     #[error("{method}: the provider defers: {reason}")]
     Deferred {
         /// The method that was called.
         method: &'static str,
-        /// Why.
+        /// The reason.
         reason: Deferral,
     },
-    /// The plugin speaks another version of the protocol.
+    /// The plugin uses another version of the protocol.
     #[error("the plugin speaks {}; supported are versions 5 and 6", spoken(*.0))]
     Protocol(Option<u32>),
 }
 
-/// Why a provider cannot decide yet.
+/// The reason why a provider cannot decide yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deferral {
-    /// It does not say.
+    /// No reason is given.
     Unsaid,
     /// A part of the resource's configuration is unknown.
     ResourceConfig,
     /// A part of the provider's configuration is unknown.
     ProviderConfig,
-    /// Something that must exist first does not exist.
+    /// A prerequisite does not exist yet.
     Prerequisite,
 }
 
@@ -177,7 +177,7 @@ impl Deferral {
     }
 }
 
-/// A phrase for people.
+/// Shows a phrase for people.
 impl fmt::Display for Deferral {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -189,31 +189,31 @@ impl fmt::Display for Deferral {
     }
 }
 
-/// What is wrong with an answer.
+/// The problem of a malformed answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Malformed {
-    /// A value is no msgpack of its type.
+    /// A value is not valid msgpack of its type.
     #[error("{0}")]
     Value(#[from] WireError),
-    /// A value that must be there is missing.
+    /// A required value is missing.
     #[error("the {0} is missing")]
     Missing(&'static str),
-    /// A value is null that must not be.
+    /// A value that must not be null is null.
     #[error("the {0} is null")]
     Null(&'static str),
-    /// A part of an object that exists is unknown.
+    /// A part of an existing object is unknown.
     #[error("`{0}` is unknown")]
     Unknown(Path),
     /// A value is in JSON where msgpack is expected.
     #[error("the {0} is in JSON")]
     Json(&'static str),
-    /// A schema that cannot be understood.
+    /// A schema is invalid.
     #[error("the schema of `{0}` is malformed: {1}")]
     Schema(Name, &'static str),
 }
 
 impl CallFailure {
-    /// Whether the provider may have done what the call asks for. Then only reading the object shows what happened.
+    /// Whether the call may have taken effect. Then only a read of the object shows the outcome.
     pub fn is_outcome_unknown(&self) -> bool {
         match self {
             CallFailure::Call { error, .. } => !matches!(error, CallError::NotSent(_)),
@@ -230,7 +230,7 @@ impl CallFailure {
         }
     }
 
-    /// A version of the protocol that is not supported.
+    /// Converts a version of the protocol; an error if it is not supported.
     pub(crate) fn version(number: Option<u32>) -> Result<ProtocolVersion, CallFailure> {
         number.and_then(ProtocolVersion::of).ok_or(CallFailure::Protocol(number))
     }

@@ -1,7 +1,7 @@
-//! What the contract keeps of objects: the id, the fields, and the opaque data beside them.
+//! The data that the contract keeps of objects: the id, the fields, and the opaque data beside them.
 //!
-//! Beside the fields of a record its envelope is kept ([`Object`]). Beside the fields of a plan the envelopes of the
-//! object before and of the planned object are kept, so that the plan can be carried out by another process.
+//! A record keeps the envelope of its object ([`Object`]) beside the fields. A plan keeps the envelopes of the prior
+//! and of the planned object, so that another process can carry it out.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use provider::Applied;
 
 use crate::{CallFailure, Client, Object, ProgramDigest};
 
-/// In the data of a plan: the envelope of the object before the change.
+/// The key, in the data of a plan, of the envelope of the object before the change.
 const PRIOR: &str = "prior";
-/// In the data of a plan: the envelope of the planned object.
+/// The key, in the data of a plan, of the envelope of the planned object.
 const PLANNED: &str = "planned";
-/// In the data of the plan of a delete: the envelope of the absent object.
+/// The key, in the data of a planned delete, of the envelope of the absent object.
 const DELETED: &str = "deleted";
 
-/// The number of digits of an id that is made here.
+/// The number of digits of an id that is generated here.
 const ID_DIGITS: usize = 32;
 
 /// The opaque data of a record or of a plan.
@@ -32,8 +32,8 @@ pub(crate) struct Private {
 }
 
 impl Private {
-    /// `version` is that of the schema of the record. The version in an envelope takes precedence: the values beside it
-    /// have been upgraded since they were recorded.
+    /// Reads the opaque data. `version` is the schema version of the record. The version in an envelope takes
+    /// precedence, because the values beside it have been upgraded since they were recorded.
     pub(crate) fn of(value: &Value, version: u32) -> Private {
         let (planned, deleted) = (value.get(PLANNED).cloned(), value.get(DELETED).cloned());
         let recorded = match planned.is_some() || deleted.is_some() {
@@ -43,24 +43,24 @@ impl Private {
         Private { recorded: crate::object::versioned(recorded, version.into()), planned, deleted }
     }
 
-    /// The data of a plan. `recorded` is the envelope of the object that exists.
+    /// Returns the data of a plan. `recorded` is the envelope of the existing object.
     pub(crate) fn of_plan(recorded: Option<Value>, planned: Value) -> Value {
         Value::map(recorded.map(|recorded| (PRIOR, recorded)).into_iter().chain([(PLANNED, planned)]))
     }
 
-    /// The data of the plan of a delete.
+    /// Returns the data of a planned delete.
     pub(crate) fn of_delete(recorded: Value, deleted: Value) -> Value {
         Value::map([(PRIOR, recorded), (DELETED, deleted)])
     }
 
-    /// The planned private data of the object that is replaced.
+    /// The planned private data of the replaced object.
     pub(crate) fn planned_bytes(&self) -> Vec<u8> {
         self.planned.as_ref().map(|envelope| crate::object::EnvelopeParts::of(envelope).private).unwrap_or_default()
     }
 }
 
-/// The id of an object: its attribute `id` if that is a text, else the id that it had, else one that is made from the
-/// token of its create.
+/// Returns the id of an object: its attribute `id` if that is a text, else its former id, else one that is generated
+/// from the token of its create.
 pub(crate) fn id_of(object: &Object, before: Option<&str>, token: &str) -> Name {
     let own = object.value.get("id").and_then(Value::as_text).filter(|id| !id.is_empty());
     if let Some(id) = own.or(before.filter(|id| !id.is_empty())) {
@@ -70,13 +70,14 @@ pub(crate) fn id_of(object: &Object, before: Option<&str>, token: &str) -> Name 
     made.get(..ID_DIGITS).unwrap_or(&made).into()
 }
 
-/// An object as it is recorded.
+/// Returns the form in which an object is recorded.
 pub(crate) fn recorded(client: &Client, type_name: &str, object: &Object, id: Name) -> Result<Applied, CallFailure> {
     let private = client.envelope(type_name, object)?;
     Ok(Applied::ready(id, object.value.clone()).with_private(private))
 }
 
-/// A planned value whose unknown parts wait for what they wait for in the configuration, else for the resource itself.
+/// Replaces the dependencies of unknown parts of a planned value: by those of the configuration, else by the resource
+/// itself.
 pub(crate) fn waiting(planned: &Value, config: &Value, address: &Address) -> Value {
     if !planned.has_unknown() {
         return planned.clone();
@@ -99,7 +100,7 @@ pub(crate) fn waiting(planned: &Value, config: &Value, address: &Address) -> Val
             let of = |at: usize| config.as_list().and_then(|items| items.get(at)).unwrap_or(config);
             Value::list(items.iter().enumerate().map(|(at, item)| waiting(item, of(at), address)))
         }
-        // Elements of sets cannot be told apart.
+        // Elements of sets cannot be matched with each other.
         Value::Set(items) => Value::Set(Arc::new(items.iter().map(|item| waiting(item, config, address)).collect())),
         other => other.clone(),
     };
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(create.planned, Some(envelope(b"b")));
         let delete = Private::of(&Private::of_delete(envelope(b"a"), envelope(b"c")), 1);
         assert_eq!((delete.recorded, delete.planned, delete.deleted), (envelope(b"a"), None, Some(envelope(b"c"))));
-        // A record has no plan.
+        // The data of a record contains no plan.
         let record = Private::of(&envelope(b"a"), 1);
         assert_eq!((record.recorded.clone(), record.planned_bytes()), (envelope(b"a"), Vec::new()));
         assert_eq!(Private::of(&Value::Null, 3).recorded, Value::map([("version", Value::Int(3))]));

@@ -1,4 +1,4 @@
-//! How Terraform's plugins announce themselves and are asked to end: the conventions of `go-plugin`.
+//! The handshake and the shutdown of Terraform's plugins: the conventions of `go-plugin`.
 //!
 //! The process gets no client certificate, so its socket is in plain text; the folder of the socket protects it.
 
@@ -17,15 +17,15 @@ use crate::version::SHUTDOWN;
 const COOKIE: (&str, &str) =
     ("TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2");
 
-/// The only version of the handshake line.
+/// The only supported version of the handshake line.
 const LINE_VERSION: &str = "1";
 
-/// The least number of fields of a handshake line: the version of the line, that of the protocol, the network, the
-/// address and the kind of calls. A certificate and further fields may follow.
+/// The minimum number of fields of a handshake line: the version of the line, the version of the protocol, the network,
+/// the address and the kind of calls. A certificate and further fields may follow.
 const LEAST_FIELDS: usize = 5;
 
-/// The log level of the libraries of a provider, unless the user sets levels. Without it they write several lines for
-/// each call, which hide what the provider itself writes.
+/// The log level of the libraries of a provider, unless the user sets levels. By default they write several lines for
+/// each call, which hide the provider's own output.
 const LIBRARY_LOG: (&str, &str) = ("TF_LOG_SDK", "WARN");
 
 /// Whether a variable of the user sets a log level of providers.
@@ -78,7 +78,7 @@ impl Protocol for Handshake {
     }
 }
 
-/// The endpoint that a line with enough fields announces.
+/// Reads the endpoint from a line with enough fields.
 fn endpoint(fields: &[&str]) -> Result<Endpoint, String> {
     let [line, version, network, address, calls, rest @ ..] = fields else {
         return Err("its handshake is incomplete".into());

@@ -1,5 +1,4 @@
-//! A value in the JSON form in which Terraform stores it: a part of dynamic type is an object of the value and its
-//! type.
+//! The JSON form in which Terraform stores a value: a part of dynamic type is an object of the value and its type.
 
 use std::fmt::Write as _;
 
@@ -7,8 +6,8 @@ use blueprint::Value;
 use terraform::wire::{WireError, WireProblem};
 use terraform::{Path, ValueType};
 
-/// The JSON of a value. `dynamic` has the types of the parts that have a dynamic type in the schema. Secret marks are
-/// left out, so the bytes must not be shown.
+/// Writes the JSON of a value. `dynamic` has the types of the parts that have a dynamic type in the schema. Secret
+/// marks are left out, so the bytes must not be shown.
 ///
 /// # Errors
 /// If a part of the value has no such form, for example an unknown one.
@@ -58,7 +57,7 @@ impl TerraformJsonWriter<'_> {
                     }
                     quote(key, out);
                     out.push(':');
-                    // A key is an attribute or a key of a map: only the type tells.
+                    // Only the type tells whether the key is an attribute or a key of a map.
                     let (attribute, entry) = (path.attribute(key), path.key(key));
                     let is_entry = self.dynamic.iter().any(|(at, _)| at.0.starts_with(&entry.0));
                     self.value(part, if is_entry { &entry } else { &attribute }, out)?;

@@ -8,13 +8,13 @@
 //! HostedPackage ──open──> provider::Provider ──configure──> provider::Session, on the calls above
 //! ```
 //!
-//! [`open`] is what the engine uses: the contract of providers, answered by a plugin. `package.rs` has its catalogue
-//! and configurations, `managed.rs` the calls about resources, `process.rs` the process behind them.
+//! The engine uses [`open`]: a plugin implements the contract of providers. `package.rs` has its catalogue and
+//! configurations, `managed.rs` the calls about resources, `process.rs` the process behind them.
 //!
 //! A [`Client`] is one process with at most one configuration. Values go in and out as [`blueprint::Value`]; answers
 //! are checked ([`terraform::agree`]) before they are returned.
 //!
-//! Not here: which objects exist, what is recorded, and when calls are repeated.
+//! Not here: the existing objects, the records, and the repetition of calls.
 
 mod attach;
 mod change;

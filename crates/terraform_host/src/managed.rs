@@ -1,8 +1,8 @@
 //! A configured package as a session of the contract: the calls about its resources, data sources and functions.
 //!
-//! Secrets are removed from what a provider says. A call that only reads is dropped when it is stopped, which cancels
-//! it in the provider. One that changes something is asked to end and has some seconds to answer, because its answer
-//! says what has been done.
+//! Secrets are removed from the provider's messages. When a call that only reads is stopped, it is dropped, which
+//! cancels it in the provider. A call that changes something is asked to end and has some seconds to answer, because
+//! its answer says which changes were made.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::problems::{CallEffect, contradiction, diagnostic_of, error_of, functi
 use crate::process::PackageProcess;
 use crate::{CallFailure, Client, ImportBy, Object, Returned};
 
-/// How long a call that changes something may go on after it was stopped.
+/// The time for which a call that changes something may continue after it was stopped.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A configured package.
@@ -44,7 +44,7 @@ impl ManagedPackage {
         ManagedPackage { types, package, process, settings }
     }
 
-    /// The type of the protocol that a name stands for.
+    /// Returns the name in the protocol for the name of a resource type.
     fn resource(&self, type_name: &str) -> Result<Name, ProviderError> {
         self.types.resource_in_protocol(type_name).ok_or_else(|| self.no_such("resource type", type_name))
     }
@@ -58,7 +58,7 @@ impl ManagedPackage {
         Scrub::of(values.into_iter().chain([&self.settings]))
     }
 
-    /// A question that changes nothing.
+    /// Makes a call that changes nothing.
     async fn asking<T, F>(
         &self,
         call: &Call,
@@ -79,7 +79,7 @@ impl ManagedPackage {
         let type_name = self.resource(request.type_name)?;
         let secrets = || self.secrets([request.spec]);
         let checking = async {
-            // Specs can be validated before the configuration.
+            // Specs can be validated before the provider is configured.
             let (_lease, client) = self.process.client().await?;
             match client.validate_resource(&type_name, request.spec).await {
                 Ok(answer) => Ok(warnings_of(&answer.warnings, &secrets())),
@@ -104,7 +104,7 @@ impl ManagedPackage {
 
     async fn read_with(&self, call: &Call, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
         let type_name = self.resource(request.type_name)?;
-        // A provider finds nothing by the token of a create.
+        // A provider cannot find an object by the token of a create.
         let Some(id) = request.id.filter(|id| !id.is_empty()) else { return Ok(ReadOutcome::Unknown) };
         if request.outputs.is_null() {
             let import = ImportRequest { type_name: request.type_name, id, desired: &Value::Null };
@@ -138,7 +138,7 @@ impl ManagedPackage {
             };
             let mut diagnostics = warnings_of(&found.warnings, &secrets());
             let each = found.value.iter().map(|one| {
-                // The first one has what was said about all.
+                // The diagnostics of the whole import belong to the first object.
                 let said = std::mem::take(&mut diagnostics);
                 let observed = observed(&client, &one.type_name, &one.object, request.id, said)?;
                 Ok(Imported { type_name: self.types.names().in_documents(&one.type_name), observed })
@@ -192,7 +192,7 @@ impl ManagedPackage {
 
     async fn apply_with(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
         let type_name = self.resource(request.type_name)?;
-        // A process that starts is not waited for once the call is stopped.
+        // A stopped call does not wait for a process to start.
         let (_lease, client) = self.within(call, CallEffect::Reads, self.process.session()).await?;
         let values = [request.prior_inputs, request.prior, request.desired, request.private];
         let acting = Acting { client, type_name, call, request: &request, secrets: self.secrets(values) };
@@ -209,7 +209,7 @@ impl ManagedPackage {
         self.within(call, CallEffect::Changes, work).await.map_err(placed)
     }
 
-    /// Waits for a call until it is stopped.
+    /// Runs a call until it ends, is cancelled, or exceeds its deadline.
     async fn within<T>(
         &self,
         call: &Call,
@@ -237,7 +237,7 @@ impl ManagedPackage {
             return Err(stopped);
         }
         let ending = async {
-            // The answer is awaited while the provider is asked to end.
+            // The call is awaited while the provider is asked to end it.
             let (done, ()) = futures::join!(&mut work, running.cancel());
             done
         };
@@ -245,7 +245,7 @@ impl ManagedPackage {
     }
 }
 
-/// An object as the contract reads it.
+/// Converts an object to the form of the contract.
 fn observed(
     client: &Client,
     type_name: &str,
@@ -258,7 +258,7 @@ fn observed(
     Ok(Observed { id, fields, private, diagnostics, ..Observed::default() })
 }
 
-/// One operation that is carried out.
+/// A running operation.
 struct Acting<'a> {
     client: Client,
     type_name: Name,
@@ -268,7 +268,7 @@ struct Acting<'a> {
 }
 
 impl Acting<'_> {
-    /// The error of a call that comes before the operation.
+    /// Converts the failure of a call before the operation.
     fn before(&self, failure: CallFailure) -> ProviderError {
         error_of(failure, CallEffect::Reads, &self.secrets)
     }
@@ -277,7 +277,7 @@ impl Acting<'_> {
         Private::of(self.request.private, self.request.schema_version)
     }
 
-    /// The object that exists. `None` if nothing is recorded of it and it is not found.
+    /// The existing object. `None` if it is neither recorded nor found.
     async fn prior(&self) -> Result<Option<Object>, ProviderError> {
         if self.request.prior.is_null() {
             let Some(id) = self.request.id.filter(|id| !id.is_empty()) else { return Ok(None) };
@@ -293,7 +293,7 @@ impl Acting<'_> {
         Ok(Some(prior.map_err(|failure| self.before(failure))?.value))
     }
 
-    /// Creates an object, or changes the one that exists.
+    /// Creates an object, or changes the existing one.
     async fn change(&self, prior: Option<&Object>) -> Result<Applied, ProviderError> {
         let config = self.request.desired;
         if self.request.operation == Operation::Update && prior.is_none() {
@@ -304,7 +304,7 @@ impl Acting<'_> {
             None => self.plan_again(prior).await?,
         };
         if let Some(prior) = prior.filter(|prior| same(&prior.value, &planned.value)) {
-            // A provider is never asked to change nothing.
+            // A provider is never called without a change.
             let id = id_of(prior, self.request.id, &self.call.token);
             return recorded(&self.client, &self.type_name, prior, id).map_err(|failure| self.before(failure));
         }
@@ -314,7 +314,7 @@ impl Acting<'_> {
         self.answer(done)
     }
 
-    /// The object that was planned, if the plan is for these inputs.
+    /// The planned object, if the plan was made for these inputs.
     fn planned_before(&self, prior: Option<&Object>) -> Result<Option<Object>, ProviderError> {
         let Some(envelope) = self.private().planned.filter(|_| !self.request.planned.is_null()) else {
             return Ok(None);
@@ -326,7 +326,7 @@ impl Acting<'_> {
         Ok(Some(planned).filter(|_| unasked.is_empty()))
     }
 
-    /// Plans what was not planned before, or for other inputs.
+    /// Plans the change again, if it was not planned for these inputs.
     async fn plan_again(&self, prior: Option<&Object>) -> Result<Object, ProviderError> {
         let (type_name, config) = (&self.type_name, self.request.desired);
         let again = match prior {
@@ -366,14 +366,14 @@ impl Acting<'_> {
             Ok(done) => self.refused(&done),
             Err(error) => error,
         };
-        // Some providers fail if there is nothing to delete.
+        // Some providers fail if the object does not exist.
         match self.client.read(&self.type_name, &prior).await {
             Ok(found) if found.value.is_absent() => Ok(Applied::deleted()),
             _ => Err(error),
         }
     }
 
-    /// The answer of the contract from that of the protocol. What exists is recorded in any case.
+    /// Converts the answer of the protocol to that of the contract. An existing object is always recorded.
     fn answer(&self, done: Done) -> Result<Applied, ProviderError> {
         let exists = (!done.object.is_absent()).then(|| {
             let id = id_of(&done.object, self.request.id, &self.call.token);
@@ -388,13 +388,13 @@ impl Acting<'_> {
         }
     }
 
-    /// Why an operation is not done.
+    /// Returns the error of an operation that failed.
     fn refused(&self, done: &Done) -> ProviderError {
         let failed = done.diagnostics.iter().any(crate::TerraformDiagnostic::is_error);
         let kind = match failed {
             true if self.call.cancel.is_cancelled() => ErrorKind::Cancelled,
             true => ErrorKind::Permanent,
-            // The provider says that all went well, and that there is nothing.
+            // The provider reports success, but returns no object.
             false if done.object.is_absent() => ErrorKind::OutcomeUnknown,
             false => ErrorKind::Permanent,
         };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use blueprint::Value;
 use terraform::{AttributeStep, Path};
 
-/// `onto` with the secret marks of those parts of `from` that it repeats. The wire carries no marks, so an answer is
-/// marked again where the configuration was.
+/// Returns `onto` with the secret marks of those parts of `from` that it repeats. The protocol carries no marks, so an
+/// answer is marked in the same places as the configuration.
 pub(crate) fn carry(from: &Value, onto: &Value) -> Value {
     if !from.has_secret() {
         return onto.clone();
@@ -23,7 +23,7 @@ pub(crate) fn carry(from: &Value, onto: &Value) -> Value {
                 .enumerate()
                 .map(|(at, item)| marked.get(at).map_or_else(|| item.clone(), |marked| carry(marked, item))),
         ),
-        // Elements of sets cannot be told apart.
+        // Elements of sets cannot be matched with each other.
         (Value::List(_) | Value::Set(_), Value::Set(items)) => Value::Set(Arc::clone(items)).secret(),
         _ => onto.clone(),
     };
@@ -31,7 +31,7 @@ pub(crate) fn carry(from: &Value, onto: &Value) -> Value {
     if carried.is_null() { carried } else { carried.tainted(marked) }
 }
 
-/// The value with null in place of all that is unknown, and the places.
+/// Returns the value with null in place of its unknown parts; adds their paths to `places`.
 pub(crate) fn without_unknown(value: &Value, path: &Path, places: &mut Vec<Path>) -> Value {
     if !value.has_unknown() {
         return value.clone();

@@ -18,7 +18,7 @@ pub(crate) struct Data {
     pub(crate) json: Vec<u8>,
 }
 
-/// A value that is stored, in the form in which it is stored.
+/// A stored value, in its stored form.
 #[derive(Clone, PartialEq, Message)]
 #[prost(skip_debug)]
 pub(crate) struct StoredData {
@@ -85,7 +85,7 @@ pub(crate) enum Selector {
     Index(i64),
 }
 
-/// Why a function has no result.
+/// The failure of a function.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct FunctionProblem {
     #[prost(string, tag = "1")]
@@ -94,7 +94,7 @@ pub(crate) struct FunctionProblem {
     pub(crate) argument: Option<i64>,
 }
 
-/// What a server can do.
+/// The abilities of a server.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(crate) struct ServerAbilities {
     #[prost(bool, tag = "1")]
@@ -105,7 +105,7 @@ pub(crate) struct ServerAbilities {
     pub(crate) moves: bool,
 }
 
-/// What the host can do.
+/// The abilities of the host.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(crate) struct HostAbilities {
     #[prost(bool, tag = "1")]
@@ -114,7 +114,7 @@ pub(crate) struct HostAbilities {
     pub(crate) write_only: bool,
 }
 
-/// That the provider cannot decide yet.
+/// The message of a provider that cannot decide yet.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(crate) struct DeferredMessage {
     #[prost(int32, tag = "1")]
@@ -178,7 +178,7 @@ pub(crate) struct Return {
     pub(crate) ty: Vec<u8>,
 }
 
-/// A message without fields, and any message of which nothing is read.
+/// A message without fields, and any answer that is not read.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(crate) struct Empty {}
 
@@ -198,7 +198,7 @@ pub(crate) struct ValidateProviderMessage {
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct ValidateProviderAnswer {
-    /// The configuration with defaults. Only protocol 5 has it.
+    /// The configuration with defaults. Only protocol 5 sends it.
     #[prost(message, optional, tag = "1")]
     pub(crate) prepared: Option<Data>,
     #[prost(message, repeated, tag = "2")]
@@ -215,14 +215,14 @@ pub(crate) struct ConfigureMessage {
     pub(crate) host: Option<HostAbilities>,
 }
 
-/// An answer of notices alone.
+/// An answer with only notices.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct NoticesAnswer {
     #[prost(message, repeated, tag = "1")]
     pub(crate) notices: Vec<NoticeMessage>,
 }
 
-/// Asks whether a configuration is valid: of a resource, or, without `host`, of a data source.
+/// A request to validate a configuration: of a resource, or, without `host`, of a data source.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct ValidateTypeMessage {
     #[prost(string, tag = "1")]
@@ -233,7 +233,7 @@ pub(crate) struct ValidateTypeMessage {
     pub(crate) host: Option<HostAbilities>,
 }
 
-/// Asks for a stored value or identity in the current form.
+/// A request to convert a stored value or identity to the current form.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct UpgradeMessage {
     #[prost(string, tag = "1")]

@@ -1,5 +1,5 @@
-//! The schemas of protocol 5, in the form of `prost`. They become those of protocol 6: attributes cannot be nested, and
-//! one field has another number.
+//! The schemas of protocol 5, in the form of `prost`. They are converted to those of protocol 6: attributes cannot be
+//! nested, and one field has another number.
 
 use std::collections::BTreeMap;
 

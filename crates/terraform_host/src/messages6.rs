@@ -1,4 +1,4 @@
-//! The schemas of protocol 6, in the form of `prost`. Those of protocol 5 become these.
+//! The schemas of protocol 6, in the form of `prost`. Those of protocol 5 are converted to these.
 
 use std::collections::BTreeMap;
 

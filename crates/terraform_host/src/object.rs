@@ -9,21 +9,21 @@ use terraform::{AttributeStep, Path, ValueType};
 
 use crate::json;
 
-/// An object as a provider answered it, or as it plans it.
+/// An object as a provider returned or planned it.
 #[derive(Clone, Default, PartialEq)]
 pub struct Object {
-    /// All attributes and blocks: a map in the shape of the schema. Null if the object does not exist. What the schema
-    /// calls sensitive is marked secret.
+    /// All attributes and blocks: a map in the shape of the schema. Null if the object does not exist. Attributes that
+    /// the schema calls sensitive are marked secret.
     pub value: Value,
     /// The types of those parts whose type in the schema is dynamic.
     pub dynamic: Vec<(Path, ValueType)>,
-    /// Data of the provider that only it understands. It can be any bytes, and may hold secrets.
+    /// Opaque data of the provider. It can be any bytes, and may hold secrets.
     pub private: Vec<u8>,
-    /// What identifies the object outside: a map. Only some types have it.
+    /// The identity of the object outside: a map. Only some types have it.
     pub identity: Option<Value>,
 }
 
-/// The private bytes may hold secrets, so they are left out.
+/// Omits the private bytes, because they may hold secrets.
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let private = format_args!("{} bytes", self.private.len()).to_string();
@@ -33,7 +33,7 @@ impl fmt::Debug for Object {
     }
 }
 
-/// An object in the form in which it is stored. It must be upgraded before it is used.
+/// An object in its stored form. It must be upgraded before it is used.
 #[derive(Clone, PartialEq)]
 pub struct Stored {
     /// The version of the schema with which it was written.
@@ -46,7 +46,7 @@ pub struct Stored {
     pub identity: Option<StoredIdentity>,
 }
 
-/// The identity of an object in the form in which it is stored.
+/// The identity of an object in its stored form.
 #[derive(Clone, PartialEq)]
 pub struct StoredIdentity {
     /// The version of the schema with which it was written.
@@ -68,9 +68,9 @@ impl Object {
         self.value.is_null()
     }
 
-    /// All that has to be stored beside the value so that the object can be used again: a map whose private part is
-    /// secret. `version` and `identity_version` are those of the schemas ([`Client`](crate::Client) fills them in by
-    /// [`envelope`](crate::Client::envelope)).
+    /// Returns the data that must be stored beside the value so that the object can be used again: a map whose private
+    /// part is secret. `version` and `identity_version` are the versions of the schemas, which
+    /// [`envelope`](crate::Client::envelope) of the [`Client`](crate::Client) fills in.
     pub(crate) fn envelope(&self, version: u64, identity_version: u64) -> Value {
         let mut entries = vec![(VERSION, integer(version))];
         if !self.private.is_empty() {
@@ -95,7 +95,7 @@ impl Object {
     }
 }
 
-/// The parts of an envelope. One that is missing is empty.
+/// The parts of an envelope. A missing part is empty.
 #[derive(Default)]
 pub(crate) struct EnvelopeParts {
     /// The version of the schema.
@@ -105,7 +105,7 @@ pub(crate) struct EnvelopeParts {
     pub(crate) identity: Option<StoredIdentity>,
 }
 
-/// An envelope with a version of the schema, unless it has one.
+/// Returns an envelope with this version of the schema, unless it already has one.
 pub(crate) fn versioned(envelope: &Value, version: u64) -> Value {
     if envelope.get(VERSION).is_some() {
         return envelope.clone();
@@ -144,7 +144,7 @@ impl EnvelopeParts {
 }
 
 impl Stored {
-    /// The object of a value and its envelope. A part of the envelope that is missing is taken as empty.
+    /// Returns the stored object of a value and its envelope. A missing part of the envelope counts as empty.
     ///
     /// # Errors
     /// If the value cannot be stored, for example because a part of it is unknown.
@@ -167,7 +167,7 @@ fn dynamic_part(pair: &[Value]) -> Option<(Path, ValueType)> {
 }
 
 fn integer(number: u64) -> Value {
-    // A version above this range is refused when the schema is read again, so the limit loses nothing.
+    // A larger version is refused when the schema is read again, so nothing is lost by the limit.
     Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 

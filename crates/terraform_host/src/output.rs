@@ -1,6 +1,6 @@
-//! What a provider prints after its handshake: `go-plugin` sends it through a call instead of the standard output.
+//! The output of a provider after its handshake: `go-plugin` sends it through a call instead of the standard output.
 //!
-//! It must be taken in any case: a provider that prints much waits until it is taken.
+//! It must always be read: a provider with much output blocks until it is read.
 
 use std::sync::Arc;
 
@@ -10,18 +10,19 @@ use prost::Message;
 
 use crate::messages::Empty;
 
-/// Gets each line that a provider prints, without its line break. It must not block. The line may hold secrets.
+/// A function that receives each line of a provider's output, without the line break. It must not block. A line may
+/// hold secrets.
 pub type Output = Arc<dyn Fn(&str) + Send + Sync>;
 
 const STDIO: &str = "/plugin.GRPCStdio/StreamStdio";
 
-/// The longest line in bytes. A longer one is passed on in parts.
+/// The maximum length of a line in bytes. A longer line is passed on in parts.
 const LONGEST: usize = 64 << 10;
 
-/// Standard output.
+/// The number of the standard output.
 const STDOUT: i32 = 1;
 
-/// A part of what was printed.
+/// A part of the output.
 #[derive(Clone, PartialEq, Message)]
 struct Printed {
     #[prost(int32, tag = "1")]
@@ -30,9 +31,9 @@ struct Printed {
     bytes: Vec<u8>,
 }
 
-/// Takes what a provider prints until its process ends. It does not keep the process alive.
+/// Reads the output of a provider until its process ends. Does not keep the process alive.
 pub(crate) async fn take(plugin: &Plugin, output: Output) -> Result<(), ConnectError> {
-    // A connection of its own, because one that watches the process is a handle of it.
+    // A separate connection, because a connection that watches the process keeps it alive.
     let connection = Connection::connect(plugin.endpoint(), &ConnectionOptions::default()).await?;
     tokio::spawn(async move {
         let (mut standard, mut error) = (Lines::default(), Lines::default());
@@ -40,7 +41,7 @@ pub(crate) async fn take(plugin: &Plugin, output: Output) -> Result<(), ConnectE
             let lines = if printed.stream == STDOUT { &mut standard } else { &mut error };
             lines.add(&printed.bytes, &*output);
         };
-        // The call ends with the process. A provider without this call prints elsewhere.
+        // The call ends with the process. A provider without this method prints elsewhere.
         let _ = connection.each(STDIO, Empty {}, each).await;
         standard.end(&*output);
         error.end(&*output);

@@ -1,7 +1,7 @@
-//! A package of a plugin as a provider: its catalogue from the schema of the plugin, its configurations.
+//! A package of a plugin as a provider: its catalogue from the schema of the plugin, and its configurations.
 //!
-//! The functions of a provider are functions of the catalogue with the name of the package before theirs, because names
-//! of functions are shared by all packages: `time_rfc3339_parse`. Its short-lived resources are left out.
+//! The functions of a provider become functions of the catalogue with the name of the package as a prefix, because all
+//! packages share the names of functions: `time_rfc3339_parse`. Its short-lived resources are left out.
 //!
 //! Not here: calls about resources (`managed`), processes (`process`).
 
@@ -21,13 +21,13 @@ use crate::process::{PackageHost, PackageProcess};
 use crate::program::KnownProgram;
 use crate::{Attachments, ProgramDigest, REATTACH, Schemas};
 
-/// Stands for the settings of a process that only validates specs.
+/// The settings digest of a process that only validates specs.
 const OFFLINE: &str = "offline";
 
-/// The key of the process that tells the schema, also after a configuration has taken it over.
+/// The key of the process that returned the schema. It keeps this key when a configuration takes it over.
 const UNCONFIGURED: &str = "unconfigured";
 
-/// The beginning of the name of a provider's program.
+/// The prefix of the file name of a provider's program.
 const PROGRAM: &str = "terraform-provider-";
 
 /// The provider of a package.
@@ -41,9 +41,9 @@ pub(crate) struct TerraformProvider {
 
 #[derive(Default)]
 struct Processes {
-    /// By the digest of their settings.
+    /// The configured processes, by the digest of their settings.
     configured: HashMap<String, Arc<PackageProcess>>,
-    /// The process that told the schema, for the first configuration.
+    /// The process that returned the schema, for the first configuration.
     spare: Option<Arc<PackageProcess>>,
 }
 
@@ -62,7 +62,7 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Ter
     let attachments = attachments.map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()))?;
     let attached = attachments.and_then(|all| all.of(&package.name).map(|one| one.endpoint.clone()));
     let program = match attached {
-        // What runs already may change at any time.
+        // A running plugin may change at any time.
         Some(_) => KnownProgram::default(),
         None => {
             let package = package.clone();
@@ -90,8 +90,8 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Ter
     Ok(Arc::new(TerraformProvider { catalog, types, schemas, host, processes }))
 }
 
-/// The provider's own name, with which its types begin: their first word if it is the same of all, else the name in the
-/// name of the program, else that of the package.
+/// Returns the provider's own name, with which its types begin: their first word if all types share it, else the name
+/// in the file name of the program, else that of the package.
 fn own_name(schema: &ProviderSchema, package: &HostedPackage) -> String {
     let names = schema.resources.keys().chain(schema.data_sources.keys());
     let mut words = names.map(|name| name.split('_').next().unwrap_or_default());
@@ -126,7 +126,8 @@ impl TerraformProvider {
         self.processes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process of these settings: one for each. The first takes over the one that told the schema.
+    /// The process for these settings, one for each. The first configuration takes over the process that returned the
+    /// schema.
     fn process_of(&self, digest: &str) -> Arc<PackageProcess> {
         let mut processes = self.processes();
         if let Some(known) = processes.configured.get(digest) {
@@ -141,7 +142,7 @@ impl TerraformProvider {
     async fn configure_process(&self, with: Configuration) -> Result<Configured, ProviderError> {
         self.host.log_to(with.log);
         if with.offline {
-            // Specs are validated without a configuration.
+            // Specs are validated without a configuration of the provider.
             let process = self.process_of(OFFLINE);
             process.keep();
             let session = ManagedPackage::new(self.types.clone(), self.host.package.name.clone(), process, Value::Null);
@@ -156,7 +157,7 @@ impl TerraformProvider {
         let diagnostics = match process.configure(&with.settings).await {
             Ok(diagnostics) => diagnostics,
             Err(error) => {
-                // A process that has refused settings is not asked again.
+                // A process that has refused settings is not used again.
                 self.processes().configured.retain(|_, known| !Arc::ptr_eq(known, &process));
                 process.abandon().await;
                 return Err(error);
@@ -170,7 +171,7 @@ impl TerraformProvider {
         Ok(Configured { session: Arc::new(session), change, diagnostics })
     }
 
-    /// A digest of settings as they are sent. Parts of them may be unknown.
+    /// Returns a digest of settings as they are sent. Parts of them may be unknown.
     fn digest_of(&self, settings: &Value) -> Result<String, ProviderError> {
         let block = &self.schemas.provider.provider.block;
         let settings = if settings.is_null() { Value::map::<Name>([]) } else { settings.clone() };

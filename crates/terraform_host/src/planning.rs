@@ -1,4 +1,4 @@
-//! What a provider plans, in the terms of the contract.
+//! The plans of a provider, in the terms of the contract.
 
 use blueprint::Value;
 use provider::{Call, PlanMode, PlanRequest, Planned, ProviderDiagnostic, Verdict};
@@ -8,8 +8,8 @@ use crate::fields::{Private, waiting};
 use crate::problems::field_path;
 use crate::{AnswerWithWarnings, CallFailure, Client, Object, Stored};
 
-/// The object that exists, in the form of the current schema, from its fields and its envelope. It is upgraded if it
-/// must be.
+/// Returns the existing object in the form of the current schema, from its fields and its envelope. It is upgraded if
+/// necessary.
 pub(crate) async fn current(
     client: &Client,
     type_name: &str,
@@ -22,7 +22,7 @@ pub(crate) async fn current(
     }
 }
 
-/// The upgraded object, also if it is in the form of the current schema.
+/// Returns the upgraded object, even if it already has the form of the current schema.
 pub(crate) async fn upgraded(
     client: &Client,
     type_name: &str,
@@ -35,10 +35,10 @@ pub(crate) async fn upgraded(
     Ok(answer)
 }
 
-/// Asks a provider about a change. The diagnostics of the answer are left to the caller.
+/// Asks a provider about a change. The caller handles the diagnostics of the answer.
 ///
-/// Each question of the engine is one question to the provider. For a replacement the engine asks about the new object
-/// itself, with the data of the plan for the old one.
+/// Each call of the engine is one call of the provider. For a replacement the engine asks about the new object itself,
+/// with the data of the plan for the old one.
 pub(crate) async fn planned(
     client: &Client,
     type_name: &str,
@@ -87,14 +87,14 @@ pub(crate) async fn planned(
             (Verdict::Update, Vec::new())
         }
     };
-    // What an object that is replaced would have become is of no use.
+    // The changed form of an object that is replaced is not needed.
     let outputs = outputs.filter(|_| replaces.is_empty());
     let value = Planned { verdict, outputs, inexact: change.legacy, replaces, private: data, ..Planned::default() };
     Ok(AnswerWithWarnings { value, warnings })
 }
 
-/// What stands in the way of carrying a plan out that was made again: the resource must be replaced after all, or a
-/// value comes out differently.
+/// Returns the reason why a repeated plan cannot be carried out: the resource must be replaced after all, or a value
+/// differs from the promised one.
 pub(crate) fn broken_promise(
     client: &Client,
     type_name: &str,

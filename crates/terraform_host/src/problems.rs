@@ -1,4 +1,4 @@
-//! Failures of calls as errors of the provider contract, and places of providers as paths of fields.
+//! Failures of calls as errors of the provider contract, and paths of providers as paths of fields.
 
 use blueprint::{FieldPath, PathStep};
 use grpc_client::{CallError, ConnectError, GrpcCode};
@@ -9,19 +9,19 @@ use terraform::{AttributeStep, Path};
 
 use crate::{CallFailure, FunctionFailure, TerraformDiagnostic};
 
-/// How many of the last lines of a process that ended are shown.
+/// The number of last output lines that are shown of an ended process.
 const LINES: usize = 20;
 
 /// Whether a call may change something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallEffect {
-    /// It only reads: it can be made again.
+    /// The call only reads: it can be repeated.
     Reads,
-    /// It may change something: without an answer its outcome is unknown.
+    /// The call may change something: without an answer its outcome is unknown.
     Changes,
 }
 
-/// The error of a call. Secrets are removed from what the provider says.
+/// Returns the error of a call. Secrets are removed from the provider's messages.
 pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrub) -> ProviderError {
     let kind = kind_of(&failure, effect);
     let mut said = match &failure {
@@ -86,7 +86,7 @@ fn exit_of(failure: &CallFailure) -> Option<&ProcessExit> {
     }
 }
 
-/// The error of a plugin that cannot be used.
+/// Returns the error of a plugin that cannot be used.
 pub(crate) fn not_started(error: &PluginError) -> ProviderError {
     let kind = match error {
         PluginError::NotFound { .. } | PluginError::NotExecutable { .. } | PluginError::NoFolder { .. } => {
@@ -101,7 +101,7 @@ pub(crate) fn not_started(error: &PluginError) -> ProviderError {
     ProviderError::of_diagnostics(kind, vec![said])
 }
 
-/// What a provider says, at its place.
+/// Converts a message of a provider, with its path.
 pub(crate) fn diagnostic_of(said: &TerraformDiagnostic, secrets: &Scrub) -> ProviderDiagnostic {
     ProviderDiagnostic {
         severity: if said.is_error() { ProviderSeverity::Error } else { ProviderSeverity::Warning },
@@ -112,25 +112,25 @@ pub(crate) fn diagnostic_of(said: &TerraformDiagnostic, secrets: &Scrub) -> Prov
     }
 }
 
-/// The warnings of an answer.
+/// Converts the warnings of an answer.
 pub(crate) fn warnings_of(said: &[TerraformDiagnostic], secrets: &Scrub) -> Vec<ProviderDiagnostic> {
     said.iter().map(|one| diagnostic_of(one, secrets)).collect()
 }
 
-/// Where an answer contradicts what was asked.
+/// Returns the diagnostic of a contradiction between an answer and its request.
 pub(crate) fn contradiction(method: &str, violation: &Violation, secrets: &Scrub) -> ProviderDiagnostic {
     let summary = format!("the provider contradicts itself: {violation}");
     let detail = format!("{method} answered this; it is a mistake of the provider");
     ProviderDiagnostic::error(field_path(&violation.path), secrets.clean(&summary)).detailed(detail)
 }
 
-/// The error of a function.
+/// Returns the error of a function.
 pub(crate) fn function_failed(failed: &FunctionFailure, secrets: &Scrub) -> ProviderError {
     let place = failed.argument.map(|at| format!("argument {}: ", at + 1)).unwrap_or_default();
     ProviderError::new(ErrorKind::Document, format!("{place}{}", secrets.clean(&failed.text)))
 }
 
-/// An error with the place in its message: the message of an operation is shown without a place in the document.
+/// Adds the path to the message of an error: the message of an operation is shown without a place in the document.
 pub(crate) fn placed(error: ProviderError) -> ProviderError {
     match &error.field {
         Some(field) => ProviderError { message: format!("`{field}`: {}", error.message), ..error },
@@ -143,7 +143,7 @@ fn last_of(output: &str) -> String {
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
-/// The path of a field.
+/// Converts a path to the path of a field.
 pub(crate) fn field_path(path: &Path) -> FieldPath {
     let steps = path.0.iter().map(|step| match step {
         AttributeStep::Attribute(name) => PathStep::Field(name.clone()),

@@ -1,4 +1,4 @@
-//! The process of a configuration: started by the pool, connected and configured, also again after a crash.
+//! The process of a configuration: started by the pool, connected and configured, and again after a crash.
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,20 +16,20 @@ use crate::{
     Schemas,
 };
 
-/// Numbers the opened packages: two of them never share a process, because each would configure it.
+/// The number of opened packages. Two of them never share a process, because each would configure it.
 static OPENED: AtomicUsize = AtomicUsize::new(0);
 
-/// What all processes of a package have in common.
+/// The data that all processes of a package share.
 pub(crate) struct PackageHost {
     number: usize,
     pub(crate) package: HostedPackage,
     program: KnownProgram,
-    /// Where the plugin runs already, for debugging.
+    /// The endpoint of a plugin that already runs, for debugging.
     attached: Option<Endpoint>,
     pool: Arc<Pool>,
     /// Its schemas, once they are known.
     known: Mutex<Option<(ProtocolVersion, Arc<Schemas>)>>,
-    /// Receives what plugins print. Before a configuration they are dropped.
+    /// Receives the output of plugins. Output before a configuration is dropped.
     log: Arc<Mutex<Option<Progress>>>,
 }
 
@@ -45,12 +45,12 @@ impl PackageHost {
         Arc::new(PackageHost { number, package, program, attached, pool, known, log: Arc::default() })
     }
 
-    /// Sets who receives log lines from now on.
+    /// Sets the receiver of log lines.
     pub(crate) fn log_to(&self, log: Progress) {
         *lock(&self.log) = Some(log);
     }
 
-    /// The schemas, if they are known already.
+    /// The schemas, if they are already known.
     pub(crate) fn schemas(&self) -> Option<Arc<Schemas>> {
         lock(&self.known).as_ref().map(|(_, schemas)| schemas.clone())
     }
@@ -82,7 +82,7 @@ impl PackageHost {
                 receiver(line);
             }
         });
-        // What runs already may change at any time.
+        // A running plugin may change at any time.
         let cached = self.package.cache.as_ref().filter(|_| self.attached.is_none()).map(SchemaCache::new);
         let cache = cached.as_ref().zip(self.program.digest.as_ref());
         let known = lock(&self.known).clone();
@@ -93,7 +93,7 @@ impl PackageHost {
             let (package, identity, version) = (self.package.clone(), self.program.identity.clone(), client.version());
             let noted =
                 tokio::task::spawn_blocking(move || crate::program::note(&package, &identity, &digest, version));
-            // Without a note the program is read again.
+            // Without a note, the program is read again next time.
             let _ = noted.await;
         }
         Ok(client)
@@ -104,7 +104,7 @@ impl PackageHost {
 pub(crate) struct PackageProcess {
     host: Arc<PackageHost>,
     key: PoolKey,
-    /// What it is configured with, also after a restart. `None` before it is configured.
+    /// The settings of the process, also after a restart. `None` before it is configured.
     settings: Mutex<Option<Prepared>>,
     live: AsyncMutex<Option<LiveProcess>>,
     /// Number of open sessions.
@@ -112,7 +112,7 @@ pub(crate) struct PackageProcess {
     calls: Mutex<RunningCalls>,
 }
 
-/// Settings as the provider takes them.
+/// Settings in the form that the provider takes.
 #[derive(Clone)]
 struct Prepared {
     values: Value,
@@ -126,16 +126,16 @@ struct LiveProcess {
     configured: bool,
 }
 
-/// The calls that are under way.
+/// The running calls.
 #[derive(Default)]
 struct RunningCalls {
     running: usize,
-    /// Those of them that are no longer wanted.
+    /// The number of running calls that are cancelled.
     cancelled: usize,
 }
 
 impl PackageProcess {
-    /// A process that is started on first use. `settings` is a digest of its settings.
+    /// Returns a process that is started on first use. `settings` is a digest of its settings.
     pub(crate) fn new(host: Arc<PackageHost>, settings: String) -> Arc<PackageProcess> {
         let package = &host.package;
         // Packages with the same program differ in their environment.
@@ -152,15 +152,15 @@ impl PackageProcess {
         })
     }
 
-    /// The connected plugin. The lease keeps its process.
+    /// Returns the connected plugin. The lease keeps its process alive.
     pub(crate) async fn client(&self) -> Result<(PluginLease, Client), ProviderError> {
         let (lease, live) = self.live().await?;
         let client = live.as_ref().ok_or_else(gone)?.client.clone();
         Ok((lease, client))
     }
 
-    /// Configures the process, now and after each restart, and counts a session. Returns what the provider says about
-    /// the settings. They may be unknown in parts.
+    /// Configures the process, now and after each restart, and counts a session. Returns the provider's diagnostics
+    /// about the settings. Parts of them may be unknown.
     pub(crate) async fn configure(&self, settings: &Value) -> Result<Vec<ProviderDiagnostic>, ProviderError> {
         let known = lock(&self.settings).clone();
         if let Some(prepared) = known {
@@ -185,12 +185,12 @@ impl PackageProcess {
         Ok(said)
     }
 
-    /// Counts a session without a configuration.
+    /// Counts a session that is not configured.
     pub(crate) fn keep(&self) {
         self.users.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// The configured plugin. The lease keeps its process for the time of a call.
+    /// Returns the configured plugin. The lease keeps its process alive during a call.
     pub(crate) async fn session(&self) -> Result<(PluginLease, Client), ProviderError> {
         let settings = lock(&self.settings).clone().ok_or_else(gone)?;
         let (lease, mut live) = self.live().await?;
@@ -220,7 +220,8 @@ impl PackageProcess {
         RunningCall { process: self, cancelled: false }
     }
 
-    /// Ends a session. The process is stopped with its last one: by the call that asks it, a signal, then by force.
+    /// Ends a session. The process is stopped with its last session: by the shutdown call, then by a signal, then by
+    /// force.
     pub(crate) async fn leave(&self) {
         let left = self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
         if left == Ok(1) {
@@ -243,15 +244,15 @@ impl PackageProcess {
     }
 }
 
-/// A call that is under way.
+/// A running call.
 pub(crate) struct RunningCall<'a> {
     process: &'a PackageProcess,
     cancelled: bool,
 }
 
 impl RunningCall<'_> {
-    /// Says that the call is no longer wanted. If no other one of the process is, all of them are cut short: they still
-    /// answer, perhaps with a part of what was asked. The protocol cannot cut a single call short.
+    /// Cancels the call. If all calls of the process are cancelled, the provider is asked to cut them short: they still
+    /// answer, perhaps with a partial result. The protocol cannot cut a single call short.
     pub(crate) async fn cancel(&mut self) {
         if !self.cancelled {
             self.cancelled = true;
@@ -264,7 +265,7 @@ impl RunningCall<'_> {
         if all {
             let client = self.process.live.lock().await.as_ref().map(|live| live.client.clone());
             if let Some(client) = client {
-                // A provider that cannot stop goes on, and the time limit of the call ends it.
+                // A provider that cannot stop continues, and the time limit of the call ends it.
                 let _ = client.stop().await;
             }
         }
@@ -279,8 +280,8 @@ impl Drop for RunningCall<'_> {
     }
 }
 
-/// The error of a configuration that the provider refuses. Most often it is about credentials, unless it names a
-/// setting.
+/// Returns the error of a configuration that the provider refuses. An error that names no setting usually concerns
+/// credentials.
 fn refused(failure: CallFailure, secrets: &Scrub) -> ProviderError {
     let names_none = failure.diagnostics().iter().filter(|said| said.is_error()).all(|said| said.path.0.is_empty());
     let is_rejected = matches!(failure, CallFailure::Rejected(_));

@@ -1,11 +1,11 @@
-//! The identity of a package's program, and a note that spares reading the program at each start.
+//! The identity of a package's program, and a note that avoids reading the program at each start.
 //!
-//! Schemas are kept by the digest of the program ([`SchemaCache`]). A program has tens of megabytes, so the digest is
-//! noted with the path, size, time of change and inode of the program, and with the version of the protocol that it
-//! spoke. Arguments that are files count as parts of the program. A script that reads other files is not noticed when
-//! only these change.
+//! Schemas are cached by the digest of the program ([`SchemaCache`]). A program has tens of megabytes, so the digest is
+//! noted with the path, size, modification time and inode of the program, and with its protocol version. Arguments that
+//! are files count as parts of the program. If a script reads other files, changes of only these files are not
+//! detected.
 //!
-//! Nothing here fails: what cannot be read or written is not cached.
+//! Nothing here fails: data that cannot be read or written is not cached.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -21,10 +21,10 @@ use crate::{ProgramDigest, ProtocolVersion, SchemaCache, Schemas};
 /// The first words of a note. The number is the version of the format.
 const FORMAT: &str = "cyan terraform program 1";
 
-/// What is known of a program before it is started.
+/// The data about a program before it is started.
 #[derive(Clone, Default)]
 pub(crate) struct KnownProgram {
-    /// Its path, size, time of change and inode, and those of its arguments.
+    /// A digest of its path, size, modification time and inode, and of those of its arguments.
     pub(crate) identity: String,
     /// Its digest; `None` if nothing is cached.
     pub(crate) digest: Option<ProgramDigest>,
@@ -53,7 +53,7 @@ impl KnownProgram {
     }
 }
 
-/// What the program of a package is: it changes with the program.
+/// The identity of a package's program. It changes when the program changes.
 fn identity(package: &HostedPackage) -> String {
     let mut text = about(&package.program);
     for argument in &package.arguments {
@@ -73,7 +73,7 @@ fn about(path: &Path) -> String {
     format!("{}\0{}\0{}\0{inode}", path.display(), known.len(), changed.map_or(0, |time| time.as_nanos()))
 }
 
-/// The digest of a program with its arguments.
+/// The digest of a program and its arguments.
 fn digest(package: &HostedPackage) -> Option<ProgramDigest> {
     let program = ProgramDigest::of_file(&package.program).ok()?;
     if package.arguments.is_empty() {
@@ -88,7 +88,7 @@ fn digest(package: &HostedPackage) -> Option<ProgramDigest> {
     Some(ProgramDigest::of(text.as_bytes()))
 }
 
-/// The noted digest of a program that is still the same, and the version of its protocol.
+/// The noted digest of an unchanged program, and the version of its protocol.
 fn noted(package: &HostedPackage, identity: &str) -> Option<(ProgramDigest, ProtocolVersion)> {
     let text = fs::read_to_string(place(package)?).ok()?;
     let rest = text.strip_prefix(FORMAT)?.strip_prefix(' ')?.strip_prefix(identity)?.strip_prefix(' ')?;

@@ -15,7 +15,7 @@ use crate::{
     json, marks,
 };
 
-/// What names an object that is to be imported.
+/// The name of an object to import.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ImportBy<'a> {
     /// An id in the form of the type.
@@ -43,7 +43,7 @@ pub struct Moved<'a> {
 }
 
 impl Client {
-    /// Whether a configuration of a resource is valid. Parts of it may be unknown.
+    /// Validates a configuration of a resource. Parts of it may be unknown.
     ///
     /// # Errors
     /// [`CallFailure::Rejected`] if it is not valid, and the failures of the call.
@@ -59,8 +59,8 @@ impl Client {
         Ok(AnswerWithWarnings { value: (), warnings: accept(answer.notices)? })
     }
 
-    /// An object from its value and its envelope, if both are in the form of the current schema. Otherwise it must be
-    /// upgraded first. The value of a planned object may be unknown in parts.
+    /// Returns an object from its value and its envelope, if both have the form of the current schema. Otherwise the
+    /// object must be upgraded first. Parts of the value of a planned object may be unknown.
     ///
     /// # Errors
     /// If the provider has no such type.
@@ -79,8 +79,8 @@ impl Client {
         Ok(Some(Object { value, dynamic, private, identity: identity.map(|identity| identity.value) }))
     }
 
-    /// Brings a stored object into the form of the current schema. This is due before every use of a stored object,
-    /// also if its version is the current one.
+    /// Converts a stored object to the form of the current schema. Call this before every use of a stored object, even
+    /// if its version is the current one.
     ///
     /// # Errors
     /// [`CallFailure::Newer`] if a newer version of the provider wrote it, [`CallFailure::Rejected`] if the provider
@@ -105,7 +105,8 @@ impl Client {
         Ok(AnswerWithWarnings { value: object, warnings })
     }
 
-    /// An identity of the current version stays as it is, and one that the provider no longer knows is dropped.
+    /// Upgrades an identity. One of the current version stays unchanged, and one that the provider no longer knows is
+    /// dropped.
     async fn upgrade_identity(
         &self,
         type_name: &str,
@@ -126,7 +127,7 @@ impl Client {
         Ok(AnswerWithWarnings { value: shape.read_identity(answer.identity.as_ref()).map_err(fault)?, warnings })
     }
 
-    /// The object as it is now. An absent object is gone.
+    /// Reads the current object. An absent object no longer exists.
     ///
     /// # Errors
     /// [`CallFailure::Rejected`] if it cannot be read, and the failures of the call.
@@ -155,7 +156,8 @@ impl Client {
         Ok(AnswerWithWarnings { value: found, warnings })
     }
 
-    /// The objects that a name stands for, each read once. Usually it is one of the asked type; others belong to it.
+    /// Imports the objects of a name, each read once. Usually there is one object of the requested type; any others
+    /// belong to it.
     ///
     /// # Errors
     /// [`CallFailure::NothingImported`] if there is no object of the asked type, [`CallFailure::Rejected`] if the
@@ -207,12 +209,12 @@ impl Client {
         Ok(Some(imported).filter(|imported| !imported.object.is_absent()))
     }
 
-    /// The object of a type of this provider that takes over a stored object of another type. It is in the form of the
+    /// Converts a stored object of another type to an object of a type of this provider. The result has the form of the
     /// current schema.
     ///
     /// # Errors
-    /// [`CallFailure::Unsupported`] if the provider takes nothing over, [`CallFailure::Rejected`] if not this object,
-    /// and the failures of the call.
+    /// [`CallFailure::Unsupported`] if the provider supports no moves, [`CallFailure::Rejected`] if it refuses this
+    /// object, and the failures of the call.
     pub async fn take_over(
         &self,
         type_name: &str,
@@ -250,7 +252,7 @@ impl Client {
         Ok(AnswerWithWarnings { value: object, warnings })
     }
 
-    /// A whole object of an answer, in the shape of the schema, without what must not be stored.
+    /// Reads a whole object of an answer, in the shape of the schema, without the values that must not be stored.
     pub(crate) fn object(&self, method: Method, shape: &CallTypes, data: Option<&Data>) -> Result<Object, CallFailure> {
         let (value, dynamic) = read(data, &shape.ty, "state").map_err(|problem| self.malformed(method, problem))?;
         let block = &shape.schema.block;
@@ -258,7 +260,7 @@ impl Client {
         Ok(Object { value, dynamic, ..Object::default() })
     }
 
-    /// That an object outside of a plan is known.
+    /// Checks that an object outside of a plan has no unknown parts.
     pub(crate) fn known(&self, method: Method, value: &Value) -> Result<(), CallFailure> {
         let mut places = Vec::new();
         marks::without_unknown(value, &Path::default(), &mut places);
@@ -280,7 +282,7 @@ impl Client {
     }
 }
 
-/// The version of a stored form as it is sent, if it is not above the known one.
+/// Returns the version of a stored form for a message, if it is not above the known version.
 fn written_version(stored: u64, known: u64) -> Result<i64, CallFailure> {
     match i64::try_from(stored) {
         Ok(version) if stored <= known => Ok(version),

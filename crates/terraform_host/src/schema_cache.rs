@@ -1,7 +1,7 @@
-//! Keeps what providers say about themselves on disk, one file for each program and version of the protocol.
+//! A cache on disk for the schemas of providers, one file for each program and version of the protocol.
 //!
-//! A file is written as a whole and is verified when it is read. A file that is missing or damaged only costs time: the
-//! provider is asked again. The caller chooses the folder, and whether old files are removed.
+//! A file is written atomically and is verified when it is read. A missing or damaged file only costs time: the
+//! provider is asked again. The caller chooses the folder and removes old files.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -14,39 +14,39 @@ use sha2::{Digest as _, Sha256};
 use crate::schemas::SchemaAnswers;
 use crate::{ProtocolVersion, Schemas};
 
-/// The beginning of each file. It changes when the form of the files changes.
+/// The beginning of each file. It changes when the format of the files changes.
 const MAGIC: &[u8] = b"cyan terraform schemas 1\n";
 
 /// The length of a digest in bytes.
 const DIGEST: usize = 32;
 
-/// The largest file that is read, in bytes.
+/// The maximum size of a file that is read, in bytes.
 const LARGEST: u64 = 512 << 20;
 
-/// How much of a program is read at once, in bytes.
+/// The number of bytes of a program that are read at once.
 const CHUNK: usize = 256 << 10;
 
 /// The SHA-256 digest of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProgramDigest([u8; DIGEST]);
 
-/// Why a program has no digest.
+/// The reason why a program has no digest.
 #[derive(Debug, thiserror::Error)]
 #[error("{} cannot be read", path.display())]
 pub struct CacheError {
     /// The file.
     pub path: PathBuf,
-    /// What the system said.
+    /// The error of the system.
     pub source: io::Error,
 }
 
 impl ProgramDigest {
-    /// The digest of some bytes.
+    /// Returns the digest of some bytes.
     pub fn of(bytes: &[u8]) -> ProgramDigest {
         ProgramDigest(Sha256::digest(bytes).into())
     }
 
-    /// The digest of a file. It reads the whole file and blocks meanwhile.
+    /// Returns the digest of a file. Reads the whole file and blocks meanwhile.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -64,12 +64,12 @@ impl ProgramDigest {
         read().map_err(|source| CacheError { path: path.to_owned(), source })
     }
 
-    /// The digest that hexadecimal digits stand for.
+    /// Parses a digest in hexadecimal digits.
     pub(crate) fn of_hex(text: &str) -> Option<ProgramDigest> {
         HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(ProgramDigest)
     }
 
-    /// It in hexadecimal digits.
+    /// Returns the digest in hexadecimal digits.
     pub fn to_hex(&self) -> String {
         HEXLOWER.encode(&self.0)
     }
@@ -82,12 +82,12 @@ pub struct SchemaCache {
 }
 
 impl SchemaCache {
-    /// A cache in a folder. It is created with the first file.
+    /// Returns a cache in a folder. The folder is created with the first file.
     pub fn new(folder: impl Into<PathBuf>) -> SchemaCache {
         SchemaCache { folder: folder.into() }
     }
 
-    /// The schemas of a program, if they are there.
+    /// The schemas of a program, if they are cached.
     pub fn load(&self, program: &ProgramDigest, version: ProtocolVersion) -> Option<Schemas> {
         let mut bytes = Vec::new();
         File::open(self.path(program, version)).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
@@ -98,10 +98,10 @@ impl SchemaCache {
         Schemas::of(SchemaAnswers::decode(payload).ok()?).ok()
     }
 
-    /// Keeps the answers of a provider. A folder that cannot be written only means that it is asked again.
+    /// Stores the answers of a provider. If the folder cannot be written, the provider is asked again next time.
     pub(crate) fn store(&self, program: &ProgramDigest, version: ProtocolVersion, answers: &SchemaAnswers) {
         let payload = answers.encode_to_vec();
-        // The result is not needed: see above.
+        // An error only means that nothing is cached.
         let _ = self.write(&self.path(program, version), &payload);
     }
 

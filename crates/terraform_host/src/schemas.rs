@@ -1,6 +1,6 @@
-//! What a provider says about itself: its schemas, the identities of its resource types, and what its server can do.
+//! The description of a provider: its schemas, the identities of its resource types, and the abilities of its server.
 //!
-//! It turns messages into the model of the crate `terraform`.
+//! This module converts messages to the model of the crate `terraform`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use terraform::{
 use crate::messages::{FunctionMessage, IdentitySchema, IdentitySchemasAnswer, ParameterMessage, ServerAbilities};
 use crate::{Malformed, messages6};
 
-/// The deepest nesting of blocks and nested attributes that is accepted.
+/// The maximum nesting depth of blocks and nested attributes that is accepted.
 const DEEPEST: usize = 64;
 
-/// What a provider says about itself.
+/// The description of a provider.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schemas {
     /// The schemas of its types and functions. Shared with the types of the catalogue.
     pub provider: Arc<ProviderSchema>,
     /// The identities of those resource types that have one.
     pub identities: IndexMap<Name, TypeIdentity>,
-    /// What the server can do.
+    /// The abilities of the server.
     pub abilities: Abilities,
 }
 
@@ -40,18 +40,18 @@ pub struct TypeIdentity {
     pub required: Vec<Name>,
 }
 
-/// What the server of a provider can do.
+/// The abilities of a provider's server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
-    /// A delete can be planned.
+    /// Whether a delete can be planned.
     pub plans_deletes: bool,
-    /// A process works without having been asked for its schemas.
+    /// Whether a process works without a call for its schemas.
     pub schema_is_optional: bool,
-    /// Objects of other types can be taken over.
+    /// Whether objects of other types can be taken over.
     pub moves: bool,
 }
 
-/// The answers from which [`Schemas`] are made, as they are kept on disk.
+/// The answers from which [`Schemas`] are made, as they are cached on disk.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct SchemaAnswers {
     #[prost(message, optional, tag = "1")]

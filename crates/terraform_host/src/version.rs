@@ -1,4 +1,4 @@
-//! The versions of the protocol, and the path of each method in either.
+//! The versions of the protocol, and the path of each method in each version.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ pub enum ProtocolVersion {
 }
 
 impl ProtocolVersion {
-    /// All of them.
+    /// All versions.
     pub const ALL: [ProtocolVersion; 2] = [ProtocolVersion::Five, ProtocolVersion::Six];
 
-    /// The version of a number.
+    /// The version with this number.
     pub fn of(number: u32) -> Option<ProtocolVersion> {
         ProtocolVersion::ALL.into_iter().find(|version| version.number() == number)
     }
@@ -51,7 +51,7 @@ impl Method {
         }
     }
 
-    /// Its name in a version.
+    /// Its name in a version of the protocol.
     pub(crate) fn name(self, version: ProtocolVersion) -> &'static str {
         self.path(version).rsplit('/').next().unwrap_or_default()
     }

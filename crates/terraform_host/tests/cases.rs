@@ -1,7 +1,7 @@
-//! Recorded lives of resources of the published providers, through the contract.
+//! Runs recorded life cycles of resources of the published providers through the contract.
 //!
-//! `CYAN_CONFORMANCE_TERRAFORM` names another folder of the layout of `conformance/terraform`, and `CYAN_CASES` a part
-//! of the names of cases that are run alone. The last line says how many cases pass.
+//! `CYAN_CONFORMANCE_TERRAFORM` names another folder with the layout of `conformance/terraform`. `CYAN_CASES` restricts
+//! the run to cases whose names contain its value. The last line reports how many cases pass.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use lives::Case;
 
-/// The minimum of passing cases in the project's copy of the pack. Only ever raised.
+/// The minimum of passing cases in the project's copy of the pack. It must only be raised.
 const CASES: usize = 56;
 
 /// The providers that can be built here.

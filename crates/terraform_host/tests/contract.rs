@@ -1,4 +1,4 @@
-//! The contract of providers, with the published providers and that of this repository behind it.
+//! The contract of providers, served by published providers and by the peer of this repository.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -21,7 +21,7 @@ use provider::{
 
 const THING: &str = "peer/thing";
 
-/// How long a condition is waited for.
+/// The time limit for waiting for a condition.
 const APPEARS_WITHIN: Duration = Duration::from_secs(30);
 
 fn thing(mode: &str) -> Value {
@@ -63,7 +63,7 @@ async fn a_file_lives_from_plan_to_delete() {
     let waits = Value::unknown(None, Some(Address::root("other")));
     assert_eq!(life.check(FILE, &spec(waits.clone())).await, []);
 
-    // What is unknown at plan waits for what it waits for in the spec, or for the resource itself.
+    // Unknown values of the plan wait for the dependencies in the spec, or for the resource itself.
     let preview = life.planned(FILE, None, &spec(waits)).await;
     assert_eq!((&preview.verdict, preview.inexact), (&Verdict::Update, false));
     let mut found = Vec::new();
@@ -74,7 +74,7 @@ async fn a_file_lives_from_plan_to_delete() {
     assert_eq!(found, [Address::root("thing")]);
     assert_eq!(output(&preview, "file_permission"), &Value::from("0777"));
 
-    // Planned again with what is known, directly before the call.
+    // Plans again with known values, directly before the call.
     let desired = spec(Value::from("one"));
     let (again, _) = life.plan(FILE, None, &desired, PlanPhase::Apply).await.unwrap();
     let made = life.apply(FILE, None, &desired, &again).await.unwrap();
@@ -86,7 +86,7 @@ async fn a_file_lives_from_plan_to_delete() {
     let same = life.planned(FILE, Some(&read), &desired).await;
     assert_eq!((same.verdict, same.private), (Verdict::Same, Value::Null));
 
-    // Other content is another file.
+    // Other content requires another file.
     let desired = spec(Value::from("two"));
     let replaced = life.planned(FILE, Some(&read), &desired).await;
     assert_eq!(
@@ -99,10 +99,10 @@ async fn a_file_lives_from_plan_to_delete() {
     let second = life.apply(FILE, None, &desired, &replaced).await.unwrap();
     assert_ne!(second.id, made.id);
 
-    // For this provider a file with other content is another file: the old one is gone.
+    // This provider identifies a file by its content: after a change from outside the old file does not exist.
     fs::write(folder.path().join("a.txt"), "three").unwrap();
     assert!(life.read(FILE, &second).await.unwrap().is_none());
-    // It cannot be imported, and says so.
+    // The type cannot be imported, and the provider reports this.
     assert!(life.import(FILE, "x").await.is_err());
     life.delete(FILE, &second).await.unwrap();
     assert!(!folder.path().join("a.txt").exists());
@@ -120,13 +120,13 @@ async fn a_time_lives_from_plan_to_delete() {
     assert_eq!(field(&first, "rfc3339"), &Value::from("2026-02-02T00:00:00Z"));
     assert_eq!(life.planned("time/offset", Some(&first), &offset(3)).await.verdict, Verdict::Same);
 
-    // Changed in place: the result is known at plan.
+    // The object is changed in place: the plan contains the result.
     let planned = life.planned("time/offset", Some(&first), &offset(4)).await;
     assert_eq!(output(&planned, "rfc3339"), &Value::from("2026-02-03T00:00:00Z"));
     let second = life.update("time/offset", &first, &offset(4)).await;
     assert_eq!((&second.id, field(&second, "day")), (&first.id, &Value::Int(3)));
 
-    // An unknown value may force a replacement. When it is known, there may be none.
+    // An unknown value may force a replacement. Once it is known, there may be no replacement.
     let triggered = |value: Value| with(&offset(4), "triggers", map([("k", value)]));
     let third = life.create("time/offset", &triggered("a".into())).await;
     let open = life.planned("time/offset", Some(&third), &triggered(unknown())).await;
@@ -134,19 +134,19 @@ async fn a_time_lives_from_plan_to_delete() {
     assert_eq!(paths(&open), ["triggers"]);
     let (known, _) = life.plan("time/offset", Some(&third), &triggered("a".into()), PlanPhase::Apply).await.unwrap();
     assert_eq!(known.verdict, Verdict::Same);
-    // What the plan of the unnecessary replacement left in a record does no harm.
+    // Data that the plan of an unnecessary replacement left in a record is harmless.
     let left = Record { private: open.private.clone(), ..third.clone() };
     assert_eq!(life.planned("time/offset", Some(&left), &triggered("a".into())).await.verdict, Verdict::Same);
 
     let imported = life.import("time/offset", "2026-01-30T00:00:00Z,0,0,4,0,0,0").await.unwrap();
     assert_eq!((imported.len(), &*imported[0].type_name), (1, "time/offset"));
-    // This provider imports empty triggers, which are others than none.
+    // This provider imports empty triggers, which differ from missing ones.
     let record = life.imported(&imported[0]);
     let planned = life.planned("time/offset", Some(&record), &offset(4)).await;
     assert_eq!(paths(&planned), ["triggers"]);
     life.delete("time/offset", &second).await.unwrap();
 
-    // The time of its create; and a replacement that the engine demands.
+    // A resource with the time of its create, and a replacement that the engine demands.
     let fixed = life.create("time/static", &map([])).await;
     assert_eq!(life.planned("time/static", Some(&fixed), &map([])).await.verdict, Verdict::Same);
     let broken = Record { failed: true, ..fixed.clone() };
@@ -154,7 +154,7 @@ async fn a_time_lives_from_plan_to_delete() {
     assert!(output(&planned, "rfc3339").has_unknown());
     life.delete("time/static", &fixed).await.unwrap();
 
-    // One that is over is gone.
+    // An expired resource counts as deleted.
     let rotating = map([("rfc3339", Value::from("2020-01-01T00:00:00Z")), ("rotation_days", Value::Int(1))]);
     let over = life.create("time/rotating", &rotating).await;
     assert!(life.read("time/rotating", &over).await.unwrap().is_none());
@@ -175,7 +175,7 @@ async fn the_conformance_suite_passes_with_published_providers() {
         let file = |name: &str, content: &str| {
             map([("filename", in_folder(folder.path(), name)), ("content", Value::from(content))])
         };
-        // They exist only in the state, and no token tells whether a create was made.
+        // The objects exist only in the state, and a token does not tell whether a create was made.
         let only_recorded = |type_name: &str, spec| Case::new(type_name, spec).stateless();
         let cases = match name {
             "time" => vec![
@@ -190,7 +190,7 @@ async fn the_conformance_suite_passes_with_published_providers() {
                 only_recorded("local/sensitive_file", file("b", "a secret text")),
             ],
         };
-        // The suite makes a provider for each call.
+        // The suite makes a provider for every few calls.
         let provider = || {
             let opened = terraform_host::open(package.clone(), pool());
             let opened = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(opened));
@@ -198,7 +198,8 @@ async fn the_conformance_suite_passes_with_published_providers() {
         };
         let setup = Setup { documented: false, ..Setup::in_folder(folder.path()) };
         let failures = provider::conformance::provider(provider, &setup, &cases).await;
-        // This provider takes an unknown offset as none when it plans an update, which Terraform refuses too.
+        // When it plans an update, this provider treats an unknown offset as a missing one, which Terraform refuses
+        // too.
         let early = "time/offset: `day` is planned for the update while values are unknown, and differently with them";
         assert_eq!(failures, if name == "time" { vec![early] } else { vec![] });
     }
@@ -213,7 +214,7 @@ async fn a_saved_plan_is_carried_out_by_another_process() {
     let planned = life.planned(THING, None, &spec).await;
     let life = life.restarted(settings()).await;
     let made = life.apply(THING, None, &spec, &planned).await.unwrap();
-    // The plan was complete: the provider was not asked again.
+    // The plan was complete: the provider was not asked for a plan again.
     assert_eq!((life.count("PlanResourceChange").await, life.count("ApplyResourceChange").await), (0, 1));
     assert_eq!(field(&made, "size"), &Value::Int(1));
 
@@ -240,13 +241,13 @@ async fn a_saved_plan_is_carried_out_by_another_process() {
     let updated = life.apply(THING, Some(&updated), &now, &unplanned).await.unwrap();
     assert_eq!(field(&updated, "size"), &Value::Int(4));
 
-    // Nothing to change: the provider is not asked to.
+    // Without a change, the provider is not called.
     let applied = life.count("ApplyResourceChange").await;
     let same = life.apply(THING, Some(&updated), &now, &unplanned).await.unwrap();
     assert_eq!((same.fields, same.private), (updated.fields.clone(), updated.private.clone()));
     assert_eq!(life.count("ApplyResourceChange").await, applied);
 
-    // A delete that was planned, and one that was not.
+    // A planned delete and an unplanned one.
     assert!(life.provider.catalog().resource_type(THING).unwrap().capabilities.plans_deletes);
     let mode = (PlanMode::Delete, PlanPhase::Preview);
     let delete = life.ask(THING, mode, Some(&updated), &Value::Null, &updated.private).await.unwrap();
@@ -254,7 +255,7 @@ async fn a_saved_plan_is_carried_out_by_another_process() {
     life.delete(THING, &Record { private: delete.private, ..updated.clone() }).await.unwrap();
     assert_eq!(life.count("PlanResourceChange").await, asked);
     assert!(!folder.path().join("n").exists());
-    // This provider fails if there is nothing to delete.
+    // This provider fails if the object does not exist.
     life.delete(THING, &updated).await.unwrap();
     assert_eq!(life.count("PlanResourceChange").await, asked + 1);
     life.end().await;
@@ -315,7 +316,7 @@ async fn an_old_record_is_upgraded_wherever_it_is_used() {
     let upgrades = life.count("UpgradeResourceState").await;
     assert_eq!(life.planned(THING, Some(&read), &spec).await.verdict, Verdict::Same);
     assert_eq!(life.count("UpgradeResourceState").await, upgrades);
-    // Without a refresh.
+    // The plan and the update work without a refresh.
     let larger = with(&spec, "size", Value::Int(2));
     let planned = life.planned(THING, Some(&old), &larger).await;
     assert_eq!(planned.verdict, Verdict::Update);
@@ -341,7 +342,7 @@ async fn what_a_failed_operation_leaves_is_recorded() {
     assert_eq!((partial.kind, partial.message.as_str()), (ErrorKind::Permanent, "`tag`: half done\nThe detail."));
     let left = partial.partial.unwrap();
     assert_eq!((&*left.id, left.fields.get("size")), ("n", Some(&Value::Int(1))));
-    // The next plan replaces it.
+    // The next plan replaces the broken object.
     let record = Record { failed: true, ..life.record_of(THING, &thing("partial"), *left) };
     let planned = life.planned(THING, Some(&record), &thing("")).await;
     assert!(replaces(&planned) && output(&planned, "id").has_unknown());
@@ -351,7 +352,7 @@ async fn what_a_failed_operation_leaves_is_recorded() {
     assert_eq!((nothing.kind, nothing.partial.is_none()), (ErrorKind::Permanent, true));
     assert!(!folder.path().join("n").exists());
 
-    // An update that fails leaves what there was.
+    // An update that fails leaves the object unchanged.
     let made = life.create(THING, &thing("")).await;
     let spec = with(&thing("fail"), "size", Value::Int(2));
     let planned = life.planned(THING, Some(&made), &spec).await;
@@ -365,7 +366,7 @@ async fn what_a_failed_operation_leaves_is_recorded() {
 async fn a_provider_that_lies_is_found_out() {
     let folder = tempfile::tempdir().unwrap();
     let Some(life) = Life::peer(folder.path()).await else { return };
-    // At plan.
+    // Contradictions at plan.
     for (mode, place, words) in [
         ("plan-lie", "size", "the document has 1, the plan has 999"),
         ("plan-code", "code", "the value of a write-only attribute was returned"),
@@ -381,7 +382,7 @@ async fn a_provider_that_lies_is_found_out() {
     assert!(legacy.inexact);
     assert_eq!(output(&legacy, "size"), &Value::Int(999));
 
-    // At apply. The answer is recorded.
+    // Contradictions at apply. The answer is recorded.
     let apply = async |mode: &str| {
         let spec = thing(mode);
         let planned = life.planned(THING, None, &spec).await;
@@ -400,7 +401,7 @@ async fn a_provider_that_lies_is_found_out() {
     for mode in ["garbage", "status"] {
         assert_eq!(apply(mode).await.unwrap_err().kind, ErrorKind::OutcomeUnknown, "{mode}");
     }
-    // A delete after which the object is still there.
+    // A delete that leaves the object in place.
     let kept = apply("keep").await.unwrap();
     assert_eq!(life.delete(THING, &kept).await.unwrap_err().kind, ErrorKind::Permanent);
     let unread = apply("read-unknown").await.unwrap();
@@ -432,18 +433,18 @@ async fn a_crash_at_any_call_is_classified_and_the_next_call_works() {
         // Another process is started and configured.
         assert!(life.read(THING, &made).await.unwrap().is_some(), "{method}");
     }
-    // Nothing is known of the outcome of a call that changes something.
+    // The outcome of a call that changes something is unknown.
     let planned = life.planned(THING, Some(&made), &larger).await;
     crash("ApplyResourceChange");
     let error = life.apply(THING, Some(&made), &larger, &planned).await.unwrap_err();
     assert_eq!((error.kind, error.partial.is_none()), (ErrorKind::OutcomeUnknown, true));
     let updated = life.apply(THING, Some(&made), &larger, &planned).await.unwrap();
     assert_eq!(field(&updated, "size"), &Value::Int(2));
-    // A crash before the change is none: a plan that is made again changes nothing.
+    // A crash in the plan before the change is not an unknown outcome, because a repeated plan changes nothing.
     crash("PlanResourceChange");
     let error = life.apply(THING, Some(&updated), &thing(""), &Planned::default()).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Transient);
-    // One that cannot be configured again.
+    // The process crashes again while it is configured.
     crash("ReadResource");
     life.read(THING, &updated).await.unwrap_err();
     crash("ConfigureProvider");
@@ -453,7 +454,7 @@ async fn a_crash_at_any_call_is_classified_and_the_next_call_works() {
     let spec = with(&thing(""), "name", Value::from("m"));
     let planned = life.planned(THING, None, &spec).await;
     assert_eq!(life.apply(THING, None, &spec, &planned).await.unwrap_err().kind, ErrorKind::OutcomeUnknown);
-    // A create without an answer cannot be looked up.
+    // A create without an answer cannot be found again.
     let request = ReadRequest {
         type_name: THING,
         id: None,
@@ -488,7 +489,7 @@ async fn a_cancelled_operation_answers_with_what_it_has_done() {
     let error = answer.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Cancelled);
     assert_eq!(error.partial.unwrap().fields.get("id"), Some(&Value::from("n")));
-    // The process keeps serving.
+    // The process continues to serve.
     let cancelled = life.call();
     cancelled.cancel.cancel();
     let request = life.request(THING, None, &spec, &planned);
@@ -518,7 +519,7 @@ async fn settings_are_refused_at_their_place_and_may_be_unknown() {
         let error = refused(zone).await;
         assert_eq!((error.kind, error.diagnostics[0].path.to_string().as_str()), (kind, place), "{error}");
     }
-    // As Terraform does, the provider gets unknown settings.
+    // The provider receives unknown settings, as in Terraform.
     let open = provider.clone().configure(configuration(settings(unknown()))).await.unwrap();
     let known = configuration(settings(Value::from("a")));
     let known = provider.clone().configure(provider::Configuration { former: settings(Value::from("b")), ..known });
@@ -558,7 +559,7 @@ async fn a_warm_cache_starts_no_process_before_a_session() {
     let cache = folder.path().join("cache");
     let Some(package) = package(PEER_NAME, folder.path(), Some(&cache)) else { return };
     let settings = || peer_settings(folder.path(), None);
-    // The process that tells the schema is that of the first session.
+    // The process that returns the schema is also the process of the first session.
     let cold = Life::in_package(package.clone(), settings()).await;
     assert_eq!(cold.count("GetProviderSchema").await, 1);
     assert_eq!(cold.count("ConfigureProvider").await, 1);
@@ -568,7 +569,7 @@ async fn a_warm_cache_starts_no_process_before_a_session() {
     assert!(ty.field("code").unwrap().sensitive, "a write-only value would be readable in the state");
     cold.end().await;
 
-    // A program that cannot be started shows that it is not.
+    // A program that cannot be executed proves that no process is started.
     let broken = folder.path().join("terraform-provider-peer");
     fs::copy(&package.program, &broken).unwrap();
     let copied = provider::HostedPackage { program: broken.clone(), ..package };
@@ -665,7 +666,7 @@ async fn data_sources_and_functions_answer_through_the_contract() {
     assert_eq!((found.applied, found.candidates.len()), (vec![0], 1));
     assert_eq!(found.candidates[0].fields.get("content"), Some(&Value::from("content")));
     assert_eq!(fetch("=", "none.txt").await.unwrap_err().kind, ErrorKind::Document);
-    // Only equality makes the configuration.
+    // Only filters with `=` form the configuration.
     let error = fetch("has", "data.txt").await.unwrap_err();
     assert_eq!(error.diagnostics[0].path.to_string(), "filename");
 
@@ -688,7 +689,7 @@ async fn a_closed_session_ends_its_process() {
     let Some(life) = Life::peer(folder.path()).await else { return };
     let made = life.create(THING, &thing("")).await;
     life.session.close().await;
-    // A session that is needed again has another process, which is configured.
+    // A new session has a new process, which is configured.
     let settings = configuration(peer_settings(folder.path(), None));
     let again = life.provider.clone().configure(settings).await.unwrap();
     let life = Life { session: again.session, ..life };

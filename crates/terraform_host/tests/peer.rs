@@ -1,4 +1,4 @@
-//! What a provider may do, right and wrong: protocol 6, with the provider of this repository (`peer/main.go`).
+//! Correct and incorrect behaviour of a provider: protocol 6, with the provider of this repository (`peer/main.go`).
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -19,7 +19,7 @@ use terraform_host::{
 
 const THING: &str = "peer_thing";
 
-/// How long a condition is waited for.
+/// The time limit for waiting for a condition.
 const APPEARS_WITHIN: Duration = Duration::from_secs(30);
 
 fn thing(mode: &str) -> Value {
@@ -36,7 +36,7 @@ fn size(object: &Object) -> Option<i64> {
     object.value.get("size").and_then(Value::as_int)
 }
 
-/// A create in a mode, whatever comes of it.
+/// Creates an object in a mode, with any result.
 async fn created(host: &Host, mode: &str) -> AppliedChange {
     let planned = host.plan(THING, None, &thing(mode)).await;
     host.apply(THING, None, &planned.object, &thing(mode)).await
@@ -84,7 +84,7 @@ async fn a_thing_lives_from_create_to_delete_and_keeps_its_private_data() {
     let token = first.value.get("nested").unwrap().as_list().unwrap()[0].get("token").cloned();
     assert_eq!(token, Some(Value::from("made")));
 
-    // Stored and read back.
+    // The object is stored and read back.
     let stored = Stored::restore(&first.value, &host.client.envelope(THING, &first).unwrap()).unwrap();
     let upgraded = host.client.upgrade(THING, &stored).await.unwrap().value;
     assert_eq!(upgraded, first);
@@ -93,7 +93,7 @@ async fn a_thing_lives_from_create_to_delete_and_keeps_its_private_data() {
     let planned = host.plan(THING, Some(&read), &config).await;
     assert_eq!(planned.verdict, ChangeVerdict::Same);
 
-    // Drift, and back.
+    // Drift is found and corrected.
     fs::write(host.folder.path().join("n"), "7").unwrap();
     let drifted = host.read(THING, &first).await;
     assert_eq!(size(&drifted), Some(7));
@@ -103,13 +103,13 @@ async fn a_thing_lives_from_create_to_delete_and_keeps_its_private_data() {
     assert_eq!(size(&second), Some(1));
     assert_eq!(second.private, [0xff, 0, b'p', b'a', b'r', b'p', b'a']);
 
-    // Of the paths that the provider always names, only the one that differs counts.
+    // The provider always names several paths. Only the path that differs counts.
     let renamed = with(&sized, "name", Value::from("m"));
     let planned = host.plan(THING, Some(&second), &renamed).await;
     let ChangeVerdict::Replace { paths } = &planned.verdict else { panic!("{planned:?}") };
     assert_eq!(paths.iter().map(ToString::to_string).collect::<Vec<_>>(), ["name"]);
     assert!(planned.object.value.get("id").unwrap().is_unknown());
-    // The second plan got the private data of the first.
+    // The second plan received the private data of the first.
     assert_eq!(planned.object.private[second.private.len()..], *b"pp");
 
     let delete = host.plan(THING, Some(&second), &Value::Null).await;
@@ -177,12 +177,12 @@ async fn a_plan_that_contradicts_the_configuration_is_refused() {
     assert!(failure.to_string().ends_with("`code`: the value of a write-only attribute was returned"), "{failure}");
     let failure = refused(&host, "plan-null").await;
     assert!(failure.to_string().ends_with("the planned state is null"), "{failure}");
-    // The framework of the provider sees that the host does not let it defer.
+    // The framework of the provider detects that the host does not let it defer.
     let failure = refused(&host, "defer").await;
     assert!(failure.to_string().contains("Deferred"), "{failure}");
     let failure = refused(&host, "plan-error").await;
     assert_eq!(failure.to_string(), "the provider refused: `mode`: the plan fails: The detail.");
-    // A provider of the legacy type system may do that.
+    // A provider of the legacy type system may contradict the configuration.
     let planned = host.plan(THING, None, &thing("plan-legacy")).await;
     assert_eq!(planned.tolerated.len(), 1);
     assert_eq!(size(&planned.object), Some(999));
@@ -206,7 +206,7 @@ async fn an_apply_that_contradicts_its_plan_is_recorded_and_reported() {
     let unknown = created(&host, "unknown").await;
     assert_eq!(unknown.object.value.get("id"), Some(&Value::Null));
     assert!(unknown.broken);
-    // A delete after which the object is still there.
+    // A delete that leaves the object in place.
     let kept = created(&host, "keep").await.object;
     let planned = host.plan(THING, Some(&kept), &Value::Null).await;
     let applied = host.apply(THING, Some(&kept), &planned.object, &Value::Null).await;
@@ -223,7 +223,7 @@ async fn a_failed_change_keeps_what_there_is() {
     assert_eq!(partial.diagnostics[0].path.to_string(), "tag");
     let failed = created(&host, "fail").await;
     assert!(failed.object.is_absent() && !failed.broken && !failed.is_done());
-    // An update that fails without a state leaves the object as it was.
+    // An update that fails without a state leaves the object unchanged.
     let made = host.create(THING, &thing("")).await;
     let config = with(&thing("fail"), "size", Value::Int(2));
     let planned = host.plan(THING, Some(&made), &config).await;
@@ -261,9 +261,9 @@ async fn a_crash_during_an_apply_is_an_unknown_outcome() {
     let exit = host.plugin.exited().await;
     assert_eq!(exit.ending, ProcessEnding::Code(2));
     assert!(exit.output.contains("the peer crashes"), "{exit:?}");
-    // The object exists, and a new process finds it.
+    // The object exists, so that a new process can find it.
     assert!(host.folder.path().join("n").exists());
-    // The process is gone: nothing is asked.
+    // The process has ended, so no call is sent.
     let failure = host.client.validate_resource(THING, &config).await.unwrap_err();
     assert!(!failure.is_outcome_unknown(), "{failure}");
 }
@@ -294,7 +294,7 @@ async fn a_stopped_call_answers_with_what_it_has_done() {
     let (applied, said) = tokio::join!(created(&host, "hang"), stop);
     assert_eq!(said, None);
     assert!(applied.broken && !applied.object.is_absent(), "{applied:?}");
-    // The process keeps serving.
+    // The process continues to serve.
     host.create(THING, &thing("")).await;
     host.end().await;
 }
@@ -357,7 +357,7 @@ async fn functions_take_further_and_dynamic_arguments() {
     host.end().await;
 }
 
-/// How often a process was asked for its schemas.
+/// The number of times that a process was asked for its schemas.
 async fn asked(host: &Host) -> i64 {
     let config = map([("method", Value::from("GetProviderSchema"))]);
     host.client.read_data("peer_calls", &config).await.unwrap().value.get("count").and_then(Value::as_int).unwrap()
@@ -394,7 +394,7 @@ async fn a_process_that_runs_already_is_attached() {
     let plugin = attach("the provider", host.plugin.endpoint().clone());
     let client = Client::open(&plugin, Opening::default()).await.unwrap();
     client.validate_resource(THING, &thing("")).await.unwrap();
-    // Another protocol than the two.
+    // Unsupported versions of the protocol.
     for (protocol, expected) in [(Some(7), "protocol 7"), (None, "an unknown version of the protocol")] {
         let endpoint = Endpoint { protocol, ..host.plugin.endpoint().clone() };
         let Err(failure) = Client::open(&attach("the provider", endpoint), Opening::default()).await else { panic!() };

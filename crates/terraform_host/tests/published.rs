@@ -1,4 +1,4 @@
-//! The life of resources of two published providers: protocol 5, made with HashiCorp's framework.
+//! Life cycles of resources of two published providers: protocol 5, made with HashiCorp's framework.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -26,7 +26,7 @@ async fn a_file_lives_from_create_to_delete() {
     let path: PathBuf = host.folder.path().join("a/b.txt");
     let file = |content: Value| map([("filename", Value::text(path.to_string_lossy())), ("content", content)]);
 
-    // Part of the configuration is not known when the create is planned.
+    // Parts of the configuration are unknown when the create is planned.
     host.client.validate_resource("local_file", &file(unknown())).await.unwrap();
     let planned = host.plan("local_file", None, &file(unknown())).await;
     assert_eq!(planned.verdict, ChangeVerdict::Create);
@@ -44,7 +44,7 @@ async fn a_file_lives_from_create_to_delete() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "one");
     assert_eq!(text(&first, "content_md5"), "f97c5d29941bfb1b2fdab0874906ab82");
 
-    // Stored and used again.
+    // The object is stored and used again.
     let envelope = host.client.envelope("local_file", &first).unwrap();
     let stored = Stored::restore(&first.value, &envelope).unwrap();
     let upgraded = host.client.upgrade("local_file", &stored).await.unwrap().value;
@@ -53,7 +53,7 @@ async fn a_file_lives_from_create_to_delete() {
     assert_eq!(read, first);
     assert_eq!(host.plan("local_file", Some(&read), &config).await.verdict, ChangeVerdict::Same);
 
-    // Other content needs another file.
+    // Other content requires another file.
     let config = file(Value::from("two"));
     let planned = host.plan("local_file", Some(&read), &config).await;
     let ChangeVerdict::Replace { paths } = &planned.verdict else { panic!("{planned:?}") };
@@ -64,7 +64,7 @@ async fn a_file_lives_from_create_to_delete() {
     let second = host.change("local_file", None, &config).await;
     assert_eq!(fs::read_to_string(&path).unwrap(), "two");
 
-    // For this provider a file with other content is another file: the old one is gone.
+    // This provider identifies a file by its content: after a change from outside the old file does not exist.
     fs::write(&path, "three").unwrap();
     assert!(host.read("local_file", &second).await.is_absent());
     fs::remove_file(&path).unwrap();
@@ -86,7 +86,7 @@ async fn a_timestamp_lives_from_create_to_delete() {
     let read = host.read("time_offset", &first).await;
     assert_eq!(host.plan("time_offset", Some(&read), &offset(3)).await.verdict, ChangeVerdict::Same);
 
-    // Changed in place: the provider knows the result at plan.
+    // The object is changed in place: the plan contains the result.
     let planned = host.plan("time_offset", Some(&read), &offset(4)).await;
     assert_eq!(planned.verdict, ChangeVerdict::Update);
     let second = host.change("time_offset", Some(&read), &offset(4)).await;
@@ -103,7 +103,7 @@ async fn a_timestamp_lives_from_create_to_delete() {
     let ChangeVerdict::Replace { paths } = &planned.verdict else { panic!("{planned:?}") };
     assert_eq!(names(paths), ["triggers"]);
 
-    // Imported by its id, and found as it was.
+    // The object is imported by its id, with its present values.
     let id = "2026-01-30T00:00:00Z,0,0,4,0,0,0";
     let imported = host.client.import("time_offset", ImportBy::Id(id)).await.unwrap().value;
     assert_eq!(imported.len(), 1);
@@ -115,7 +115,7 @@ async fn a_timestamp_lives_from_create_to_delete() {
 #[tokio::test]
 async fn a_replacement_can_be_forced() {
     let Some(host) = Host::start(TIME).await else { return };
-    // The time of its create.
+    // A resource with the time of its create.
     let config = map([]);
     let made = host.create("time_static", &config).await;
     assert_eq!(host.plan("time_static", Some(&made), &config).await.verdict, ChangeVerdict::Same);

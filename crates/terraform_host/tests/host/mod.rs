@@ -1,4 +1,4 @@
-//! Starting real providers, and short ways to ask them.
+//! Helpers that start real providers and call them.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -62,12 +62,12 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// A published provider. `None` if it was not built.
+    /// Starts a published provider. `None` if it was not built.
     pub(crate) async fn start(name: &str) -> Option<Host> {
         Host::configured(launch(&program(name)?, Path::new("/")), None, |_| Value::Null).await
     }
 
-    /// The provider of this repository. `schema` says how it deals with its schema.
+    /// Starts the provider of this repository. `schema` says how it deals with its schema.
     pub(crate) async fn peer(schema: &str, cache: Option<(&SchemaCache, &ProgramDigest)>) -> Option<Host> {
         let mut launch = launch(&program(PEER_NAME)?, Path::new("/"));
         launch.environment = vec![("PEER_SCHEMA".into(), schema.into())];
@@ -106,7 +106,7 @@ impl Host {
         self.client.apply(ApplyRequest { type_name, prior, planned, config }).await.unwrap()
     }
 
-    /// Plans and applies. Everything goes well.
+    /// Plans and applies a change that must succeed.
     pub(crate) async fn change(&self, type_name: &str, prior: Option<&Object>, config: &Value) -> Object {
         let planned = self.plan(type_name, prior, config).await;
         let applied = self.apply(type_name, prior, &planned.object, config).await;
@@ -133,7 +133,7 @@ impl Host {
     }
 }
 
-/// A map of a few entries.
+/// A map of these entries.
 pub(crate) fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::map(entries.map(|(key, value)| (key.to_owned(), value)))
 }

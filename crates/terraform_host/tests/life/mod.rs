@@ -1,4 +1,4 @@
-//! Real providers through the contract, asked as the engine asks them.
+//! Real providers through the contract, with the calls of the engine.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -47,7 +47,7 @@ pub(crate) fn configuration(settings: Value) -> Configuration {
     }
 }
 
-/// What the engine records of a resource.
+/// The record of a resource, as the engine keeps it.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub(crate) id: Name,
@@ -55,7 +55,7 @@ pub(crate) struct Record {
     pub(crate) fields: Value,
     pub(crate) private: Value,
     pub(crate) version: u32,
-    /// Its create failed: it is replaced.
+    /// Whether its create failed, so that it must be replaced.
     pub(crate) failed: bool,
 }
 
@@ -87,7 +87,7 @@ impl Life {
         Life { package, pool, provider, session, said, tokens: std::sync::atomic::AtomicU64::new(0) }
     }
 
-    /// The same package in another process of the engine.
+    /// Opens the same package in another process of the engine.
     pub(crate) async fn restarted(self, settings: Value) -> Life {
         let Life { package, .. } = self;
         self.pool.close().await;
@@ -148,7 +148,7 @@ impl Life {
         Ok(planned)
     }
 
-    /// What is planned for a desired spec: the plan, and the plan of the new resource if it is replaced.
+    /// Plans a desired spec. Returns the plan, and the plan of the new resource if it is replaced.
     pub(crate) async fn plan(
         &self,
         type_name: &str,
@@ -177,7 +177,7 @@ impl Life {
         }
     }
 
-    /// A plan that must succeed.
+    /// Makes a plan, which must succeed.
     pub(crate) async fn planned(&self, type_name: &str, record: Option<&Record>, desired: &Value) -> Planned {
         let (first, second) = self.plan(type_name, record, desired, PlanPhase::Preview).await.unwrap();
         match second {
@@ -186,7 +186,7 @@ impl Life {
         }
     }
 
-    /// Carries a plan out: creates, or changes in place.
+    /// Carries out a plan: creates the resource, or changes it in place.
     pub(crate) async fn apply(
         &self,
         type_name: &str,
@@ -287,7 +287,7 @@ impl Life {
         self.record_of(&found.type_name, &Value::Null, applied.with_private(observed.private.clone()))
     }
 
-    /// How often the peer was asked a method.
+    /// The number of times that the peer received calls of a method.
     pub(crate) async fn count(&self, method: &str) -> i64 {
         let filters = [("method".into(), "=".into(), Value::from(method))];
         let request = provider::FetchRequest { type_name: "peer/calls", filters: &filters, annotations: &Value::Null };

@@ -1,4 +1,4 @@
-//! Compares what a case expects with what was found.
+//! Compares the results with the expectations of a case.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -11,14 +11,14 @@ use serde_json::Value as Json;
 
 use super::{Said, list, text_of};
 
-/// The values that vary, by name.
+/// The values of variables, by name.
 #[derive(Default)]
 pub(crate) struct Vars {
     bound: HashMap<String, Value>,
 }
 
 impl Vars {
-    /// Whether a value is as expected. What is absent in an expected map is not compared if it is null or unknown.
+    /// Compares a value with an expected one. A field that is missing in an expected map must be null.
     pub(crate) fn matches(&mut self, what: &str, wanted: &Json, found: &Value) -> Result<(), String> {
         let differs = || Err(format!("{what}: expected {wanted}, found {:?}", found.revealed()));
         if let Some(name) = wanted.get("$var") {
@@ -54,7 +54,7 @@ impl Vars {
         }
     }
 
-    /// Whether the messages are as expected. Those of the host are compared by their place.
+    /// Compares the messages with the expected ones. Messages of the host are compared by their place.
     pub(crate) fn said(&mut self, wanted: &Json, found: &[Said]) -> Result<(), String> {
         let mut left: Vec<&Said> = found.iter().collect();
         for wanted in list(wanted) {
@@ -67,7 +67,7 @@ impl Vars {
                 let address = wanted.get("address").map(text_of);
                 let place = address.is_none_or(|address| one.address == address) && one.said.severity == severity;
                 let of_provider = wanted["by"] == "provider";
-                // A function knows no place in the document, and a message without an address has none.
+                // A function does not know its place in the document, and a message without an address has none.
                 let anywhere = address.is_none() || one.address.starts_with("output.");
                 let at = anywhere || one.said.path.to_string() == at;
                 let words = one.said.text();
@@ -91,18 +91,18 @@ impl Vars {
     }
 }
 
-/// Terraform words the failure of a function around the provider's own text.
+/// Terraform puts its own words around the provider's text about the failure of a function.
 fn says_alone(words: &str, detail: &str) -> bool {
     let own = words.strip_prefix("argument ").and_then(|rest| rest.split_once(": ")).map(|(_, own)| own);
     own.is_some_and(|own| detail.starts_with("Invalid value for ") && detail.contains(own.trim_end_matches('.')))
 }
 
-/// Whether a value equals one without variables.
+/// Compares a value with an expected one without variables.
 pub(crate) fn equal(what: &str, wanted: &Json, found: &Value) -> Result<(), String> {
     Vars::default().matches(what, wanted, found)
 }
 
-/// A JSON value without expressions.
+/// Converts a JSON value without expressions.
 pub(crate) fn plain(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -118,7 +118,7 @@ pub(crate) fn plain(json: &Json) -> Value {
     }
 }
 
-/// A path of the pack in the form of the contract.
+/// Converts a path of the pack to the form of the contract.
 pub(crate) fn path(json: &Json) -> String {
     let step = |step: &Json| match step.as_u64() {
         Some(index) => PathStep::Index(index),
@@ -127,7 +127,7 @@ pub(crate) fn path(json: &Json) -> String {
     FieldPath(list(json).iter().map(step).collect()).to_string()
 }
 
-/// The known part of a value, and where it is unknown.
+/// Splits a value into its known part and the places that are unknown.
 pub(crate) fn split(value: &Value) -> (Value, Option<Json>) {
     match value.bare() {
         Value::Unknown(_) => (Value::Null, Some(Json::Bool(true))),
@@ -142,7 +142,7 @@ pub(crate) fn split(value: &Value) -> (Value, Option<Json>) {
     }
 }
 
-/// Whether the files of a folder are as expected.
+/// Compares the files of a folder with the expected ones.
 pub(crate) fn files(wanted: &Json, folder: &Path) -> Result<(), String> {
     let mut found = BTreeMap::new();
     collect(folder, folder, &mut found);

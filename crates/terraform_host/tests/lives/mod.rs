@@ -1,4 +1,4 @@
-//! Runs recorded lives: a host that does no more than the cases need.
+//! Runs recorded life cycles on a host that has only the features that the cases need.
 
 mod expect;
 
@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use self::expect::Vars;
 use crate::life::{Life, Record};
 
-/// A recorded life.
+/// A recorded life cycle.
 pub(crate) struct Case {
     pub(crate) id: String,
     providers: Vec<String>,
@@ -30,13 +30,13 @@ impl Case {
         Case { id: text_of(&json["id"]).into(), providers: texts("providers"), steps: list(&json["steps"]).to_vec() }
     }
 
-    /// Whether it needs no other providers than these.
+    /// Whether the case needs no providers other than these.
     pub(crate) fn needs(&self, only: &[&str]) -> bool {
         self.providers.iter().all(|name| only.contains(&name.as_str()))
     }
 }
 
-/// What is known of a resource.
+/// The data about a resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) provider: String,
@@ -46,7 +46,7 @@ pub(crate) struct Known {
     pub(crate) record: Record,
 }
 
-/// What a step does to a resource.
+/// The change of a resource in a step.
 struct Change {
     actions: Vec<&'static str>,
     before: Option<Value>,
@@ -61,7 +61,7 @@ struct Change {
     create_first: bool,
 }
 
-/// A message, with the address that it is about.
+/// A message, with the address of its resource.
 pub(crate) struct Said {
     pub(crate) address: String,
     pub(crate) said: ProviderDiagnostic,
@@ -76,7 +76,7 @@ struct Run {
     vars: Vars,
 }
 
-/// Runs a case. The error says what differs, and in which step.
+/// Runs a case. The error names the difference and the step.
 pub(crate) async fn run(case: &Case) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let mut lives = HashMap::new();
@@ -101,7 +101,7 @@ pub(crate) async fn run(case: &Case) -> Result<(), String> {
     outcome
 }
 
-/// The answers to a plan: what changes, or what was said against it.
+/// The result of a plan: the changes.
 struct Plan {
     changes: BTreeMap<String, Change>,
     outputs: BTreeMap<String, Value>,
@@ -220,7 +220,7 @@ impl Run {
         Ok(plan)
     }
 
-    /// Plans one resource. Returns its planned value; `None` if something is said against it.
+    /// Plans one resource. Returns its planned value; `None` if it is refused, with the messages in `said`.
     async fn plan_one(
         &self,
         resource: &Json,
@@ -393,7 +393,7 @@ impl Run {
             self.state.remove(address);
         }
         let prior = old.filter(|_| updates);
-        // The engine asks again for what was unknown at plan.
+        // The engine plans again if values were unknown at plan.
         if planned.outputs.as_ref().is_some_and(Value::has_unknown) && !desired.has_unknown() {
             let again = life.plan(&type_name, prior.as_ref(), &desired, PlanPhase::Apply).await?;
             planned = again.0;
@@ -417,7 +417,7 @@ impl Run {
         Ok(Known { provider, type_name, is_data: false, record })
     }
 
-    /// The value of an expression in neutral form.
+    /// Evaluates an expression in neutral form.
     async fn evaluate(&self, expr: &Json, known: &BTreeMap<String, Value>) -> Result<Value, ProviderError> {
         if let Some(address) = expr.get("$ref") {
             let mut at = known.get(text_of(address)).cloned().unwrap_or_else(|| Value::unknown(None, None));
@@ -556,7 +556,7 @@ impl Change {
 }
 
 impl Said {
-    /// A message as it is shown: about a part of the document, or about the resource as a whole.
+    /// Returns a message as it is shown: for a part of the document, or for the resource as a whole.
     fn shown(address: &str, mut said: ProviderDiagnostic, desired: &Value) -> Said {
         let steps = &mut said.path.0;
         while !steps.is_empty() && blueprint::FieldPath(steps.clone()).of(desired).is_none() {
@@ -585,7 +585,7 @@ async fn fetch(life: &Life, type_name: &str, config: &Value) -> Result<Value, Pr
     Ok(fetched.candidates[0].fields.clone())
 }
 
-/// The resources, each after those that it refers to.
+/// Sorts the resources, each after those that it refers to.
 fn ordered(resources: &[Json]) -> Vec<&Json> {
     let mut rest: Vec<&Json> = resources.iter().collect();
     let mut done: Vec<&Json> = Vec::new();
