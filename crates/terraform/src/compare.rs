@@ -4,8 +4,8 @@ use blueprint::Value;
 
 use crate::number::{Decimal, is_number};
 
-/// Whether two values are equal: numbers by size, sets without order, secret marks aside. An unknown value equals any
-/// other unknown value.
+/// Whether two values are equal. Numbers are compared by size, sets without order, and secret marks are ignored. An
+/// unknown value equals any other unknown value.
 pub fn same(a: &Value, b: &Value) -> bool {
     match (a.bare(), b.bare()) {
         (Value::Unknown(_), Value::Unknown(_)) => true,
@@ -22,7 +22,7 @@ pub fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether two sets have the same elements. In most sets the elements are in the same order on both sides.
+/// Whether two sets have the same elements. The search is fast if the elements are in the same order.
 fn same_set(a: &[Value], b: &[Value]) -> bool {
     if a.len() != b.len() {
         return false;

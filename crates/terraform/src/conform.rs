@@ -1,7 +1,7 @@
-//! Brings a value into the shape of a schema: every attribute is present, blocks are never null, sets have no
+//! Converts a value to the shape of a schema: every attribute is present, blocks are never null, sets have no
 //! repetition, numbers and booleans are texts where texts are expected.
 //!
-//! A value that cannot be brought into shape stays as it is; writing it to the wire then fails with its path.
+//! A value that cannot be converted stays unchanged; its encoding then fails with its path.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use blueprint::Value;
 use crate::number::Decimal;
 use crate::{AttributeKind, Block, BlockType, Nesting, SchemaAttribute, ValueType, sets};
 
-/// The value in the shape of a block. Null stays null; an attribute that is missing becomes null, a missing block
-/// becomes empty, and so does a null block that cannot be null.
+/// Converts a value to the shape of a block. Null stays null; a missing attribute becomes null; a missing block becomes
+/// empty, as does a null block that must not be null.
 pub fn conform(block: &Block, value: &Value) -> Value {
     let (bare, secret) = value.exposed();
     let Value::Map(entries) = bare else { return value.clone() };
@@ -64,7 +64,7 @@ fn conform_places(nesting: Nesting, ty: &ValueType, value: &Value, one: &dyn Fn(
     shaped.tainted(secret)
 }
 
-/// The value in the shape of a type.
+/// Converts a value to the shape of a type.
 pub fn conform_to(ty: &ValueType, value: &Value) -> Value {
     let (bare, secret) = value.exposed();
     let shaped = match (ty, bare) {

@@ -1,6 +1,6 @@
 //! Exact numbers: comparison, and the choice between integer, float and text.
 //!
-//! A float stands for its shortest decimal text, as in stored JSON. So `0.1` is the decimal number and not the binary
+//! A float stands for its shortest decimal text, as in stored JSON: `0.1` is the decimal number and not the binary
 //! fraction next to it.
 
 use std::cmp::Ordering;
@@ -16,7 +16,7 @@ pub(crate) struct Decimal {
     exponent: i64,
 }
 
-/// How a number is written on the wire.
+/// The encoding of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum WireNumber {
     Int(i64),
@@ -24,14 +24,14 @@ pub(crate) enum WireNumber {
     Text(String),
 }
 
-/// The largest distance of the decimal point from the digits that is written without an exponent.
+/// The maximum distance of the decimal point from the digits without an exponent.
 const PLAIN: i64 = 400;
 
-/// The largest number of digits and the largest exponent that are read.
+/// The maximum length of the mantissa that is read.
 const LONGEST: usize = 4096;
 
 impl Decimal {
-    /// The number in a decimal text with an optional fraction and exponent. `None` for any other text.
+    /// Parses a decimal text with an optional fraction and exponent. `None` for any other text.
     pub(crate) fn parse(text: &str) -> Option<Decimal> {
         let (negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -60,7 +60,7 @@ impl Decimal {
         Some(Decimal { negative, digits, exponent: exponent + whole.len() as i64 - leading as i64 })
     }
 
-    /// The number of a value. `None` for infinity, and for a value that is no number.
+    /// The number of a value. `None` for infinity, and for a value that is not a number.
     pub(crate) fn of(value: &Value) -> Option<Decimal> {
         match value.bare() {
             Value::Int(number) => Decimal::parse(&number.to_string()),
@@ -74,7 +74,8 @@ impl Decimal {
         number.is_finite().then(|| Decimal::parse(&format!("{number:e}"))).flatten()
     }
 
-    /// The value: an integer if it fits, a float if its shortest text is this number, else decimal text.
+    /// Converts the number to an integer if it fits, to a float if the float's shortest text is this number, else to
+    /// decimal text.
     pub(crate) fn value(&self) -> Value {
         if let Some(integer) = self.integer() {
             return Value::Int(integer);
@@ -86,7 +87,7 @@ impl Decimal {
         }
     }
 
-    /// How the number is written: the first of integer, float and text that holds it exactly.
+    /// Returns the first of integer, float and text that holds the number exactly.
     pub(crate) fn written(&self) -> WireNumber {
         if let Some(integer) = self.integer() {
             return WireNumber::Int(integer);
@@ -105,12 +106,12 @@ impl Decimal {
 
     /// Whether the binary value of a float is this number.
     fn is_exactly(&self, float: f64) -> bool {
-        // A float has at most 1,074 digits behind the point, and all its digits are printed.
+        // A float has at most 1,074 digits after the point. All of them are printed here.
         let fits = float.is_finite() && self.digits.len() < 1100 && self.exponent.abs() < 1100;
         fits && Decimal::parse(&format!("{float:.1074}")).as_ref() == Some(self)
     }
 
-    /// The decimal text; with an exponent only far from one.
+    /// The decimal text. It has an exponent only if the decimal point is far from the digits.
     pub(crate) fn text(&self) -> String {
         let mut text = String::from(if self.negative { "-" } else { "" });
         let digits: String = self.digits.iter().map(|digit| char::from(*digit)).collect();
@@ -133,7 +134,8 @@ impl Decimal {
         text
     }
 
-    /// The number rounded to ten digits, in the shorter of plain and scientific notation. Sets are ordered by it.
+    /// The number rounded to ten digits, in the shorter of plain and scientific notation. The order of sets depends on
+    /// it.
     pub(crate) fn short_text(&self) -> String {
         let rounded = self.rounded(10);
         let count = rounded.digits.len() as i64;

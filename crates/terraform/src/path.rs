@@ -20,7 +20,7 @@ pub enum AttributeStep {
 pub struct Path(pub Vec<AttributeStep>);
 
 impl Path {
-    /// The path with one more step.
+    /// Returns the path with one more step.
     pub fn join(&self, step: AttributeStep) -> Path {
         let mut steps = Vec::with_capacity(self.0.len() + 1);
         steps.extend_from_slice(&self.0);
@@ -28,22 +28,22 @@ impl Path {
         Path(steps)
     }
 
-    /// The path of an attribute or block of this place.
+    /// Returns the path of an attribute or block of this place.
     pub fn attribute(&self, name: &Name) -> Path {
         self.join(AttributeStep::Attribute(name.clone()))
     }
 
-    /// The path of an item of this place.
+    /// Returns the path of an item of this place.
     pub fn index(&self, at: usize) -> Path {
         self.join(AttributeStep::Index(at as u64))
     }
 
-    /// The path of an entry of this place.
+    /// Returns the path of an entry of this place.
     pub fn key(&self, key: &Name) -> Path {
         self.join(AttributeStep::Key(key.clone()))
     }
 
-    /// The part of a value at this path. `None` if the value has no such part, or if a value on the way is null. Every
+    /// The part of a value at this path. `None` if there is no such part, or if a value along the path is null. Every
     /// part of an unknown value is unknown.
     pub fn of<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         let mut at = value;
@@ -63,7 +63,7 @@ impl Path {
     }
 }
 
-/// A path on the way down through a value. It allocates nothing until it is needed as a [`Path`].
+/// A path during a descent through a value. It allocates only when it is converted to a [`Path`].
 #[derive(Clone, Copy)]
 pub(crate) enum PathTrail<'a> {
     Top,
@@ -103,7 +103,7 @@ impl<'a> PathTrail<'a> {
     }
 }
 
-/// Writes the path with dots, `[n]` and `["key"]`: for people.
+/// Writes the path for people, with dots, `[n]` and `["key"]`.
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.0.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! The value that a host proposes to a provider at plan: the configuration, completed with what is known of the prior
-//! object. Terraform calls it `ProposedNewState`.
+//! The value that a host proposes to a provider at plan: the configuration, completed with the known values of the
+//! prior object. Terraform calls it `ProposedNewState`.
 //!
 //! * An attribute that the document sets has the value of the document.
 //! * A computed attribute that the document leaves out keeps its prior value.
-//! * Lists are matched by index, maps by key, sets by `came_from`. How many objects there are, the document says.
+//! * Lists are matched by index, maps by key, sets by `came_from`. The document determines the number of objects.
 //!
 //! Values must be in the shape of the schema ([`conform`](crate::conform)).
 
@@ -14,12 +14,13 @@ use blueprint::{IndexMap, Map, Name, Value};
 
 use crate::{AttributeStep, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, same, sets};
 
-/// The proposed value of a resource. Null if `config` is null, which is a destroy; `prior` is null for a create.
+/// Returns the proposed value of a resource. Null if `config` is null, which is a destroy; `prior` is null for a
+/// create.
 pub fn proposed(schema: &Block, prior: &Value, config: &Value) -> Value {
     if config.is_null() { Value::Null } else { block(schema, prior, config) }
 }
 
-/// What is known of a data source before it is read: its configuration, with everything computed unknown.
+/// Returns the known part of a data source before it is read: its configuration, with all computed attributes unknown.
 pub fn unread(schema: &Block, config: &Value) -> Value {
     if config.is_null() { Value::Null } else { block(schema, &schema.ty().unknown(), config) }
 }
@@ -41,7 +42,7 @@ impl NestedKind<'_> {
     fn propose(&self, prior: &Value, config: &Value) -> Value {
         match self {
             NestedKind::Block(schema) => block(schema, prior, config),
-            // An unknown object has unknown attributes; some of them may be replaced by what is inside.
+            // An unknown object has unknown attributes, some of which may be replaced by their parts.
             NestedKind::Object(_) if config.is_null() => config.clone(),
             NestedKind::Object(object) => {
                 Value::Map(Arc::new(attributes(&object.attributes, prior, config))).tainted(config.exposed().1)
@@ -99,7 +100,7 @@ fn block(schema: &Block, prior: &Value, config: &Value) -> Value {
     Value::Map(Arc::new(map)).tainted(config.exposed().1)
 }
 
-/// The attribute or block of an object; null in a null object, unknown in an unknown one.
+/// The attribute or block of an object. It is null in a null object, and unknown in an unknown one.
 fn part(object: &Value, name: &Name, ty: &ValueType) -> Value {
     match object.bare() {
         Value::Unknown(_) => ty.unknown(),
@@ -125,7 +126,8 @@ fn attributes(schemas: &IndexMap<Name, SchemaAttribute>, prior: &Value, config: 
     map
 }
 
-/// Whether an earlier document must have set an optional attribute: its prior value has a part that no provider sets.
+/// Whether an earlier document must have set an optional attribute: its prior value has a part that providers cannot
+/// set.
 fn was_removed(attribute: &SchemaAttribute, prior: &Value) -> bool {
     attribute.optional && attribute.nested().is_some_and(|object| has_configured(object.nesting, object, prior))
 }
@@ -175,11 +177,11 @@ fn places(nesting: Nesting, kind: &NestedKind<'_>, prior: &Value, config: &Value
     value.tainted(secret)
 }
 
-/// The proposed elements of a set. Each takes the first unused prior element that can have come from it.
+/// Returns the proposed elements of a set. Each takes the first unused prior element that can have come from it.
 fn set(kind: &NestedKind<'_>, prior: &[Value], config: &[Value]) -> Value {
     let ty = kind.ty();
-    // Elements that differ in an attribute that no provider sets cannot belong together, so only elements that agree
-    // in all of these are compared.
+    // Elements that differ in an attribute that no provider sets cannot match, so only elements that agree in all of
+    // these attributes are compared.
     let mut unused: HashMap<String, VecDeque<&Value>> = HashMap::new();
     for element in sets::ordered(prior, &ty) {
         unused.entry(fixed_key(kind, element)).or_default().push_back(element);
@@ -196,7 +198,7 @@ fn set(kind: &NestedKind<'_>, prior: &[Value], config: &[Value]) -> Value {
     Value::Set(Arc::new(sets::distinct(values, &ty)))
 }
 
-/// The key of the attributes of an element that only the document sets.
+/// Returns the key of an element, made from the attributes that only the document sets.
 fn fixed_key(kind: &NestedKind<'_>, element: &Value) -> String {
     let fixed = kind.attributes().iter().filter(|(_, attribute)| !attribute.computed && attribute.nested().is_none());
     fixed.fold(String::new(), |key, (name, attribute)| {
@@ -216,7 +218,7 @@ fn fits(kind: &NestedKind<'_>, path: &Path, prior: &Value, config: Option<&Value
     if same(prior, config) {
         return true;
     }
-    // Elements of sets cannot be told apart, so inner sets are equal as a whole or not at all.
+    // Elements of sets cannot be matched, so inner sets are equal as a whole or not at all.
     if matches!(prior.bare(), Value::Set(_)) || matches!(config.bare(), Value::Set(_)) {
         return false;
     }

@@ -1,4 +1,4 @@
-//! Our model of a provider's schemas, independent of the version of the protocol.
+//! A model of a provider's schemas that is independent of the version of the protocol.
 
 use std::sync::Arc;
 
@@ -41,32 +41,32 @@ pub struct Block {
     pub blocks: IndexMap<Name, BlockType>,
     /// A description for people, in Markdown.
     pub docs: Name,
-    /// Whether it should no longer be used.
+    /// Whether the type or block is deprecated.
     pub deprecated: bool,
 }
 
 /// An attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchemaAttribute {
-    /// What it holds.
+    /// The kind of its value.
     pub kind: AttributeKind,
-    /// The document must set it.
+    /// Whether the document must set it.
     pub required: bool,
-    /// The document may set it.
+    /// Whether the document may set it.
     pub optional: bool,
-    /// The provider sets it if the document does not.
+    /// Whether the provider sets it if the document does not.
     pub computed: bool,
-    /// Its value must not be shown.
+    /// Whether its value must not be shown.
     pub sensitive: bool,
-    /// Its value is sent and never stored.
+    /// Whether its value is sent but never stored.
     pub write_only: bool,
-    /// It should no longer be used.
+    /// Whether it is deprecated.
     pub deprecated: bool,
     /// A description for people, in Markdown.
     pub docs: Name,
 }
 
-/// What an attribute holds.
+/// The kind of an attribute's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeKind {
     /// A value of a type.
@@ -78,7 +78,7 @@ pub enum AttributeKind {
 /// The objects of a nested attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NestedObject {
-    /// How many there are and how they are told apart; never [`Nesting::Group`].
+    /// The number of objects and their identity; never [`Nesting::Group`].
     pub nesting: Nesting,
     /// Their attributes.
     pub attributes: IndexMap<Name, SchemaAttribute>,
@@ -87,9 +87,9 @@ pub struct NestedObject {
 /// A kind of block inside another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockType {
-    /// How many there are and how they are told apart.
+    /// The number of blocks and their identity.
     pub nesting: Nesting,
-    /// What each of them holds.
+    /// The schema of each block.
     pub block: Block,
     /// The minimum number of blocks.
     pub min_items: u64,
@@ -97,7 +97,7 @@ pub struct BlockType {
     pub max_items: u64,
 }
 
-/// How many objects there are at one place, and how they are told apart.
+/// The number of objects at one place, and their identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Nesting {
     /// One, or null.
@@ -125,7 +125,7 @@ pub struct FunctionSchema {
     pub summary: Name,
     /// A description for people, in Markdown.
     pub docs: Name,
-    /// Why it should no longer be used. Empty if it may.
+    /// The reason why the function is deprecated. Empty if it is not.
     pub deprecated: Name,
 }
 
@@ -160,7 +160,7 @@ impl Default for SchemaAttribute {
 }
 
 impl Nesting {
-    /// The type of a place that holds objects of a type.
+    /// The type of a place that holds such objects.
     fn around(self, object: ValueType) -> ValueType {
         match self {
             Nesting::Single | Nesting::Group => object,
@@ -180,7 +180,7 @@ impl SchemaAttribute {
         }
     }
 
-    /// The objects that it holds, if its attributes have flags of their own.
+    /// The nested objects, if the attribute has any.
     pub fn nested(&self) -> Option<&NestedObject> {
         match &self.kind {
             AttributeKind::Nested(object) => Some(object),
@@ -202,7 +202,7 @@ impl BlockType {
         self.nesting.around(self.block.ty())
     }
 
-    /// The value without any such block.
+    /// The value of the place without any block.
     pub fn empty(&self) -> Value {
         match self.nesting {
             Nesting::Single => Value::Null,
@@ -221,7 +221,7 @@ impl Block {
         ValueType::object(attributes.chain(self.blocks.iter().map(|(name, block)| (name.clone(), block.ty()))))
     }
 
-    /// The value of a block in which nothing is written.
+    /// The value of an empty block.
     pub fn empty(&self) -> Value {
         let attributes = self.attributes.keys().map(|name| (name.clone(), Value::Null));
         Value::map(attributes.chain(self.blocks.iter().map(|(name, block)| (name.clone(), block.empty()))))
@@ -250,7 +250,7 @@ impl Block {
         Some(found)
     }
 
-    /// Whether the value at a path, or a value around it, must not be shown.
+    /// Whether the value at a path is sensitive, or part of a sensitive value.
     pub fn is_sensitive(&self, path: &Path) -> bool {
         (1..=path.0.len()).any(|length| {
             let prefix = Path(path.0.iter().take(length).cloned().collect());
@@ -258,7 +258,7 @@ impl Block {
         })
     }
 
-    /// Whether a part of the value at a path must not be shown.
+    /// Whether the value at a path has a sensitive part.
     pub fn has_sensitive_below(&self, path: &Path) -> bool {
         let mut block = self;
         for step in &path.0 {
@@ -277,7 +277,7 @@ impl Block {
             || self.blocks.values().any(|inner| inner.block.has_sensitive())
     }
 
-    /// The value with null in place of every write-only attribute: such a value is never stored.
+    /// Returns the value with null in place of every write-only attribute: such attributes are never stored.
     pub fn without_write_only(&self, value: &Value) -> Value {
         if !self.has_write_only() {
             return value.clone();
@@ -299,7 +299,7 @@ impl Block {
             || self.blocks.values().any(|inner| inner.block.has_write_only())
     }
 
-    /// The value with every part marked secret that the schema calls sensitive.
+    /// Returns the value with all parts marked secret that the schema calls sensitive.
     pub fn mark_sensitive(&self, value: &Value) -> Value {
         let Value::Map(entries) = value.bare() else { return value.clone() };
         let marked = entries.iter().map(|(name, part)| {
@@ -339,7 +339,7 @@ impl SchemaAttribute {
         self.each_attribute(value, &SchemaAttribute::mark_sensitive)
     }
 
-    /// The value with every attribute of its objects replaced.
+    /// Applies `change` to every attribute of the nested objects.
     fn each_attribute(&self, value: &Value, change: &dyn Fn(&SchemaAttribute, &Value) -> Value) -> Value {
         let Some(object) = self.nested() else { return value.clone() };
         inside(object.nesting, value, &|part| {
@@ -353,7 +353,7 @@ impl SchemaAttribute {
     }
 }
 
-/// The value with every object at a place replaced.
+/// Applies `change` to every object at a place.
 fn inside(nesting: Nesting, value: &Value, change: &dyn Fn(&Value) -> Value) -> Value {
     let (bare, secret) = value.exposed();
     let changed = match (nesting, bare) {

@@ -1,8 +1,8 @@
 //! The order of the elements of a set.
 //!
-//! Elements have no order of their own. Where one has to be chosen among several, Terraform visits them in the order
-//! of this file: texts, numbers and booleans by size, everything else by a key that is written from its parts; unknown
-//! and null elements last.
+//! Elements have no order of their own. When Terraform has to choose among several elements, it visits them in the
+//! order of this file: texts, numbers and booleans by size, all others by a key that is written from their parts;
+//! unknown and null elements last.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -13,14 +13,14 @@ use blueprint::Value;
 use crate::number::Decimal;
 use crate::{ValueType, same};
 
-/// The elements of a set in order.
+/// The elements of a set, sorted.
 pub(crate) fn ordered<'a>(items: &'a [Value], ty: &ValueType) -> Vec<&'a Value> {
     let mut keyed: Vec<(&Value, Option<String>)> = items.iter().map(|item| (item, written_key(item, ty))).collect();
     keyed.sort_by(|(a, a_key), (b, b_key)| rank(a).cmp(&rank(b)).then_with(|| by_content(a, b, a_key, b_key)));
     keyed.into_iter().map(|(item, _)| item).collect()
 }
 
-/// The elements without those that equal an earlier one.
+/// Returns the elements without those that equal an earlier one.
 pub(crate) fn distinct(items: Vec<Value>, ty: &ValueType) -> Vec<Value> {
     let mut by_key: HashMap<String, Vec<usize>> = HashMap::with_capacity(items.len());
     let mut kept: Vec<Value> = Vec::with_capacity(items.len());

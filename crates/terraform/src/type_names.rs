@@ -2,8 +2,8 @@
 
 use blueprint::Name;
 
-/// How the types of one provider are called in documents: `random_password` is `random/password`, and `http` of the
-/// provider `http` is `http/http`.
+/// The names of one provider's types in documents: `random_password` is `random/password`, and `http` of the provider
+/// `http` is `http/http`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeNames {
     namespace: Name,
@@ -11,7 +11,8 @@ pub struct TypeNames {
 }
 
 impl TypeNames {
-    /// The names of a provider in a namespace. `provider` is the provider's own name, with which its types begin.
+    /// Returns the names of a provider in a namespace. `provider` is the provider's own name, with which its types
+    /// begin.
     pub fn new(namespace: impl Into<Name>, provider: &str) -> TypeNames {
         TypeNames { namespace: namespace.into(), prefix: format!("{provider}_") }
     }
@@ -27,8 +28,8 @@ impl TypeNames {
         format!("{}/{token}", self.namespace).into()
     }
 
-    /// The type of the protocol that a name in a document stands for, if `exists` knows it. The name may also have the
-    /// whole type after the slash; the short form takes precedence.
+    /// The type of the protocol for a name in a document, if `exists` accepts it. The name may also have the whole type
+    /// after the slash; the short form takes precedence.
     pub fn in_protocol(&self, name: &str, exists: impl Fn(&str) -> bool) -> Option<Name> {
         let token = name.strip_prefix(self.namespace.as_ref())?.strip_prefix('/')?;
         let long = format!("{}{token}", self.prefix);

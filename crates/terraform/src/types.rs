@@ -1,4 +1,4 @@
-//! Schemas as the types of a catalogue. Names of fields stay as the provider spells them; blocks are fields.
+//! Conversion of schemas to the types of a catalogue. Names of fields keep the provider's spelling; blocks are fields.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use crate::{
 /// The number of types from which a provider counts as large.
 const LARGE: usize = 200;
 
-/// The types of a provider, each made on first use. A name may have the provider's prefix or not.
+/// The types of a provider, each made on first use. They are found with or without the provider's prefix.
 pub struct SchemaTypes {
     schema: Arc<ProviderSchema>,
     names: TypeNames,
@@ -35,7 +35,7 @@ struct Made {
 }
 
 impl SchemaTypes {
-    /// The types of a schema under their names in documents.
+    /// Returns the types of a schema under their names in documents.
     pub fn new(schema: Arc<ProviderSchema>, names: TypeNames) -> SchemaTypes {
         let named = |types: &IndexMap<Name, Arc<TypeSchema>>| {
             types.keys().map(|name| (names.in_documents(name), name.clone())).collect()
@@ -44,22 +44,22 @@ impl SchemaTypes {
         SchemaTypes { schema, names, resources, data_sources, plans_deletes: false, made: Mutex::default() }
     }
 
-    /// The same types of a provider that plans deletes, or does not.
+    /// Sets whether the provider plans deletes.
     pub fn planning_deletes(self, plans_deletes: bool) -> SchemaTypes {
         SchemaTypes { plans_deletes, ..self }
     }
 
-    /// How types are called.
+    /// The names of the types.
     pub fn names(&self) -> &TypeNames {
         &self.names
     }
 
-    /// The type of the protocol that a name of a resource type stands for.
+    /// The type of the protocol for the name of a resource type.
     pub fn resource_in_protocol(&self, name: &str) -> Option<Name> {
         self.names.in_protocol(name, |name| self.schema.resources.contains_key(name))
     }
 
-    /// The type of the protocol that a name of a data source type stands for.
+    /// The type of the protocol for the name of a data source type.
     pub fn data_source_in_protocol(&self, name: &str) -> Option<Name> {
         self.names.in_protocol(name, |name| self.schema.data_sources.contains_key(name))
     }
@@ -115,7 +115,7 @@ impl TypeSource for SchemaTypes {
     }
 }
 
-/// A resource type with that name in documents.
+/// Returns a resource type with that name in documents.
 pub fn resource_type(name: Name, schema: &TypeSchema) -> ResourceType {
     let id_field = schema.block.attributes.get_key_value("id").map(|(name, _)| name.clone());
     ResourceType {
@@ -147,7 +147,7 @@ pub fn resource_type(name: Name, schema: &TypeSchema) -> ResourceType {
     }
 }
 
-/// A data source type with that name in documents. What may be set in the schema is a filter.
+/// Returns a data source type with that name in documents. Each attribute that can be set is a filter.
 pub fn data_source_type(name: Name, schema: &TypeSchema) -> DataSourceType {
     let all = fields(&schema.block);
     let settable = || all.fields.iter().filter(|(_, field)| field.is_settable());
@@ -168,14 +168,14 @@ pub fn data_source_type(name: Name, schema: &TypeSchema) -> DataSourceType {
     }
 }
 
-/// The settings of a provider. None is required: many providers require one only while their environment does not
-/// supply it, and a schema is kept longer than an environment. The provider refuses its settings itself.
+/// Returns the settings of a provider. None is required: many providers require a setting only if their environment
+/// does not supply it, and a schema is kept longer than an environment. The provider itself refuses invalid settings.
 pub fn settings(block: &Block) -> Vec<Setting> {
     let setting = |(name, field)| Setting { name, field: Field { required: false, ..field } };
     fields(block).fields.into_iter().map(setting).collect()
 }
 
-/// A function of a provider in a namespace.
+/// Returns a function of a provider in a namespace.
 pub fn function(namespace: &Name, name: &Name, schema: &FunctionSchema) -> FunctionDef {
     let parameter = |schema: &ParameterSchema| Parameter {
         name: schema.name.clone(),
@@ -226,7 +226,7 @@ fn attribute_field(attribute: &SchemaAttribute) -> Field {
         optional: attribute.computed && attribute.optional,
         // Null stands for "not set". A provider may answer null in any attribute that is not required.
         nullable: !attribute.required,
-        // What is never stored by the provider must not be readable in a state either.
+        // A value that the provider never stores must not be readable in a state either.
         sensitive: attribute.sensitive || attribute.write_only,
         changes_on_update: attribute.computed,
         support_status: status(attribute.deprecated),

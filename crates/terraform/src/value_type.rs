@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 /// The type of a value of a Terraform provider.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueType {
-    /// Any type; the type travels with the value.
+    /// Any type; the type is sent with the value.
     Dynamic,
     /// A boolean.
     Bool,
@@ -28,31 +28,31 @@ pub enum ValueType {
     Object(Arc<IndexMap<Name, ValueType>>),
 }
 
-/// A text that describes no type.
+/// The error of a text that does not describe a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the type is not in the form of the protocol")]
 pub struct TypeError;
 
-/// The deepest type that is read.
+/// The maximum nesting depth of a type that is read.
 const DEEPEST: usize = 64;
 
 impl ValueType {
-    /// A list type.
+    /// Returns a list type.
     pub fn list(item: ValueType) -> ValueType {
         ValueType::List(Arc::new(item))
     }
 
-    /// A set type.
+    /// Returns a set type.
     pub fn set(element: ValueType) -> ValueType {
         ValueType::Set(Arc::new(element))
     }
 
-    /// A map type.
+    /// Returns a map type.
     pub fn map(value: ValueType) -> ValueType {
         ValueType::Map(Arc::new(value))
     }
 
-    /// An object type.
+    /// Returns an object type.
     pub fn object<K: Into<Name>>(attributes: impl IntoIterator<Item = (K, ValueType)>) -> ValueType {
         ValueType::Object(Arc::new(attributes.into_iter().map(|(name, ty)| (name.into(), ty)).collect()))
     }
@@ -60,16 +60,16 @@ impl ValueType {
     /// Reads the JSON form: `"string"`, `["list", "string"]`, `["object", {"a": "bool"}]`.
     ///
     /// # Errors
-    /// If the bytes are no such JSON, or are nested deeper than 64 levels.
+    /// If the bytes are not such JSON, or are nested deeper than 64 levels.
     pub fn from_json(bytes: &[u8]) -> Result<ValueType, TypeError> {
         let json: Json = serde_json::from_slice(bytes).map_err(|_| TypeError)?;
         ValueType::of_json(&json)
     }
 
-    /// As [`ValueType::from_json`], from JSON that is already read.
+    /// Reads the JSON form from JSON that is already parsed.
     ///
     /// # Errors
-    /// If it describes no type, or is nested deeper than 64 levels.
+    /// If it does not describe a type, or is nested deeper than 64 levels.
     pub fn of_json(json: &Json) -> Result<ValueType, TypeError> {
         read(json, 0)
     }
@@ -93,7 +93,7 @@ impl ValueType {
         }
     }
 
-    /// The type that a value without a declared type has: a list is a tuple, a map is an object.
+    /// The implied type of a value without a declared type: a list is a tuple, a map is an object.
     pub fn implied(value: &Value) -> ValueType {
         match value.bare() {
             Value::Bool(_) => ValueType::Bool,
@@ -108,7 +108,7 @@ impl ValueType {
         }
     }
 
-    /// The type in the engine's terms.
+    /// The corresponding type of the engine.
     pub fn engine_type(&self) -> Type {
         match self {
             ValueType::Dynamic => Type::Any,

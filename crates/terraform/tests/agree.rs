@@ -1,4 +1,4 @@
-//! Answers of providers that keep or break what was asked.
+//! Answers of providers that agree with or contradict the requests.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Properties over generated schemas and values: the wire keeps values, and nothing panics.
+//! Properties over generated schemas and values: the wire form keeps values, and no input causes a panic.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ fn numbers() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Values of a type; an unknown or null one may stand at any place.
+/// Values of a type. Any part may be unknown or null.
 fn values(ty: &ValueType) -> BoxedStrategy<Value> {
     let list = |item: &ValueType| prop::collection::vec(values(item), 0..4);
     let known = match ty {
@@ -169,11 +169,11 @@ proptest! {
         let found = proposed::proposed(&schema, &prior, &config);
         prop_assert!(wire::encode(&found, &schema.ty()).is_ok(), "{found}");
         let _ = proposed::unread(&schema, &config);
-        // An unknown object may be spread into unknown attributes.
+        // The parts of an unknown object may become unknown attributes.
         if config.has_unknown() {
             return Ok(());
         }
-        // The same document twice changes nothing.
+        // The same document again changes nothing.
         let again = proposed::proposed(&schema, &found, &config);
         prop_assert!(same(&again, &found), "{again} after {found}");
     }

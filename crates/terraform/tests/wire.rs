@@ -1,4 +1,4 @@
-//! Bytes of values as providers and hosts write them.
+//! The bytes of values that providers and hosts write.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -37,7 +37,7 @@ fn unknown_values_are_read_with_and_without_a_description() {
     for bytes in [&b"\xd4\0\0"[..], b"\xc7\0\0", b"\xd4\x05\0", b"\xc7\x07\x0c\x82\x01\xc2\x02\xa2w-"] {
         assert!(decode(bytes, &ValueType::String).unwrap().is_unknown(), "{bytes:?}");
     }
-    // A description that ends early, one that is no map, another extension.
+    // A description that ends early, a description that is not a map, and another extension.
     for bytes in [&b"\xc7\x03\x0c\x82\x01\xc2"[..], b"\xc7\x02\x0c\xa1x", b"\xd5\x07\0\0"] {
         assert!(decode(bytes, &ValueType::String).is_err(), "{bytes:?}");
     }

@@ -1,20 +1,20 @@
-//! What was made against what was planned: every planned value that was known comes back equal.
+//! An applied object compared with the planned one: every known planned value must come back equal.
 
 use blueprint::Value;
 
 use super::{AnswerFindings, Problem, Violation, unmatched};
 use crate::{AttributeKind, Block, BlockType, NestedObject, Nesting, Path, same};
 
-/// Where the object after an apply contradicts the planned one. Everything in it must be known.
+/// Returns the contradictions between the object after an apply and the planned one. The object must be fully known.
 pub fn applied(schema: &Block, planned: &Value, actual: &Value) -> Vec<Violation> {
     let mut check = Check { findings: AnswerFindings::new(schema), may_be_unknown: false };
-    // A write-only value is one mistake, not also a contradiction of the plan.
+    // A returned write-only value is one violation, and not also a contradiction of the plan.
     check.object(schema, planned, &schema.without_write_only(actual), &Path::default());
     check.write_only(schema, actual, &Path::default());
     check.findings.violations
 }
 
-/// Where a second plan, made when more is known, contradicts the first.
+/// Returns the contradictions between a plan and a second plan that was made with more known values.
 pub fn replanned(schema: &Block, first: &Value, second: &Value) -> Vec<Violation> {
     let mut check = Check { findings: AnswerFindings::new(schema), may_be_unknown: true };
     check.object(schema, first, second, &Path::default());
@@ -23,17 +23,17 @@ pub fn replanned(schema: &Block, first: &Value, second: &Value) -> Vec<Violation
 
 struct Check<'a> {
     findings: AnswerFindings<'a>,
-    /// Whether the answer may be unknown where the plan was.
+    /// Whether the answer may be unknown in places that were unknown in the plan.
     may_be_unknown: bool,
 }
 
 impl<'a> Check<'a> {
-    /// The same check without findings.
+    /// Returns the same check without findings.
     fn fork(&self) -> Check<'a> {
         Check { findings: AnswerFindings::new(self.findings.schema), may_be_unknown: self.may_be_unknown }
     }
 
-    /// A value without a schema of its own: part of a plain attribute.
+    /// Checks a value without a schema of its own, which is part of a plain attribute.
     fn value(&mut self, planned: &Value, actual: &Value, path: &Path) {
         if planned.is_unknown() {
             return self.known(actual, path);
@@ -152,7 +152,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Whether the values agree or contradict as a whole, so that their parts need no look.
+    /// Whether the values agree or contradict as a whole, so that their parts need no check.
     fn is_decided(&mut self, planned: &Value, actual: &Value, path: &Path) -> bool {
         if planned.is_unknown() {
             self.known(actual, path);
@@ -170,7 +170,7 @@ impl<'a> Check<'a> {
         true
     }
 
-    /// A set of which nothing is known may have fewer elements than planned, as unknown ones may turn out equal.
+    /// Checks a set. It may have fewer elements than planned if some were unknown, because they may turn out equal.
     fn set(&mut self, expected: &[Value], found: &[Value], path: &Path, fits: &dyn Fn(&Value, &Value) -> bool) {
         let may_merge = expected.iter().any(Value::has_unknown);
         if !may_merge && !self.count(expected, found, path) {
@@ -189,7 +189,7 @@ impl<'a> Check<'a> {
         inner.findings.violations.is_empty()
     }
 
-    /// A value that may be anything, as long as it is known.
+    /// Checks a value that may be anything, as long as it is known.
     fn known(&mut self, actual: &Value, path: &Path) {
         if !self.may_be_unknown && actual.has_unknown() {
             self.findings.add(path, Problem::StillUnknown, &Value::Null, actual);
@@ -219,7 +219,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// No answer holds the value of a write-only attribute.
+    /// Checks that no answer contains the value of a write-only attribute.
     fn write_only(&mut self, schema: &Block, actual: &Value, path: &Path) {
         for name in schema.attributes.iter().filter(|(_, one)| one.write_only).map(|(name, _)| name) {
             if !part(actual, name).is_null() {
@@ -246,7 +246,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// The part of an object; null in a null object.
+/// The part of an object. It is null in a null object.
 fn part<'v>(object: &'v Value, name: &str) -> &'v Value {
     object.get(name).unwrap_or(if object.is_unknown() { object } else { &Value::Null })
 }

@@ -1,7 +1,7 @@
-//! The checks of a provider's answers against what it was asked.
+//! Checks of a provider's answers against the requests.
 //!
-//! A plan keeps what the document says; an apply keeps what the plan said. A provider of the legacy type system may
-//! break most of these rules ([`Violation::stands`]).
+//! A plan keeps the values of the document; an apply keeps the values of the plan. A provider of the legacy type system
+//! may break most of these rules ([`Violation::stands`]).
 //!
 //! Values must be in the shape of the schema ([`conform`](crate::conform)).
 
@@ -17,64 +17,64 @@ use crate::{Block, Path, same};
 pub use applied::{applied, replanned};
 pub use planned::planned;
 
-/// A place where an answer contradicts what was asked.
+/// A place where an answer contradicts the request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
     /// The place. It ends at a set whose elements contradict.
     pub path: Path,
-    /// What is wrong there.
+    /// The problem at the place.
     pub problem: Problem,
-    /// The value that was asked for. Secret if the schema calls the place sensitive.
+    /// The expected value. Secret if the schema calls the place sensitive.
     pub expected: Value,
     /// The value of the answer. Secret if the schema calls the place sensitive.
     pub found: Value,
 }
 
-/// What is wrong at a place.
+/// The problem at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// There must be a value and there is none.
+    /// A value is expected, and there is none.
     Vanished,
-    /// There must be no value and there is one.
+    /// No value is expected, and there is one.
     Appeared,
     /// The value of the document was changed.
     NotAsConfigured,
-    /// A value was planned for an attribute that only the document sets, and that it leaves out.
+    /// A value was planned for an attribute that only the document can set, and that the document leaves out.
     NotComputed,
     /// The value differs from the planned one.
     NotAsPlanned,
     /// The value of a write-only attribute was returned.
     WriteOnly,
-    /// Blocks are unknown as a whole.
+    /// The blocks are unknown as a whole.
     UnknownBlocks,
-    /// Blocks are null where an empty collection means that there are none.
+    /// The blocks are null. No blocks are expressed by an empty collection.
     NullBlocks,
-    /// Another number of blocks or items.
+    /// The number of blocks or items is wrong.
     Count {
-        /// The number that was asked for.
+        /// The expected number.
         expected: usize,
         /// The number in the answer.
         found: usize,
     },
     /// An entry of a map is missing.
     MissingKey(Name),
-    /// A map has an entry that was not asked for.
+    /// A map has an entry that is not expected.
     ExtraKey(Name),
     /// An element of a set fits no element of the other side.
     Element,
-    /// A value is unknown when everything must be known.
+    /// A value is unknown although all values must be known.
     StillUnknown,
 }
 
 impl Violation {
-    /// Whether the answer is wrong for a provider of that kind. With the legacy type system only answers count that
-    /// cannot be recorded.
+    /// Whether the violation counts for such a provider. With the legacy type system, only answers that cannot be
+    /// recorded count.
     pub fn stands(&self, legacy_type_system: bool) -> bool {
         !legacy_type_system || matches!(self.problem, Problem::StillUnknown | Problem::WriteOnly)
     }
 }
 
-/// One sentence for people, without the place.
+/// Shows one sentence for people, without the place.
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (expected, found) = (&self.expected, &self.found);
@@ -96,8 +96,8 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Of the paths that a provider says force a replacement, those whose value differs between the prior and the planned
-/// object. An update without such a path is no replacement.
+/// Returns those of `paths` whose values differ between the prior and the planned object. The provider says that a
+/// change at these paths forces a replacement. An update without such a path is not a replacement.
 pub fn replacing(prior: &Value, planned: &Value, paths: &[Path]) -> Vec<Path> {
     if prior.is_null() || planned.is_null() {
         return Vec::new();
@@ -131,15 +131,14 @@ impl<'a> AnswerFindings<'a> {
         });
     }
 
-    /// A value that holds sensitive parts is shown as a whole or not at all.
+    /// Marks a value with sensitive parts as secret, because it is shown as a whole or not at all.
     fn schema_marks(&self, path: &Path, value: &Value) -> Value {
         let holds = matches!(value.bare(), Value::Map(_) | Value::List(_) | Value::Set(_));
         value.clone().tainted(holds && self.schema.has_sensitive_below(path))
     }
 }
 
-/// Whether each element of either set fits some element of the other. Returns the first that does not: its side and
-/// itself.
+/// Returns the first element that fits no element of the other set. The flag is true for an element of `expected`.
 fn unmatched<'v>(
     expected: &'v [Value],
     found: &'v [Value],
@@ -147,7 +146,7 @@ fn unmatched<'v>(
 ) -> Option<(bool, &'v Value)> {
     let mut has_partner = vec![false; found.len()];
     for (at, one) in expected.iter().enumerate() {
-        // Most sets come back in the order in which they were sent.
+        // Most providers return the elements in the order in which they were sent.
         if found.get(at).is_some_and(|other| fits(one, other)) {
             if let Some(partner) = has_partner.get_mut(at) {
                 *partner = true;

@@ -1,13 +1,14 @@
-//! A plan against the document: it keeps every value that the document sets.
+//! A plan compared with the document: the plan keeps every value that the document sets.
 
 use blueprint::{IndexMap, Name, Value};
 
 use super::{AnswerFindings, Problem, Violation, unmatched};
 use crate::{Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, same};
 
-/// Where a planned object contradicts the configuration. `prior` is null for a create, `config` for a destroy.
+/// Returns the contradictions between a planned object and the configuration. `prior` is null for a create, `config`
+/// for a destroy.
 ///
-/// A planned value may differ from the configured one if it is the prior value: the provider then takes the two for
+/// A planned value may differ from the configured one if it equals the prior value: the provider then considers the two
 /// equivalent.
 pub fn planned(schema: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
     let mut check = Check { findings: AnswerFindings::new(schema) };
@@ -19,7 +20,7 @@ struct Check<'a> {
     findings: AnswerFindings<'a>,
 }
 
-/// The part of an object; null in a null object.
+/// The part of an object. It is null in a null object.
 fn part<'v>(object: &'v Value, name: &str) -> &'v Value {
     object.get(name).unwrap_or(if object.is_unknown() { object } else { &Value::Null })
 }
@@ -128,7 +129,7 @@ impl Check<'_> {
         }
     }
 
-    /// Objects of a nested attribute. `config` is not null.
+    /// Checks the objects of a nested attribute. `config` is not null.
     fn objects(&mut self, object: &NestedObject, prior: &Value, config: &Value, planned: &Value, path: &Path) {
         if planned.is_null() {
             return self.findings.add(path, Problem::Vanished, config, planned);

@@ -1,4 +1,4 @@
-//! Bytes to values.
+//! Decoding of values from bytes.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::number::Decimal;
 use crate::path::PathTrail;
 use crate::{Path, ValueType};
 
-/// The value of a type that the bytes hold.
+/// Decodes a value of a type.
 ///
 /// # Errors
-/// If the bytes are no value of the type, or more than one.
+/// If the bytes are not exactly one value of the type.
 pub fn decode(bytes: &[u8], ty: &ValueType) -> Result<Value, WireError> {
     decode_with_types(bytes, ty).map(|(value, _)| value)
 }
 
-/// As [`decode`], with the type of each known part whose type in the schema is dynamic.
+/// Decodes as [`decode`] does, and returns the type of each known part whose type in the schema is dynamic.
 ///
 /// # Errors
-/// If the bytes are no value of the type, or more than one.
+/// If the bytes are not exactly one value of the type.
 pub fn decode_with_types(bytes: &[u8], ty: &ValueType) -> Result<(Value, Vec<(Path, ValueType)>), WireError> {
     let mut reader = MsgpackReader { rest: bytes, dynamic: Vec::new() };
     let value = reader.value(ty, &PathTrail::Top, 0)?;
@@ -36,7 +36,7 @@ struct MsgpackReader<'a> {
     dynamic: Vec<(Path, ValueType)>,
 }
 
-/// The start of a value: what it is and, where it has one, its length.
+/// The start of a value: its kind and, for some kinds, its length.
 enum ValueStart {
     Nil,
     Bool(bool),
@@ -147,7 +147,8 @@ impl<'a> MsgpackReader<'a> {
         }
     }
 
-    /// Every item takes at least one byte, so a length that is a lie ends at the end of the bytes.
+    /// Reads items. Every item takes at least one byte, so reading stops at the end of the bytes if the length is
+    /// wrong.
     fn items(
         &mut self,
         length: usize,
@@ -188,7 +189,7 @@ impl<'a> MsgpackReader<'a> {
         }
     }
 
-    /// The body of an extension: an unknown value, of which something may be known.
+    /// Reads the body of an extension: an unknown value, perhaps with refinements.
     fn extension(&mut self, kind: i8, length: usize) -> Result<(), WireProblem> {
         let body = self.take(length)?;
         match kind {
@@ -214,7 +215,7 @@ impl<'a> MsgpackReader<'a> {
         Ok(())
     }
 
-    /// Passes over one value of any kind.
+    /// Skips one value of any kind.
     fn skip(&mut self, depth: usize) -> Result<(), WireProblem> {
         if depth > DEEPEST {
             return Err(WireProblem::TooDeep);

@@ -1,4 +1,4 @@
-//! Values to bytes.
+//! Encoding of values to bytes.
 
 use blueprint::Value;
 
@@ -7,20 +7,21 @@ use crate::number::{Decimal, WireNumber};
 use crate::path::PathTrail;
 use crate::{Path, ValueType, conform_to};
 
-/// The bytes of a value of a type. Attributes that are missing are written as null. Secret marks are left out, so the
-/// bytes must not be shown.
+/// Encodes a value of a type. Missing attributes are written as null. Secret marks are left out, so the bytes must not
+/// be shown.
 ///
 /// # Errors
-/// If the value is not of the type.
+/// If the value does not fit the type.
 pub fn encode(value: &Value, ty: &ValueType) -> Result<Vec<u8>, WireError> {
     encode_with_types(value, ty, &[])
 }
 
-/// As [`encode`], with the types of parts that have a dynamic type, as [`decode_with_types`](super::decode_with_types)
-/// returned them. A part that is not listed, or no longer of that type, gets the type that its value implies.
+/// Encodes as [`encode`] does, with the types of parts of dynamic type, as
+/// [`decode_with_types`](super::decode_with_types) returned them. A part that is not listed, or no longer fits its
+/// type, gets the type that its value implies.
 ///
 /// # Errors
-/// If the value is not of the type.
+/// If the value does not fit the type.
 pub fn encode_with_types(value: &Value, ty: &ValueType, dynamic: &[(Path, ValueType)]) -> Result<Vec<u8>, WireError> {
     let mut writer = MsgpackWriter { out: Vec::new(), dynamic, depth: 0 };
     writer.value(value, ty, &PathTrail::Top)?;
@@ -33,7 +34,7 @@ struct MsgpackWriter<'a> {
     depth: usize,
 }
 
-/// Writing into memory cannot fail.
+/// Ignores the result, because writing to memory cannot fail.
 macro_rules! write_to {
     ($function:ident, $out:expr, $($argument:expr),*) => {
         let _ = rmp::encode::$function(&mut $out, $($argument),*);
@@ -129,7 +130,7 @@ impl MsgpackWriter<'_> {
         Ok(())
     }
 
-    /// A pair of a type and a value.
+    /// Writes a pair of a type and a value.
     fn dynamic(&mut self, value: &Value, path: &PathTrail<'_>) -> Result<(), WireError> {
         let own = path.to_path();
         let known = self.dynamic.iter().find(|(place, ty)| *place == own && is_of(value, ty));
@@ -171,7 +172,7 @@ fn count(length: usize, path: &PathTrail<'_>) -> Result<u32, WireError> {
     u32::try_from(length).map_err(|_| WireError { path: path.to_path(), problem })
 }
 
-/// Whether a value is of a type without any conversion.
+/// Whether a value has a type without any conversion.
 fn is_of(value: &Value, ty: &ValueType) -> bool {
     match (ty, value.bare()) {
         (_, Value::Null | Value::Unknown(_)) | (ValueType::Dynamic, _) => true,

@@ -1,9 +1,9 @@
 //! Values on the wire: msgpack of the implied type of a schema.
 //!
 //! Objects have all of their attributes; an unknown value is an extension; a value of dynamic type is a pair of the
-//! type as JSON and the value. Reading is total: any bytes give a value or an error with a path, in bounded depth.
+//! type as JSON and the value. Any bytes can be read: the result is a value or an error with a path, in bounded depth.
 //!
-//! What an unknown value is known to be like ([refinements](https://github.com/zclconf/go-cty)) is checked and dropped.
+//! The facts about an unknown value ([refinements](https://github.com/zclconf/go-cty)) are checked and dropped.
 
 mod decode;
 mod encode;
@@ -13,26 +13,26 @@ use crate::Path;
 pub use decode::{decode, decode_with_types};
 pub use encode::{encode, encode_with_types};
 
-/// The extension type of an unknown value of which nothing is known.
+/// The extension type of an unknown value without refinements.
 const UNKNOWN: i8 = 0;
 
-/// The extension type of an unknown value of which something is known.
+/// The extension type of an unknown value with refinements.
 const REFINED: i8 = 12;
 
-/// The largest depth of nested values.
+/// The maximum nesting depth of values.
 const DEEPEST: usize = 128;
 
-/// Why bytes are no value of a type, or a value cannot be written.
+/// The reason why bytes are not a value of a type, or a value cannot be written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}{problem}", place(path))]
 pub struct WireError {
-    /// The part that is wrong.
+    /// The part at fault.
     pub path: Path,
-    /// What is wrong there.
+    /// The problem of the part.
     pub problem: WireProblem,
 }
 
-/// What is wrong at a place.
+/// The problem at a place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireProblem {
     /// The bytes end inside a value.
@@ -41,18 +41,18 @@ pub enum WireProblem {
     /// Bytes follow the value.
     #[error("{0} bytes follow the value")]
     Trailing(usize),
-    /// A value of another kind.
+    /// A value has the wrong kind.
     #[error("must be {wanted}, found {found}")]
     Kind {
-        /// The kind that the type asks for.
+        /// The expected kind.
         wanted: &'static str,
-        /// What is there.
+        /// The kind that was found.
         found: &'static str,
     },
-    /// A text that is not UTF-8.
+    /// A text is not UTF-8.
     #[error("the text is not UTF-8")]
     NotUtf8,
-    /// A number that is none, or is too long.
+    /// A number is invalid or too long.
     #[error("the number cannot be read")]
     NotANumber,
     /// An attribute of an object is missing.
@@ -61,27 +61,27 @@ pub enum WireProblem {
     /// An object has an attribute that its type does not have.
     #[error("there is no attribute `{0}`")]
     Extra(blueprint::Name),
-    /// A key that occurs twice.
+    /// A key occurs twice.
     #[error("`{0}` occurs twice")]
     Twice(blueprint::Name),
-    /// A list of another length than its type has.
+    /// A list has the wrong length.
     #[error("must have {wanted} items, found {found}")]
     Length {
-        /// The length of the type.
+        /// The expected length.
         wanted: usize,
-        /// The length that is there.
+        /// The length that was found.
         found: usize,
     },
-    /// Values are nested too deep.
+    /// Values are nested too deeply.
     #[error("the value is nested too deep")]
     TooDeep,
-    /// An extension that is no unknown value.
+    /// An extension is not an unknown value.
     #[error("there is no extension {0}")]
     Extension(i8),
-    /// The description of an unknown value is malformed.
+    /// The refinements of an unknown value are malformed.
     #[error("the description of the unknown value is malformed")]
     Refinement,
-    /// The type that travels with a value is malformed.
+    /// The type that is sent with a value is malformed.
     #[error("the type of the value is malformed")]
     Type,
 }
