@@ -17,7 +17,7 @@ pub enum Since {
     Entry(u64),
 }
 
-/// A journal, or its end: following the entries from the checkpoint gives the snapshot at the revision.
+/// A journal, or its end. The fold of the entries, from the checkpoint on, is the snapshot at the revision.
 #[derive(Clone, Debug, Default)]
 pub struct Tail {
     /// Commits so far.

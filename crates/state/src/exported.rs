@@ -126,7 +126,7 @@ pub enum ExportedError {
         /// The format of the text.
         found: u64,
     },
-    /// The text is something else.
+    /// The text is not an exported state.
     #[error("the file is no exported state")]
     NotAState {
         /// The cause.

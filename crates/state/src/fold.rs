@@ -3,7 +3,7 @@
 //! A store checks entries with [`Fold::check`] before it writes them and follows them afterwards. A store that cannot
 //! hold a fold of each instance in memory keeps its [`JournalHead`] and an index of the entries that still matter.
 //!
-//! Not here: revisions and leases (each store's own); what a store returns to its callers (`derived`).
+//! Not here: revisions and leases (each store's own); the answers of a store (`derived`).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

@@ -48,7 +48,7 @@ pub trait Store: Send + Sync {
     /// its first operation.
     ///
     /// A lease that has expired still commits as long as no other writer has taken it over: there is no conflict, and a
-    /// refusal would lose what was done in the world.
+    /// refusal would lose the record of calls that were made.
     ///
     /// # Errors
     /// `Busy` if the lease was taken over, ended or given back; `Moved` unless the revision is still `expected`;

@@ -27,7 +27,7 @@ pub struct VerifiedInstance {
 /// The evidence that a row is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assurance {
-    /// A MAC under the key at hand: every change without the key is detected.
+    /// A MAC under the available key: every change without the key is detected.
     Key,
     /// A hash: damage is detected, deliberate changes are not.
     Hash,

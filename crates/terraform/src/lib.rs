@@ -2,7 +2,7 @@
 //! provider's answers.
 //!
 //! ```text
-//! Schema ──types──> ResourceType, DataSourceType, FunctionDef     what documents are checked with
+//! Schema ──types──> ResourceType, DataSourceType, FunctionDef     the checks of documents
 //! document ──conform──> config ──┐
 //! record ───────────────> prior ─┴─proposed──> proposed ──wire──> provider ──wire──> planned ──agree──> Violation
 //! ```

@@ -322,7 +322,7 @@ impl Texts<'_> {
         }
     }
 
-    /// Checks that each reference has a known head and names something declared.
+    /// Checks that each reference has a known head and names a declared item.
     fn check(&self, expr: &Expr, place: &JsonPlace<'_>) -> Result<(), CatalogError> {
         let mut wrong = None;
         expr.references(&mut |reference| {

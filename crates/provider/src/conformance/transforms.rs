@@ -5,7 +5,7 @@
 //! resources are unchanged and in order, generated resources have the spans of their origin, the same input gives the
 //! same output, and the output can be written and read back.
 //!
-//! Not here: what a transform generates (its own tests).
+//! Not here: the generated resources (tests of each transform).
 
 use blueprint::wire::WireDocument;
 use blueprint::{Blueprint, Expr, ExprKind, Field, Kind, Name, Resource, Schema, Value};

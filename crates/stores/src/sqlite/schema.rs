@@ -412,7 +412,7 @@ pub(super) fn format_of(connection: &Connection) -> Result<i64, rusqlite::Error>
     connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
 }
 
-/// How a reading connection uses the files beside the state: the write-ahead log and the shared memory.
+/// The use of the sibling files by a reading connection: the write-ahead log and the shared memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SiblingFiles {
     /// The usual way of all connections.
