@@ -66,7 +66,7 @@ impl ValueType {
         ValueType::of_json(&json)
     }
 
-    /// Reads the JSON form from JSON that is already parsed.
+    /// As [`ValueType::from_json`], from JSON that is already parsed.
     ///
     /// # Errors
     /// If it does not describe a type, or is nested deeper than 64 levels.

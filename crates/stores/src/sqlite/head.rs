@@ -163,7 +163,7 @@ pub(super) fn sequence_of(entry: i64) -> u64 {
     (entry & ((1 << SHIFT) - 1)).unsigned_abs()
 }
 
-/// The columns of an instance's row, in the order in which `read_stored` reads them.
+/// The columns of an instance's row, in the order in which [`read_stored`] reads them.
 fn columns(format: i64) -> String {
     let added = if format < 4 { "0, 0, 0" } else { "pruned, pruned_operations, documents" };
     format!(
