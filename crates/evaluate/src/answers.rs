@@ -31,7 +31,7 @@ pub struct Answers {
     /// keyed digest.
     #[serde(default)]
     pub calls: IndexMap<Name, Value>,
-    /// The key of those digests, generated when it is first needed. Without it, a guess at a secret cannot be tested
+    /// The key of those digests, generated at first need. A reader without the key cannot test a guess at a secret
     /// against a digest.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub salt: Name,
@@ -67,10 +67,10 @@ pub struct Answers {
     pub settings: IndexMap<Name, Name>,
 }
 
-/// The prefix of the key of a remembered group, before the path of includes that leads to it.
+/// The prefix of the key of a memoised group. The path of includes that leads to the group follows it.
 pub const GROUP: &str = "group|";
 
-/// Drops the part of the memory of groups that is kept only until the operation has succeeded.
+/// Removes from the memory of groups the part that is kept only until the operation has succeeded.
 pub fn finished(memoised: &mut IndexMap<Name, Memoised>) {
     for (_, known) in memoised.iter_mut().filter(|(key, _)| key.starts_with(GROUP)) {
         known.value = without_unfinished(&known.value);
@@ -93,21 +93,21 @@ pub fn groups_differ(before: &IndexMap<Name, Memoised>, now: &IndexMap<Name, Mem
     groups.any(|(key, known)| before.get(key).is_none_or(|before| before.value != without_unfinished(&known.value)))
 }
 
-/// The remembered values of groups, without the values of call sites.
+/// The memoised values of groups, without the values of call sites.
 pub fn groups_of(memoised: &IndexMap<Name, Memoised>) -> IndexMap<Name, Value> {
     let of_group = |(key, known): (&Name, &Memoised)| Some((key.strip_prefix(GROUP)?.into(), known.value.clone()));
     memoised.iter().filter_map(of_group).collect()
 }
 
 impl Answers {
-    /// The seed for generated names of a resource: the same for the preview of a plan and while it is carried out,
-    /// another one for the new resource of a replacement and in another plan.
+    /// The seed for generated names of a resource. The preview and the execution of a plan have the same seed. The new
+    /// object of a replacement has another one, and so has every other plan.
     pub fn seed_of(&self, address: &Address, mode: PlanMode) -> Name {
         let replaces = mode == PlanMode::Replace;
         keyed_digest(&self.salt, format!("{address}\0{replaces}").as_bytes())
     }
 
-    /// The answers that reading the documents again needs, as a plan keeps them.
+    /// The answers that are needed to read the documents again, as a plan keeps them.
     pub fn pinned(&self) -> Pinned {
         Pinned {
             documents: self.documents.clone(),
@@ -120,7 +120,7 @@ impl Answers {
 /// Bytes as they were when the plan was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PinnedBytes {
-    /// Their SHA-256 in lower-case hex.
+    /// The SHA-256 of the bytes in lower-case hex.
     pub digest: Name,
     /// The folder of the document that requested them; empty for a URL.
     pub folder: Name,
@@ -139,19 +139,19 @@ pub struct PinnedPreflight {
     /// The sources that the operation reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<PinnedSource>,
-    /// What existed at the place of the resource; null if nothing did.
+    /// The object that exists at the place of the resource; null if there is none.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub standing: Value,
     /// The folder of the declaring document, relative to that of the root document.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub folder: Name,
-    /// Whether the plan creates or changes something that it uses: a command may write the sources then.
+    /// Whether the plan creates or changes something that the resource uses. A command may then write the sources.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub follows: bool,
 }
 
 impl PinnedPreflight {
-    /// Whether any part of it is secret.
+    /// Whether any part of the preflight is secret.
     pub fn has_secret(&self) -> bool {
         let digests = self.sources.iter().filter_map(|source| source.digest.as_ref());
         digests.chain([&self.standing]).any(Value::has_secret)
@@ -165,7 +165,7 @@ pub struct PinnedSource {
     pub field: Name,
     /// The name of the source in messages.
     pub name: Name,
-    /// Its digest; `None` if the plan creates or changes the source before it is read.
+    /// The digest of the source; `None` if the plan creates or changes the source before it is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Value>,
 }
@@ -174,7 +174,7 @@ pub struct PinnedSource {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PinnedRead {
-    /// It exists with these fields.
+    /// The object exists.
     #[serde(rename = "there")]
     Present {
         /// The provider's id.
@@ -183,17 +183,17 @@ pub enum PinnedRead {
         fields: Value,
         /// Opaque data of the provider.
         private: Value,
-        /// Why the resource should be replaced, if it should.
+        /// The reason to replace the resource, if there is one.
         expired: Option<Name>,
-        /// The spec that would create it as it is, if the provider tells.
+        /// The spec that would create the object as it is, if the provider returns one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         inputs: Option<Value>,
     },
 
-    /// It does not exist.
+    /// The object does not exist.
     #[serde(rename = "gone")]
     Absent,
-    /// The provider cannot tell.
+    /// The provider cannot tell whether the object exists.
     #[serde(rename = "cannot-tell")]
     Unknown,
 }
@@ -201,16 +201,16 @@ pub enum PinnedRead {
 /// The plan of a provider for a resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProviderOpinion {
-    /// What the provider decides.
+    /// The decision of the provider.
     #[serde(default, skip_serializing_if = "decides_nothing")]
     pub verdict: Verdict,
-    /// The spec as the provider will apply it, if it changes it.
+    /// The spec as the provider will apply it, if the provider changes the spec.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Value>,
-    /// All fields as they will be, unknown where only the operation can tell, if the provider says.
+    /// All planned fields, if the provider returns them; unknown where only the operation can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Value>,
-    /// The outputs are a forecast that the operation need not keep.
+    /// Whether the outputs are a forecast that the operation need not keep.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inexact: bool,
     /// Field paths that force a replacement.
@@ -238,7 +238,7 @@ impl From<Planned> for ProviderOpinion {
 }
 
 impl ProviderOpinion {
-    /// Whether any part of it is secret.
+    /// Whether any part of the plan is secret.
     pub fn has_secret(&self) -> bool {
         let values = [self.inputs.as_ref(), self.outputs.as_ref(), Some(&self.private)];
         values.into_iter().flatten().any(Value::has_secret)

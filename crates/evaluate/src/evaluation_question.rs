@@ -1,9 +1,9 @@
-//! What an evaluation cannot do without the world: files, generated values, provider functions, data sources, the place
-//! of a resource.
+//! The questions of an evaluation to the world: files, generated values, provider functions, data sources, and plans of
+//! providers for resources.
 //!
-//! An [`EvaluationQuestion`] owns its data, so that `apply` can keep it in its machine and have it answered elsewhere.
-//! Its key says where the answer belongs. [`put`] answers it with questions to a [`World`], which borrow and are not
-//! kept ([`crate::question::Question`]); a generated value needs none.
+//! An [`EvaluationQuestion`] owns its data, so that `apply` can keep it in its state machine and have it answered
+//! elsewhere. Its key identifies the answer. [`put`] answers it with questions to a [`World`], which borrow their data
+//! and are not kept ([`crate::question::Question`]). A generated value needs no question.
 
 use std::sync::Arc;
 
@@ -45,30 +45,30 @@ pub enum EvaluationQuestion {
     },
     /// A data source's question, by the number of the data source.
     Fetch(u32, Box<Search>),
-    /// What a provider plans for a resource whose spec was unknown when the plan was made.
+    /// A request to plan a resource whose spec was unknown when the plan was made.
     Plan(Box<PlanAgain>),
 }
 
-/// A resource whose spec was unknown when the plan was made: what [`PlanRequest`] needs, as owned data.
+/// A resource whose spec was unknown when the plan was made: the data of a [`PlanRequest`], owned.
 #[derive(Clone, Debug)]
 pub struct PlanAgain {
-    /// Its address.
+    /// The address of the resource.
     pub address: Address,
-    /// Its type.
+    /// The type of the resource.
     pub type_name: TypeId,
-    /// What is planned.
+    /// The planned mode.
     pub mode: PlanMode,
     /// The provider's id; `None` for a create.
     pub id: Option<Name>,
-    /// The inputs as last sent. For a replacement: those of the old resource.
+    /// The inputs as last sent. For a replacement, the inputs of the old object.
     pub prior_inputs: Value,
-    /// The fields as last answered; null for a create or replacement.
+    /// The fields as last returned; null for a create or replacement.
     pub prior: Value,
     /// The version of the schema of the prior values.
     pub schema_version: u32,
     /// Opaque data of the provider.
     pub private: Value,
-    /// Why the resource is unhealthy.
+    /// The reasons why the resource is unhealthy.
     pub unhealthy: Vec<Name>,
     /// The desired spec.
     pub desired: Value,
@@ -76,18 +76,18 @@ pub struct PlanAgain {
     pub ignored: Vec<Name>,
     /// The seed for generated names.
     pub seed: Name,
-    /// The configuration of its provider, if a resource declares it.
+    /// The configuration of the resource's provider, if a resource declares it.
     pub instance: Option<ProviderInstance>,
     /// The folder of the declaring document, relative to that of the root document.
     pub folder: Name,
 }
 
 impl EvaluationQuestion {
-    /// A key that is the same for equal questions only.
+    /// The key of the question. Only equal questions have the same key.
     pub fn key(&self) -> String {
         match self {
             EvaluationQuestion::Ask { key, ask, .. } => match ask {
-                // A path and a URL can be equal, so prefix them.
+                // A path and a URL can be equal, so each has a prefix.
                 Ask::File { .. } => format!("file {key}"),
                 Ask::Http { .. } => format!("http {key}"),
                 _ => format!("call {key}"),
@@ -98,7 +98,7 @@ impl EvaluationQuestion {
     }
 }
 
-/// The key of the question to plan a resource again.
+/// The key of a question to plan a resource again.
 pub fn plan_key(address: &Address) -> String {
     format!("plan {address}")
 }
@@ -118,7 +118,7 @@ pub enum EvaluationReply {
     Troubled(ProviderError),
     /// The candidates of a data source, or the error.
     Fetched(Result<Fetched, ProviderError>),
-    /// What the provider plans.
+    /// The plan of the provider, or the error.
     Planned(Result<Planned, ProviderError>),
 }
 

@@ -1,4 +1,4 @@
-//! Whether a candidate of a data source meets a filter (decision 4.1).
+//! Checks whether a candidate of a data source meets a filter (decision 4.1).
 //!
 //! Not here: whether the operator fits the kinds that the catalogue declares (`check::data_sources`).
 

@@ -1,11 +1,11 @@
 //! The questions to a [`World`](crate::world::World), and the replies, as data.
 //!
-//! All questions to providers are one group, [`ProviderQuestion`]: a further call of the provider contract is a further
+//! All questions to providers are one group, [`ProviderQuestion`]. A new call of the provider contract is a new
 //! [`ProviderRequest`] with its [`ProviderReply`], which `run::shell` passes to the provider.
 //!
-//! A [`Question`] borrows what it asks about and lives as long as the caller waits for the reply.
+//! A [`Question`] borrows its data and lives as long as the caller waits for the reply.
 //! [`EvaluationQuestion`](crate::evaluation_question::EvaluationQuestion) is another type: it owns its data, has a key
-//! for its place among the answers, and stays in the machine of `apply` until it is answered.
+//! for its place among the answers, and stays in the state machine of `apply` until it is answered.
 //!
 //! Not here: asking (`world`).
 
@@ -22,7 +22,7 @@ use provider::{
 };
 use state::{ProviderRef, Snapshot};
 
-/// The message for a reply of another kind than the question: a bug of the world.
+/// The message for a reply of another kind than the question, which is a bug of the world.
 pub(crate) const OTHER_KIND: &str = "internal error: the reply is of another kind than the question";
 
 /// The error of a failed read of a text or of bytes.
@@ -33,7 +33,7 @@ pub struct SourceError {
     pub message: String,
 }
 
-/// What the core may ask a world before it applies a plan.
+/// A question that the core may ask a world before it applies a plan.
 #[derive(Debug)]
 pub enum Question<'a> {
     /// A question to a provider. The reply is [`Reply::Provider`].
@@ -64,14 +64,14 @@ pub enum Question<'a> {
     Recall(&'a Snapshot),
     /// Waits. A world without time replies at once. The reply is [`Reply::Done`].
     Pause {
-        /// How long.
+        /// The duration of the pause.
         duration: Duration,
-        /// For display, if a provider is asked again afterwards.
+        /// The question that is asked again after the pause, for display; `None` if the pause is not for a retry.
         retry: Option<Retry<'a>>,
     },
 }
 
-/// Why a provider is asked again.
+/// The reason why a provider is asked again.
 #[derive(Clone, Copy, Debug)]
 pub struct Retry<'a> {
     /// The subject of the question.
@@ -83,7 +83,7 @@ pub struct Retry<'a> {
 /// The reply of a world.
 #[derive(Debug)]
 pub enum Reply {
-    /// Of a provider.
+    /// The reply of a provider.
     Provider(Result<ProviderReply, ProviderError>),
     /// The content of a file or URL.
     Bytes(Result<Arc<[u8]>, SourceError>),
@@ -91,7 +91,7 @@ pub enum Reply {
     Document(Result<source::FetchedDocument, source::SourceError>),
     /// A transformed document.
     Transformed(Result<Box<WireDocument>, TransformError>),
-    /// Done; there is nothing to say.
+    /// The question is done and has no answer.
     Done,
 }
 
@@ -100,20 +100,20 @@ pub enum Reply {
 pub struct ProviderQuestion<'a> {
     /// The namespace of the provider.
     pub namespace: &'a str,
-    /// Its configuration; `None` for the one of the configuration file.
+    /// The configuration of the provider; `None` for the default configuration.
     pub instance: Option<&'a ProviderInstance>,
-    /// What it is about.
+    /// The subject of the question.
     pub subject: Subject<'a>,
     /// The folder of the declaring document, relative to that of the root document; empty for the root's own folder.
     pub folder: &'a str,
-    /// What is asked.
+    /// The request.
     pub request: ProviderRequest<'a>,
 }
 
 /// A configuration of a provider that a resource of type [`PROVIDER_TYPE`] declares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderInstance {
-    /// The address of that resource.
+    /// The address of the declaring resource.
     pub address: Address,
     /// The settings: a map, or null. They may hold unknown values while a plan is made.
     pub settings: Value,
@@ -122,8 +122,8 @@ pub struct ProviderInstance {
 }
 
 impl ProviderInstance {
-    /// The configuration as the state knows it: the one of that id, also if it is deposed, else the current one. `None`
-    /// if none is recorded.
+    /// The configuration as recorded in the state. A deposed object has precedence if the reference has its id. `None`
+    /// if no configuration is recorded.
     pub fn recorded(of: &ProviderRef, snapshot: &Snapshot) -> Option<ProviderInstance> {
         let record = snapshot.records.get(&of.address)?.as_ref();
         let deposed = record.deposed_objects().find(|old| old.id == of.id && record.id != of.id);
@@ -132,7 +132,7 @@ impl ProviderInstance {
     }
 }
 
-/// The configurations that a state knows, by the references of its records.
+/// The configurations that a state records, by the references of its records.
 #[derive(Debug, Default)]
 pub struct RecordedInstances(Vec<(ProviderRef, ProviderInstance)>);
 
@@ -150,7 +150,8 @@ impl RecordedInstances {
         RecordedInstances(all)
     }
 
-    /// The configuration that a record names, or the current one at its address; `None` if the state knows none.
+    /// The configuration that a record refers to, or else the current one at the same address. `None` if the state has
+    /// neither.
     pub fn get(&self, of: Option<&ProviderRef>) -> Option<&ProviderInstance> {
         let of = of?;
         let named = self.0.iter().find(|(known, _)| known == of);
@@ -159,20 +160,20 @@ impl RecordedInstances {
     }
 }
 
-/// What a provider said about its settings when its session was opened.
+/// A provider's remark about its settings, made when its session was opened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettingsRemark {
     /// The provider: its namespace, or the address of the resource that declares the configuration.
     pub provider: Name,
-    /// That address; `None` for the configuration of the configuration file.
+    /// The address of the declaring resource; `None` for the default configuration.
     pub instance: Option<Address>,
-    /// Where the setting is written in the configuration file, as `FILE:LINE:COLUMN`.
+    /// The place of the setting in the configuration file, as `FILE:LINE:COLUMN`.
     pub written: Option<Name>,
-    /// What it said, without secrets.
+    /// The remark of the provider, without secrets.
     pub diagnostic: ProviderDiagnostic,
 }
 
-/// What a question to a provider is about. Displayed as its name in messages.
+/// The subject of a question to a provider. Displayed as its name in messages.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     /// A resource.
@@ -183,16 +184,16 @@ pub enum Subject<'a> {
     Function(&'a str),
 }
 
-/// What a provider is asked. The provider contract defines the requests.
+/// A request to a provider. The provider contract defines the requests.
 #[derive(Clone, Copy, Debug)]
 pub enum ProviderRequest<'a> {
-    /// Whether a spec is acceptable. The reply is [`ProviderReply::Checked`].
+    /// The validation of a spec. The reply is [`ProviderReply::Checked`].
     Check(CheckRequest<'a>),
     /// The current state of a resource. The reply is [`ProviderReply::Read`].
     Read(ReadRequest<'a>),
-    /// What a change would do. The reply is [`ProviderReply::Planned`].
+    /// The plan of a change. The reply is [`ProviderReply::Planned`].
     Plan(PlanRequest<'a>),
-    /// What an operation would meet. The reply is [`ProviderReply::Preflight`].
+    /// The preflight of an operation. The reply is [`ProviderReply::Preflight`].
     Preflight(PreflightRequest<'a>),
     /// The candidates of a data source. The reply is [`ProviderReply::Fetched`].
     Fetch(FetchRequest<'a>),
@@ -200,9 +201,10 @@ pub enum ProviderRequest<'a> {
     Invoke(InvokeRequest<'a>),
     /// Existing resources by the id of an import. The reply is [`ProviderReply::Imported`].
     Import(ImportRequest<'a>),
-    /// Recorded values in the current version of their schema. The reply is [`ProviderReply::Upgraded`].
+    /// Recorded values to be converted to the current version of their schema. The reply is
+    /// [`ProviderReply::Upgraded`].
     Upgrade(UpgradeRequest<'a>),
-    /// What the settings of the provider mean for resources that were managed with its former ones. The reply is
+    /// The effect of the provider's settings on resources that were managed with its former settings. The reply is
     /// [`ProviderReply::Configured`].
     Configure,
 }
@@ -212,30 +214,30 @@ pub enum ProviderRequest<'a> {
 pub enum ProviderReply {
     /// The provider's findings about a spec.
     Checked(CheckFindings),
-    /// What a read found.
+    /// The result of a read.
     Read(ReadOutcome),
-    /// What an operation would do.
+    /// The plan of a change.
     Planned(Planned),
-    /// What an operation would meet.
+    /// The result of a preflight.
     Preflight(Preflight),
     /// The candidates of a data source.
     Fetched(Fetched),
     /// The value of a function.
     Returned(Value),
-    /// What an import found.
+    /// The resources that an import found.
     Imported(Vec<Imported>),
-    /// Values in the current version of their schema.
+    /// The recorded values in the current version of their schema.
     Upgraded(Upgraded),
-    /// What a change of settings means.
+    /// The effect of a change of settings.
     Configured(SettingsChange),
 }
 
-/// A resource that a provider is asked about.
+/// A resource as the subject of a question to its provider.
 #[derive(Clone, Copy, Debug)]
 pub struct ResourceTarget<'a> {
     /// The namespace of its provider.
     pub namespace: &'a str,
-    /// The configuration of its provider; `None` for the one of the configuration file.
+    /// The configuration of its provider; `None` for the default configuration.
     pub instance: Option<&'a ProviderInstance>,
     /// Its address.
     pub address: &'a Address,
@@ -249,12 +251,12 @@ impl<'a> ResourceTarget<'a> {
         ResourceTarget { namespace: type_name.package_name(), instance: None, address, folder }
     }
 
-    /// The same resource, managed with this configuration of its provider.
+    /// The same resource, managed with this configuration of its provider; `None` for the default configuration.
     pub fn managed_by(self, instance: Option<&'a ProviderInstance>) -> ResourceTarget<'a> {
         ResourceTarget { instance, ..self }
     }
 
-    /// The question about this resource.
+    /// A question about this resource.
     pub fn question(self, request: ProviderRequest<'a>) -> ProviderQuestion<'a> {
         let ResourceTarget { namespace, instance, address, folder } = self;
         ProviderQuestion { namespace, instance, subject: Subject::Resource(address), folder, request }
@@ -273,7 +275,7 @@ impl fmt::Display for Subject<'_> {
 
 impl Question<'_> {
     /// The reply of a world that does not answer this question: an error with this message, of the kind of the
-    /// question. What has no answer counts as done.
+    /// question. A question without an answer counts as done.
     pub fn refused(&self, message: &str) -> Reply {
         match self {
             Question::Provider(_) => Reply::Provider(Err(ProviderError::new(ErrorKind::Permanent, message))),

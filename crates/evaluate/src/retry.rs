@@ -1,4 +1,4 @@
-//! Asks providers questions while a plan is made: within the limits of each provider, with retries after temporary
+//! Asks providers questions while a plan is made, within the limits of each provider, and retries after temporary
 //! failures (decision 5.3).
 //!
 //! A plan asks through [`RetryingWorld`]. While a plan is applied, the crate `apply` schedules calls by the same
@@ -23,10 +23,10 @@ pub fn code_of(error: &ProviderError) -> &'static diag::Code {
     if error.kind.is_retryable() { &codes::RETRIES_EXHAUSTED } else { &codes::PROVIDER_FAILED }
 }
 
-/// The diagnostic for an error of a provider, without a place. `what` says in one line what failed. An error that
-/// concerns every call of the provider is about the provider instead, and is kept once in a collection.
+/// The diagnostic for an error of a provider, without a place. `what` says in one line what failed. If the session of
+/// the provider failed, the diagnostic is about the provider, and a collection keeps it only once.
 pub fn failure(error: &ProviderError, what: impl FnOnce() -> String) -> Diagnostic {
-    // The message is one of the diagnostics.
+    // The message is also one of the diagnostics.
     let others = error.diagnostics.iter().map(ProviderDiagnostic::text).filter(|text| *text != error.message);
     let Some(failed) = &error.session else {
         let mut diagnostic = code_of(error).new(what()).note(error.message.clone());

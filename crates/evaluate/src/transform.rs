@@ -1,4 +1,5 @@
-//! Transforms: they replace abstract resources after the check and before evaluation (decision 4.2, decision S61).
+//! Runs transforms, which replace abstract resources after the check and before evaluation (decision 4.2, decision
+//! S61).
 //!
 //! They run in the listed order, each on the result of the one before it. The result is checked like a written
 //! document. Generated resources have the places of the abstract resource that they come from, so every diagnostic
@@ -21,11 +22,11 @@ use understand::check;
 use understand::check::{CheckContext, Checked, Included};
 use understand::documents::Documents;
 
-/// Resources of the document by the place of their name: the name, and whether the type is abstract.
+/// Resources of the document by the place of their name, each with its name and whether its type is abstract.
 type WrittenResources = HashMap<Span, (Name, bool), foldhash::fast::FixedState>;
 
-/// The document after its transforms, checked again. Returns the document unchanged if it lists no transforms or they
-/// have already run. The result carries its digest, so that a saved plan can detect a different result.
+/// Returns the document after its transforms, checked again. Returns the document unchanged if it lists no transforms
+/// or they have already run. The result carries its digest, so that a saved plan can detect a different result.
 ///
 /// `None` if a transform failed or its result has errors; `found` then receives the errors that the first check has not
 /// reported. The document itself must have no errors.
@@ -68,7 +69,7 @@ pub async fn transform(
     (!wrong).then(|| Arc::new(transformed))
 }
 
-/// All documents after their transforms. A document that is included several times is transformed once.
+/// Returns all documents after their transforms. Transforms a document once, even if it is included several times.
 pub async fn transform_documents(
     documents: Arc<Documents>,
     catalogs: &Catalogs,
@@ -119,7 +120,8 @@ fn failed(
         .label(span.unwrap_or(transform.span), if span.is_some() { "because of this resource" } else { "" })
 }
 
-/// The result of a transform, with the elements that only the engine knows. `None` if names collide or are invalid.
+/// The result of a transform, with the elements that the transform does not receive. `None` if names collide or are
+/// invalid.
 fn taken_in(
     document: WireDocument,
     original: &Blueprint,
@@ -178,7 +180,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
-/// Records for each resource the abstract one that it comes from.
+/// Records for each resource the abstract resource that it comes from.
 fn name_sources(blueprint: &mut Blueprint, written: &WrittenResources) {
     for resource in blueprint.resources.values_mut() {
         let source = written.get(&resource.span).filter(|(_, is_abstract)| *is_abstract);

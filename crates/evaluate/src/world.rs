@@ -3,12 +3,12 @@
 //!
 //! Production, an editor or a simulator implements [`World`]. Answers may arrive in any order; the core merges them by
 //! address. Implementations need no cache: the core asks each question once per stage. A world that wraps another one
-//! overrides the questions that it is about and passes everything else on.
+//! handles the questions that concern it and passes all other questions on.
 //!
-//! Callers use the typed methods of `dyn World`, which put a question into the enum and take the answer out of
-//! the reply.
+//! Callers use the typed methods of `dyn World`, which wrap a question in the enum and unwrap the answer from the
+//! reply.
 //!
-//! Not here: the questions as data (`question`); what a document leaves open, which is answered by zero or more
+//! Not here: the questions as data (`question`); the questions of an evaluation, each answered by zero or more
 //! questions to a world (`evaluation_question`).
 
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub trait World: Send + Sync {
     /// Answers a question. The reply has the kind of the question; a caller treats another kind as a failure.
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply>;
 
-    /// What the world knows without asking anybody.
+    /// The facts that the world knows without asking.
     fn environment(&self) -> &dyn Environment;
 }
 
@@ -72,7 +72,7 @@ pub trait Environment: Send + Sync {
         Value::Null
     }
 
-    /// What providers said about their settings since the last time that this was asked.
+    /// The remarks of providers about their settings since the previous call of this method.
     fn settings_remarks(&self) -> Vec<SettingsRemark> {
         Vec::new()
     }
@@ -152,7 +152,7 @@ impl dyn World + '_ {
         }
     }
 
-    /// Asks a provider what an operation would meet.
+    /// Asks a provider for the preflight of an operation.
     pub async fn preflight(
         &self,
         target: ResourceTarget<'_>,
@@ -203,7 +203,7 @@ impl dyn World + '_ {
         }
     }
 
-    /// Brings recorded values to the current version of their schema.
+    /// Converts recorded values to the current version of their schema.
     pub async fn upgrade(
         &self,
         target: ResourceTarget<'_>,
@@ -215,7 +215,7 @@ impl dyn World + '_ {
         }
     }
 
-    /// What the settings of a provider mean for the resource, which was managed with its former ones.
+    /// Asks a provider for the effect of its settings on a resource that was managed with its former settings.
     pub async fn settings_change(&self, target: ResourceTarget<'_>) -> Result<SettingsChange, ProviderError> {
         match self.ask_provider(target.question(ProviderRequest::Configure)).await? {
             ProviderReply::Configured(change) => Ok(change),
@@ -223,7 +223,7 @@ impl dyn World + '_ {
         }
     }
 
-    /// Asks a provider any question.
+    /// Asks a provider a question of any kind.
     pub async fn ask_provider(&self, question: ProviderQuestion<'_>) -> Result<ProviderReply, ProviderError> {
         match self.ask(Question::Provider(question)).await {
             Reply::Provider(reply) => reply,

@@ -109,7 +109,7 @@ impl DocumentReader<'_> {
         order
     }
 
-    /// The errors of documents that arise only because their parents pass them secrets, by place.
+    /// The errors that documents have only because their parents pass them secrets, by place.
     pub(super) fn shown_from_above(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
         let mut mistakes = PlacedMistakes::default();
         let mut passed_secrets: Vec<Arc<[bool]>> = vec![Arc::from([]); self.places.len()];

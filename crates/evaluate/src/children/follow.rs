@@ -1,4 +1,4 @@
-//! Follows includes in rounds. Each round requests everything that is known to be needed, concurrently.
+//! Follows includes in rounds. Each round requests all documents that are known to be needed, concurrently.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -59,7 +59,8 @@ impl DocumentReader<'_> {
             let searches = self.searches(wanted, inputs, &mut asks);
             let settled = self.data.len() > settled;
             if requests.is_empty() && asks.is_empty() && searches.is_empty() && expanded.is_empty() && !settled {
-                // The rest wait for each other, or for something that cannot be read. Expand groups with what is known.
+                // The other includes wait for each other, or for a document that cannot be read. Expand the groups with
+                // the known values.
                 let is_group = |(place, include): &Include| {
                     let children = &self.text_of(*place).blueprint.children;
                     children.get_index(*include as usize).is_some_and(|(_, child)| child.expansion.is_some())
@@ -86,7 +87,7 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// What an include needs next.
+    /// The next need of an include.
     pub(super) fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> IncludeNeed {
         let Some((blueprint, at)) = self.child(place, include) else { return IncludeNeed::Nothing };
         let Some((_, child)) = blueprint.children.get_index(at) else { return IncludeNeed::Nothing };
@@ -190,7 +191,7 @@ impl DocumentReader<'_> {
         IncludeNeed::Document(request)
     }
 
-    /// Reports an include that depends on values that are known only on deploy.
+    /// Reports an include that depends on values known only on deploy.
     pub(super) fn unknown(&mut self, place: u32, include: u32) {
         self.open = true;
         if !self.reading.complete {
@@ -202,7 +203,7 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// Asks the questions of paths.
+    /// Asks the questions of the paths of includes.
     pub(super) async fn ask(&mut self, asks: Vec<(u32, Ask)>) {
         let world = self.reading.world;
         let folder = self.reading.folder.clone();
@@ -264,7 +265,7 @@ impl DocumentReader<'_> {
         next
     }
 
-    /// The number of a text that was read. Loads each text once.
+    /// Returns the number of a text that was read. Loads each text once.
     pub(super) async fn text(
         &mut self,
         key: Name,
@@ -302,7 +303,7 @@ impl DocumentReader<'_> {
         Ok(Some(number))
     }
 
-    /// Loads a text with `context`, which receives the answers that its dialect wants.
+    /// Loads a text with `context`. The answers that its dialect wants are added to `context`.
     pub(super) async fn load(
         &mut self,
         file: FileId,
@@ -315,7 +316,7 @@ impl DocumentReader<'_> {
         answered(&mut self.reading, &mut self.pinned, loaded, context, location.as_ref(), found).await
     }
 
-    /// Adds to a document what a document in the dialect `reader` reads of it besides its exports.
+    /// Adds the exports that a document in the dialect `reader` can read of this document besides the declared ones.
     pub(super) fn offer(&mut self, text: Option<u32>, reader: &'static str) {
         let Some(text) = text.and_then(|text| self.texts.get_mut(text as usize)) else { return };
         if text.blueprint.dialect != reader {
@@ -323,7 +324,7 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// Puts a text into a place, unless it already stands above that place.
+    /// Puts a text into a place, unless that place is inside the same text.
     pub(super) fn put(
         &mut self,
         place: u32,
@@ -375,7 +376,7 @@ impl DocumentReader<'_> {
     }
 }
 
-/// The metadata entries that locate a document. Without a source type, metadata is free data except for a checksum.
+/// The metadata entries that locate a document. Without a source type, only the checksum counts; the rest is free data.
 fn source_entries(source: &blueprint::SourceMetadata) -> impl Iterator<Item = &(diag::Spanned<Name>, Expr)> {
     let has_kind = source.entries.iter().any(|(key, _)| key.item.as_ref() == "sourceType");
     source.entries.iter().filter(move |(key, _)| has_kind || key.item.as_ref() == "checksum")

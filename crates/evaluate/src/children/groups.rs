@@ -19,7 +19,7 @@ impl DocumentReader<'_> {
         let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
         let Some(expansion) = &child.expansion else { return Vec::new() };
         let most = self.most_members();
-        // The group that went beyond the limit has already reported this.
+        // The group that exceeded the limit has already reported the error.
         if self.members > most {
             return Vec::new();
         }
@@ -61,7 +61,7 @@ impl DocumentReader<'_> {
             return Vec::new();
         }
         self.samples.extend(expanded.sample.map(|sample| ((place, include), sample)));
-        // A document from unknown inputs is provisional, so it is not remembered.
+        // A document from unknown inputs is provisional, so its memory is not kept.
         if self.reading.complete && !expanded.memory.is_null() {
             self.pinned.groups.insert(key, expanded.memory);
         }

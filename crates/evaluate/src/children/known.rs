@@ -1,7 +1,7 @@
-//! Evaluates expressions before anything is deployed, because the location of an include must be known then.
+//! Evaluates expressions before the deployment, because the location of an include must be known then.
 //!
-//! Known are variables, values computed from them, inputs of included documents, exports of documents that have been
-//! read, literal fields of resources, and data sources with known filters. Everything else is Unknown.
+//! The known values are variables, values computed from them, inputs of included documents, exports of documents that
+//! have been read, literal fields of resources, and data sources with known filters. Everything else is Unknown.
 //!
 //! Not here: asking the world (`mod.rs`).
 
@@ -20,28 +20,28 @@ use understand::check::value::{declared, exported};
 /// The maximum depth of a chain of values and inputs.
 const MOST_DEPTH: u32 = 128;
 
-/// The exports of data sources, by place and position; `None` for one with an error.
+/// The exports of data sources, by place and position; `None` for a data source with an error.
 pub(super) type DataSourceExports = HashMap<(u32, u32), Option<Value>, foldhash::fast::FixedState>;
 
 /// The result of an expression.
 pub(super) enum IncludeValue {
     /// A value; parts of it may be Unknown.
     Value(Value),
-    /// It reads a document that has not been read yet.
+    /// The expression reads a document that has not been read yet.
     Later,
     /// These questions must be answered first.
     Asks(Vec<Ask>),
     /// These data sources must be read first: the place and the position.
     Searches(Vec<(u32, u32)>),
-    /// It has no value. The diagnostic is `None` if the error is already reported.
+    /// The expression has no value. The diagnostic is `None` if the error is already reported.
     Failed(Option<Box<Diagnostic>>),
 }
 
-/// Everything that values can be computed from.
+/// The data that expressions are evaluated with.
 pub(super) struct Knowledge<'a> {
     pub texts: &'a [Text],
     pub places: &'a [IncludePlace],
-    /// Inputs of the root by position; Unknown where nothing is given yet.
+    /// Inputs of the root by position; Unknown if not given yet.
     pub inputs: &'a [Value],
     pub functions: &'a FunctionTable,
     pub dialects: &'a Dialects,
@@ -50,11 +50,11 @@ pub(super) struct Knowledge<'a> {
     pub found: Option<&'a DataSourceExports>,
     /// The world's answers so far: the place, the question and the answer.
     pub answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
-    /// What providers offer.
+    /// The providers' catalogues.
     pub catalogs: &'a Catalogs,
     /// The memory that values have used so far.
     pub(super) meter: &'a Cell<expr::Meter>,
-    /// Cache of exports and fields of resources, by place, position and number.
+    /// Cache of fields, by place, resource and field, and of exports, by place, `usize::MAX` and export.
     pub parts: RefCell<HashMap<(u32, usize, usize), Value, foldhash::fast::FixedState>>,
     /// Cache of values, by place and position.
     pub values: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
@@ -123,8 +123,8 @@ impl<'k> Frame<'k> {
         outcome
     }
 
-    /// Evaluates a part of a document once. Without the cache, a chain of parts that read each other twice takes
-    /// exponential time.
+    /// Evaluates a part of a document once. Without the cache, a chain of parts of which each reads the next one twice
+    /// takes exponential time.
     fn part(&mut self, place: u32, at: (usize, usize), expr: &Expr) -> Result<Value, EvaluationStop> {
         let key = (place, at.0, at.1);
         if let Some(value) = self.knowledge.parts.borrow().get(&key) {
@@ -161,7 +161,7 @@ impl<'k> Frame<'k> {
             let default = || input.default.as_ref().map_or_else(|| Value::unknown(None, None), |it| it.item.clone());
             Some(if given.is_null() { default() } else { given }.tainted(input.secret))
         };
-        // Its errors are reported where it is passed.
+        // Errors of the input are reported where it is passed.
         let rules = knowledge.dialects.rules(blueprint.dialect);
         let value = rules.inputs.passed(name, input, given.as_ref(), place, &native, &mut Diagnostics::new());
         let value = value.ok_or(EvaluationStop::Reported)?;
@@ -192,7 +192,7 @@ impl<'k> Frame<'k> {
         Ok(value)
     }
 
-    /// A field that the document sets, of a resource that certainly exists.
+    /// A field that the document sets, of a resource that is certain to exist.
     fn written(&mut self, name: &Name, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let unknown = Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() });
         let knowledge = self.knowledge;
@@ -209,7 +209,7 @@ impl<'k> Frame<'k> {
         };
         let field = match (part, &ty) {
             ("spec", _) => field,
-            // An attribute that has the value of a field.
+            // An attribute that equals a field.
             ("attributes", Some(ty)) => match ty.attribute(field) {
                 Some(Attribute::Field(field)) if resource.lifecycle.external.is_none() => field,
                 Some(Attribute::Nothing) if ty.schema.open => return Ok(ResolvedHead { value: Value::Null, used: 2 }),

@@ -1,5 +1,5 @@
-//! Reads the children of a document, and their children, in rounds. Each round requests everything that is known to be
-//! needed, concurrently.
+//! Reads the children of a document, and their children, in rounds. Each round requests all documents that are known to
+//! be needed, concurrently.
 //!
 //! A document is read and loaded once, however many places include it. It is checked once for all places in which its
 //! own children are the same. The location of a document identifies it, not the path in the include.
@@ -43,8 +43,8 @@ use self::reader::DocumentReader;
 pub use self::reading::ReadingContext;
 use self::wanted::answered;
 
-/// Reads the children of a loaded root, checks all documents, and reports their errors: those of the root first, then
-/// those of each child with the includes that lead to it.
+/// Reads the children of a loaded root, checks all documents, and reports their errors. The errors of the root come
+/// first, then those of each child with the includes that lead to it.
 ///
 /// `None` if no dialect recognises the root, which is already reported.
 pub async fn documents(root: Loaded, reading: ReadingContext<'_>, found: &mut Diagnostics) -> Option<Documents> {

@@ -1,5 +1,5 @@
-//! Reports the errors of each document once, in its first place. The root's errors come first, then those of each
-//! child, and after them the report that the child has errors.
+//! Reports the errors of each document once, in its first place. The root's errors come first, then the errors of each
+//! child. After the errors of a child comes the report that the child has errors.
 //!
 //! Not here: the check (`check`), and the assembly of documents (`checking`).
 
@@ -16,7 +16,7 @@ use understand::check;
 use understand::check::Included;
 use understand::check::below::Passed;
 
-/// The inputs of a place, the errors with these values, and the inputs that it passes to its children.
+/// The inputs of a place, the errors found with these inputs, and the inputs that the place passes to its children.
 type InPlace = (Arc<[Value]>, Option<Diagnostics>, Arc<[Option<Passed>]>);
 
 impl DocumentReader<'_> {
@@ -92,8 +92,8 @@ impl DocumentReader<'_> {
         mistakes
     }
 
-    /// Reports the errors of each document once. `valued` holds the errors in places with known input values, `shown`
-    /// those that arise only because parents pass secrets.
+    /// Reports the errors of each document once. `valued` holds the errors in places with known input values. `shown`
+    /// holds the errors that arise only because parents pass secrets.
     pub(super) fn tell(
         &mut self,
         order: &[u32],
@@ -126,7 +126,7 @@ impl DocumentReader<'_> {
                 refused
                     .into_iter()
                     .filter(|(include, _)| {
-                        // Drop a refusal if the check has already reported an error of this include.
+                        // Drop the refusal if the check has already reported an error of this include.
                         let child = text.blueprint.children.get_index(*include as usize).map(|(_, child)| child);
                         !child.is_some_and(|child| by_check_at_fault(&mine, child))
                     })
@@ -152,7 +152,7 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// Lets the dialects of the documents above complete a diagnostic of a place.
+    /// Passes a diagnostic of a place to the dialects of the documents above it, which complete the diagnostic.
     fn below(&self, place: u32, one: &mut Diagnostic) {
         let mut at = place;
         while let Some((above, include)) = self.places[at as usize].parent {
@@ -163,7 +163,7 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// The diagnostic that a place holds a child with errors, at the include in the place above.
+    /// The diagnostic for a place with errors, at the include in the place above.
     fn child_failed(&self, place: u32) -> Option<Diagnostic> {
         let (above, include) = self.places[place as usize].parent?;
         let (name, child) = self.text_of(above).blueprint.children.get_index(include as usize)?;

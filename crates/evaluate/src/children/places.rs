@@ -13,11 +13,11 @@ pub(super) struct Text {
     pub(super) file: FileId,
     pub(super) location: Option<Location>,
     pub(super) blueprint: Arc<Blueprint>,
-    /// Its load context.
+    /// The load context of the text.
     pub(super) context: LoadContext,
     /// The diagnostics about the text.
     pub(super) found: Diagnostics,
-    /// The diagnostics about its includes, by position of the include.
+    /// The diagnostics about the includes of the text, by position of the include.
     pub(super) refused: Vec<(u32, Diagnostic)>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn includes_of(number: u32, place: &IncludePlace) -> Vec<Include> {
 }
 
 /// The base of a document's relative paths: the folder of a local file, or the address of a remote document. A remote
-/// document can therefore read only what lies beside it, and nothing of this machine (decision S70).
+/// document can therefore read only its siblings, and no file of this machine (decision S70).
 pub(super) fn folder_of(location: &Location) -> Option<Name> {
     let Some(path) = location.as_disk() else { return Some(location.identity().clone()) };
     Some(match path.rsplit_once('/') {

@@ -28,11 +28,11 @@ pub(super) struct DocumentReader<'a> {
     pub(super) places: Vec<IncludePlace>,
     /// The number of expanded group members.
     pub(super) members: usize,
-    /// The documents that members of empty groups would use: the include of the group, and the reference.
+    /// The documents that members of empty groups would use: the include of the group, and the path of the document.
     pub(super) samples: Vec<(Include, Spanned<Name>)>,
-    /// Whether the excess of members is already reported.
+    /// Whether the error about too many members is already reported.
     pub(super) crowded: bool,
-    /// The memory used so far by values that decide the location of includes.
+    /// The memory used so far by values that decide the locations of includes.
     pub(super) meter: Cell<expr::Meter>,
     pub(super) pinned: Pinned,
     /// Inputs of the root by position.
@@ -51,30 +51,30 @@ pub(super) struct DocumentReader<'a> {
 /// A checked document, shared by all places in which its children are the same.
 pub(super) struct Judged {
     pub(super) checked: Arc<Checked>,
-    /// Its errors that are visible without inputs.
+    /// The errors of the document that are visible without inputs.
     pub(super) found: Diagnostics,
-    /// The inputs of its children.
+    /// The inputs of the document's children.
     pub(super) passed: Arc<[Option<Passed>]>,
 }
 
 /// The errors of documents in some of their places, by place.
 pub(super) type PlacedMistakes = HashMap<u32, Diagnostics, foldhash::fast::FixedState>;
 
-/// What an include needs next.
+/// The next need of an include.
 pub(super) enum IncludeNeed {
-    /// To read this document.
+    /// The request for the document.
     Document(Request),
-    /// Its path needs answers.
+    /// The questions whose answers the path needs.
     Answers(Vec<Ask>),
-    /// Its path reads these data sources: the place and the position.
+    /// The data sources that the path reads, by place and position.
     Searches(Vec<(u32, u32)>),
-    /// It reads a child that is not read yet.
+    /// The include reads a child that is not read yet.
     Later,
-    /// It is a group, which must be expanded.
+    /// The include is a group, which must be expanded.
     Group,
-    /// Its location is known only with all inputs.
+    /// The location is known only with all inputs.
     Open,
-    /// Nothing: it has an error.
+    /// The include has an error and needs nothing.
     Nothing,
 }
 
@@ -142,7 +142,7 @@ impl DocumentReader<'_> {
         }
     }
 
-    /// The load context of a document that is included there.
+    /// The load context of the document of an include; that of the root for `None`.
     pub(super) fn context(&self, above: Option<Include>) -> LoadContext {
         let Some((place, include)) = above else { return self.reading.context.clone() };
         let text = self.text_of(place);
@@ -170,7 +170,7 @@ impl DocumentReader<'_> {
         path
     }
 
-    /// The displayed path of a document. A file is relative to where the root is displayed.
+    /// The displayed path of a document. The path of a file is relative to the displayed path of the root.
     pub(super) fn shown(&self, location: &Location) -> String {
         let relative = location.relative_to(&self.reading.folder);
         let root = self.reading.files.get(self.texts[0].file).map_or("", |file| file.name());
@@ -210,7 +210,7 @@ impl DocumentReader<'_> {
     }
 }
 
-/// Whether the check has reported an error in the location of a child.
+/// Whether the check has reported an error at the location of a child.
 pub(super) fn by_check_at_fault(found: &Diagnostics, child: &Child) -> bool {
     let mut places: Vec<Span> = vec![child.path.span];
     places.extend(child.source.iter().map(|source| source.span));

@@ -22,21 +22,21 @@ pub struct ReadingContext<'a> {
     pub functions: &'a FunctionTable,
     /// The dialects of documents.
     pub dialects: &'a Dialects,
-    /// Inputs of the root, as far as they are given. With `None`, even defaults do not apply, and includes that depend
-    /// on inputs stay open.
+    /// The given inputs of the root, as far as they are known. With `None`, not even defaults apply, and includes that
+    /// depend on inputs stay open.
     pub given: Option<&'a Given>,
     /// The load context of the root.
     pub context: &'a LoadContext,
-    /// The world to ask.
+    /// The world that answers the questions.
     pub world: &'a dyn World,
-    /// The location of the root; `None` for a text without one.
+    /// The location of the root; `None` for a text without a location.
     pub location: Option<Location>,
     /// The folder of the root.
     pub folder: Name,
-    /// Whether all inputs are given, so that every child must be found now.
+    /// Whether all inputs are given, so that every child must be found in this run.
     pub complete: bool,
     /// The results of earlier reads, for example of a saved plan.
     pub earlier_reads: &'a Pinned,
-    /// The state, with the recorded groups and the ids of their members. `None` if there is none yet.
+    /// The state, with the recorded groups and the ids of their members. `None` if the instance has no state yet.
     pub before: Option<&'a Snapshot>,
 }

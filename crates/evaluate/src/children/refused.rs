@@ -65,7 +65,7 @@ pub(super) fn refused(child: &Child, error: &SourceError) -> Diagnostic {
             expr::codes::SOURCE_UNREADABLE.new("the document cannot be read").label(child.path.span, other.to_string())
         }
     };
-    // A type that stands for a document does not show the document's location, so add it.
+    // The location of the document is not visible in a type that stands for a document, so add it.
     let target = child.path.as_literal().and_then(|path| path.as_text()).filter(|_| child.stands_for.is_some());
     let diagnostic = match (target, &child.stands_for) {
         (Some(target), Some(written)) => diagnostic.note(format!("`{}` stands for `{target}`", written.item)),

@@ -1,5 +1,5 @@
-//! Reads data sources that the paths of includes use, once, before the documents that they lead to (decision 1.6, S59).
-//! The plan reuses the results.
+//! Reads data sources that the paths of includes use, once, before the included documents (decision 1.6, S59). The plan
+//! reuses the results.
 //!
 //! Not here: the choice of a candidate (`questions`).
 
@@ -25,13 +25,13 @@ pub(super) type Ready = ((u32, u32), Search);
 /// The result of a filter or an annotation.
 enum FilterResult {
     Value(Value),
-    /// It depends on an answer that is not there yet.
+    /// The value depends on an answer that is not there yet.
     Waits,
     Failed,
 }
 
 impl DocumentReader<'_> {
-    /// Returns the wanted data sources that can be read now, and those that these depend on. Adds their questions to
+    /// Returns the wanted data sources that can be read now, and those that they depend on. Adds their questions to
     /// `asks`. Settles data sources that are pinned or can never be read.
     pub(super) fn searches(
         &mut self,
@@ -130,8 +130,8 @@ impl DocumentReader<'_> {
         ready
     }
 
-    /// The resource that declares the configuration of a data source's provider, with its place and the name that
-    /// chooses it.
+    /// The resource that declares the configuration of a data source's provider, with its place and the reference to
+    /// it.
     fn provider_of(&self, place: u32, source: &DataSource) -> Option<(u32, Spanned<Name>, Resource)> {
         if let Some(name) = source.provider.as_deref() {
             let declared = self.text_of(place).blueprint.resources.get(&name.item)?;
@@ -149,7 +149,7 @@ impl DocumentReader<'_> {
         None
     }
 
-    /// A configuration with these settings, and those of the state.
+    /// A configuration with these settings and with the former settings from the state.
     fn instance(&self, place: u32, name: &Name, settings: Option<&Value>) -> ProviderInstance {
         let mut path = self.path_of(place, name);
         path.pop();
@@ -159,7 +159,7 @@ impl DocumentReader<'_> {
         ProviderInstance { address, settings: settings.cloned().unwrap_or_default(), former }
     }
 
-    /// Reads data sources. Errors are reported in their documents.
+    /// Reads data sources. Reports errors in the documents that declare them.
     pub(super) async fn search(&mut self, searches: Vec<Ready>) {
         let world = self.reading.world;
         let now = world.environment().now();

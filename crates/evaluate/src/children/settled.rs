@@ -1,4 +1,4 @@
-//! Steps after all documents are found: settling documents with their inputs, and reading samples of empty groups.
+//! The steps after all documents are found: settling documents with their inputs, and reading samples of empty groups.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use understand::pinned::PinnedRequest;
 const MOST_COMPARED: usize = 8;
 
 impl DocumentReader<'_> {
-    /// Reads the inputs of documents that members of empty groups would use. Unreadable ones are not needed.
+    /// Reads the inputs of documents that members of empty groups would use. Ignores documents that cannot be read.
     pub(super) async fn read_samples(&mut self) {
         for ((place, include), sample) in std::mem::take(&mut self.samples) {
             let request = Request::path(self.text_of(place).location.clone(), sample.item.clone());

@@ -1,4 +1,4 @@
-//! Answers what dialects want besides the text of a document, and loads the text again with the answers.
+//! Answers the requests of dialects for data besides the text of a document, and loads the text again with the answers.
 //!
 //! A file that a dialect wants is pinned like an included document, so that a saved plan reads the same content.
 
@@ -17,7 +17,7 @@ use super::reading::ReadingContext;
 /// The maximum number of rounds of questions of a dialect about one document.
 const MOST_ROUNDS: usize = 16;
 
-/// Loads a text again until its dialect wants nothing more. `context` receives the answers.
+/// Loads a text again until its dialect has no more requests. The answers are added to `context`.
 pub(super) async fn answered(
     reading: &mut ReadingContext<'_>,
     pinned: &mut Pinned,
@@ -62,7 +62,7 @@ pub(super) async fn answered(
     loaded
 }
 
-/// The text of a file beside a document. On error, the reason as a phrase.
+/// The text of a file, relative to a document. The error is the reason as a phrase.
 async fn file(
     reading: &ReadingContext<'_>,
     pinned: &mut Pinned,

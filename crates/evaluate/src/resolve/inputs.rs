@@ -12,14 +12,14 @@ use understand::check::Checked;
 /// The given input values. Later ones replace earlier ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
-    /// From JSON or YAML: typed.
+    /// Typed values from JSON or YAML.
     pub typed: IndexMap<Name, Value>,
-    /// From the command line or the environment: text, parsed by the declared type. Takes precedence over a typed
-    /// value.
+    /// Values from the command line or the environment: text, parsed by the declared type. They take precedence over
+    /// typed values.
     pub text: IndexMap<Name, Name>,
 }
 
-/// The value of each input, by position. Missing, invalid and undeclared inputs go to `found`; their value is null.
+/// Returns the value of each input, by position. Reports missing, invalid and undeclared inputs; their value is null.
 pub fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagnostics) -> Vec<Value> {
     let (blueprint, rules) = (&checked.blueprint, &checked.rules);
     undeclared(blueprint, rules, given, found);
@@ -44,7 +44,7 @@ fn undeclared(blueprint: &Blueprint, rules: &DialectRules, given: &Given, found:
     }
 }
 
-/// The value of an input as its dialect computes it. `None` after an error, which goes to `found`.
+/// The value of an input as its dialect computes it. `None` after an error, which is reported in `found`.
 fn value(
     rules: &DialectRules,
     name: &Name,
@@ -62,8 +62,8 @@ fn value(
     rules.inputs.value(name, input, given, &native, found)
 }
 
-/// Reports errors of the given inputs and of the defaults that apply. Reports missing inputs only if `complete` says
-/// that no more will be given.
+/// Reports errors of the given inputs and of the defaults that apply. Reports missing inputs only if `complete` is
+/// true: no more inputs will be given.
 pub fn validate_inputs(checked: &Checked, given: &Given, complete: bool, found: &mut Diagnostics) {
     let mut wrong = Diagnostics::new();
     match checked.rules.checks.inputs {
@@ -90,7 +90,7 @@ pub fn validate_inputs(checked: &Checked, given: &Given, complete: bool, found: 
 
 /// The value of each input of a root, as far as it is known before all inputs are given.
 ///
-/// Errors go to `found` if the dialect checks inputs by value; otherwise [`validate_inputs`] reports them.
+/// Reports errors if the dialect checks inputs by value; otherwise [`validate_inputs`] reports them.
 pub fn inputs_known(
     blueprint: &Blueprint,
     rules: &DialectRules,

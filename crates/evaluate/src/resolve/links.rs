@@ -69,7 +69,7 @@ impl LinkSlots {
         LinkSlots { slots: vec![LinkSlot::Open; count], ..LinkSlots::default() }
     }
 
-    /// Adds what the state records about links.
+    /// Adds the links that the state records.
     pub fn add_recorded(&mut self, snapshot: &Snapshot) {
         for (address, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
             if record.status.word == StatusWord::Ready {
@@ -88,7 +88,7 @@ impl LinkSlots {
         }
     }
 
-    /// Replaces what [`Self::add_recorded`] added, after records have moved.
+    /// Replaces the recorded links after records have moved: see [`Self::add_recorded`].
     pub fn replace_recorded(&mut self, snapshot: &Snapshot) {
         self.made.clear();
         self.with.clear();
@@ -96,13 +96,13 @@ impl LinkSlots {
         self.add_recorded(snapshot);
     }
 
-    /// What links have written into an instance by steps of their own.
+    /// The contributions that links have written into an instance by steps of their own.
     pub fn written_into(&self, target: &Address) -> &[Contribution] {
         self.overlays.get(target).map_or(&[], Vec::as_slice)
     }
 }
 
-/// A resource of a document. Owns its documents, so that the evaluation can change meanwhile.
+/// A resource of a document. Owns its documents, so that the evaluation can change while they are read.
 struct Declared {
     documents: Arc<Documents>,
     number: u32,
@@ -261,7 +261,7 @@ impl Evaluation {
         self.documents.resource_type(resource).map(Arc::as_ref)
     }
 
-    /// Paths of a member's spec that links write together with it, now or according to the state.
+    /// The paths of a member's spec that links write together with the member, now or according to the state.
     pub fn paths_written(&self, resource: u32, position: Option<u32>, prior: Option<&Record>) -> Vec<Name> {
         let mut paths: Vec<Name> = Vec::new();
         let now = self.links_of(resource, position).iter().filter_map(|(number, _, target)| {
@@ -282,8 +282,8 @@ impl Evaluation {
         paths
     }
 
-    /// The members of an end; `None` after an error. If the resource is not settled yet, evaluates only its list, keys
-    /// and conditions.
+    /// The members of an end; `None` after an error. If the resource is not settled yet, only its list, keys and
+    /// conditions are evaluated.
     fn ends(&mut self, resource: u32, found: &mut Diagnostics) -> Result<Option<Ends>, Need> {
         let there = |member: &Member| if member.condition_open { None } else { Some(true) };
         let keys = self.links.keys.get(&resource).cloned();
@@ -325,8 +325,8 @@ impl Evaluation {
         Ok(Some(Ends::Many(places)))
     }
 
-    /// The contributions of a link to one of its targets: those written together with the target, or those written
-    /// after it. `None` after an error.
+    /// The contributions of a link to one of its targets: either those written together with the target or those
+    /// written after it. `None` after an error.
     pub fn contributions(
         &mut self,
         link: LinkAt,
@@ -461,7 +461,7 @@ impl Evaluation {
             return Ok(None);
         }
         let mut mistakes = Diagnostics::new();
-        // The document's own spec is already checked. What links add has no place in the document.
+        // The document's own spec is already checked. The contributions of links have no place in the document.
         let holder = part_resource(declared.span, ty);
         let spec = spec::conform_resource(&merger.done(), &holder, ty, &mut mistakes);
         failed = mistakes.has_errors();
@@ -469,7 +469,7 @@ impl Evaluation {
         Ok((!failed).then_some(spec))
     }
 
-    /// Whether it is unknown if an end of a link is present.
+    /// Whether the presence of an end of a link is unknown.
     pub fn is_open(&self, link: LinkAt) -> bool {
         [Side::A, Side::B].into_iter().any(|side| {
             let end = self.end_of(link, side);
@@ -480,12 +480,12 @@ impl Evaluation {
         })
     }
 
-    /// Whether an instance is settled as absent.
+    /// Whether an instance is settled and absent.
     pub fn is_absent(&self, resource: u32, position: Option<u32>) -> bool {
         !matches!(self.resources[resource as usize], Members::Open) && self.member(resource, position).is_none()
     }
 
-    /// Whether an end of a link is settled as absent.
+    /// Whether an end of a link is settled and absent.
     pub fn is_gone(&self, link: LinkAt) -> bool {
         [Side::A, Side::B].into_iter().any(|side| {
             self.end_of(link, side).is_none_or(|(resource, position)| match &self.resources[resource as usize] {
@@ -495,7 +495,7 @@ impl Evaluation {
         })
     }
 
-    /// A part of a link, evaluated. Returns `Ok(None)` if its condition is false, or after an error.
+    /// A part of a link, evaluated. `Ok(None)` if its condition is false, or after an error.
     pub fn link_part(
         &mut self,
         link: LinkAt,
@@ -558,7 +558,8 @@ impl Evaluation {
         self.link_value(link, &data, found)
     }
 
-    /// Whether a link's own requirements hold; `None` if that is known only on deploy. Reports those that do not hold.
+    /// Whether a link's own requirements hold; `None` if this is known only on deploy. Reports requirements that do not
+    /// hold.
     pub fn requirements(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<bool>, Need> {
         let Some(pair) = self.pair(link.0) else { return Ok(Some(true)) };
         let mut holds = Some(true);
@@ -609,7 +610,7 @@ impl Evaluation {
         Ok(known.iter().find_map(|it| it.default.clone()).unwrap_or(Value::Null))
     }
 
-    /// The value written under the key of an annotation.
+    /// The value that the document sets for an annotation.
     fn written_note(
         &mut self,
         link: LinkAt,
@@ -657,7 +658,8 @@ impl Evaluation {
         self.value(ExpressionSite { unit: of.unit, owner: &owner, item: item.as_ref() }, expr, found)
     }
 
-    /// The effective annotations of a link, by the names of its kind. `None` if one is invalid, which is reported.
+    /// The effective annotations of a link, by the names of its kind. `None` if an annotation is invalid, which is
+    /// reported.
     pub fn notes(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<Value>, Need> {
         let Some(pair) = self.pair(link.0) else { return Ok(None) };
         let mut notes = blueprint::Map::default();
@@ -758,7 +760,7 @@ impl Evaluation {
         }
     }
 
-    /// What a link writes together with its targets, in the form of its record.
+    /// The contributions of a link that are written together with its targets, in the form of the link's record.
     pub fn with_overlays(&mut self, link: LinkAt) -> Option<Value> {
         let pair = self.pair(link.0)?;
         let mut all = Vec::new();

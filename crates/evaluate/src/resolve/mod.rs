@@ -47,7 +47,7 @@ pub enum Slot {
     Partial(Value),
     /// The element has an error, which is already reported.
     Failed,
-    /// It reads an absent element without a guard.
+    /// The element reads an absent element without a guard.
     Absent,
 }
 
@@ -57,9 +57,9 @@ pub enum Members {
     /// Not settled yet.
     #[default]
     Open,
-    /// Has an error, which is already reported.
+    /// The resource has an error, which is already reported.
     Failed,
-    /// Its condition is false.
+    /// The condition of the resource is false.
     Absent,
     /// One instance.
     Single(Box<Member>),
@@ -80,7 +80,7 @@ impl Members {
 /// One instance of a resource.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its address.
+    /// The address of the instance.
     pub address: Address,
     /// The item and its position, if the resource has `each`.
     pub item: Option<(Value, u32)>,
@@ -90,19 +90,20 @@ pub struct Member {
     pub metadata: Value,
     /// Whether the condition is known only on deploy.
     pub condition_open: bool,
-    /// Whether the instance is kept when it is no longer declared, because it or a child above it asks for that.
+    /// Whether the instance is kept when it is no longer declared: its removal policy, or that of a child above it,
+    /// says so.
     pub retain: bool,
-    /// Its computed fields.
+    /// The computed fields of the instance.
     pub outputs: Outputs,
 }
 
-/// What is known of the computed fields of an instance.
+/// The knowledge about the computed fields of an instance.
 #[derive(Clone, Debug)]
 pub enum Outputs {
-    /// Nothing; it is not created yet.
+    /// No field is known; the instance is not created yet.
     Unknown,
-    /// The fields as planned: those before an update, or those that the provider plans, which may hold Unknown. The
-    /// listed fields change by the operation and read as Unknown.
+    /// The fields as planned: the fields before an update, or the fields that the provider plans, which may hold
+    /// Unknown. The operation changes the listed fields; they read as Unknown.
     Planned(Value, Arc<[Name]>),
     /// The fields as the provider returned them.
     Known(Value),
@@ -117,13 +118,13 @@ pub enum Need {
     Fetch(u32),
 }
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 pub enum Halt {
     /// A question must be answered first.
     Need(Need),
-    /// It has an error, which is already reported.
+    /// The expression has an error, which is already reported.
     Failed,
-    /// It reads something absent. The caller reports this diagnostic if absence is an error there.
+    /// The expression reads something absent. The caller reports this diagnostic if absence is an error there.
     Absent(Box<Diagnostic>),
 }
 
@@ -132,7 +133,7 @@ pub enum Halt {
 pub struct ExpressionSite<'a> {
     /// The number of the document.
     pub unit: u32,
-    /// An address, or `values.x`. The memoised values of its call sites are stored under it.
+    /// An address, or `values.x`. The memoised values of the owner's call sites are stored under it.
     pub owner: &'a str,
     /// The item and its position, if the resource has `each`.
     pub item: Option<&'a (Value, u32)>,
@@ -171,7 +172,7 @@ pub struct Evaluation {
     pub links: LinkSlots,
     /// The world's answers so far.
     pub answers: Answers,
-    /// Call sites used in this stage, by owner. The others can be forgotten.
+    /// The call sites used in this stage, by owner. Values of other call sites can be dropped.
     pub sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::fast::FixedState>>,
     /// Questions that the world refused, by question.
     pub refused: blueprint::IndexMap<Name, AskFailure>,
@@ -179,7 +180,7 @@ pub struct Evaluation {
     pub(crate) unlearned: Vec<Value>,
     /// The number of members of each resource with `each`, by owner.
     repeated: Repeated,
-    /// Whether the world is not asked. Its answers are Unknown then.
+    /// Whether the world is not asked. Every answer is then Unknown.
     pub offline: bool,
     /// Whether every provider is simulated from its catalogue.
     pub simulated: bool,
@@ -192,7 +193,7 @@ pub struct Evaluation {
 struct Repeated {
     of: HashMap<Name, usize, FixedState>,
     all: usize,
-    /// The limit is exceeded, which is already reported.
+    /// Whether the limit is exceeded, which is then already reported.
     exceeded: bool,
 }
 
@@ -205,10 +206,11 @@ impl Repeated {
     }
 }
 
-/// Why there is no configuration of a provider: its resource does not exist, or is in error, which is already reported.
+/// The reason why a configuration of a provider is missing: its resource does not exist (with the diagnostic), or has
+/// an error, which is already reported.
 pub struct NoProviderInstance(pub Option<Box<Diagnostic>>);
 
-/// The diagnostic for a configuration of a provider that does not exist, at the place that names it.
+/// The diagnostic for a reference to a configuration of a provider that does not exist.
 pub(crate) fn no_instance(name: &Name, span: diag::Span) -> Diagnostic {
     expr::codes::ABSENT_ELEMENT
         .new(format!("the configuration `{name}` does not exist here"))
@@ -216,7 +218,7 @@ pub(crate) fn no_instance(name: &Name, span: diag::Span) -> Diagnostic {
         .help("give what uses it the same condition, or choose another configuration")
 }
 
-/// The name of an instance in its own document, from its address.
+/// The last segment of an address: the name in its own document.
 fn name_in(address: &str) -> &str {
     address.rsplit('/').next().unwrap_or(address)
 }
@@ -256,8 +258,8 @@ impl Evaluation {
         }
     }
 
-    /// The configuration that the provider of a resource or data source is used with, if a resource declares it: with
-    /// the settings as far as they are known. An error if the declaring resource does not exist or is in error.
+    /// The configuration of the provider of a resource or data source, if a resource declares it, with the settings
+    /// known so far. An error if the declaring resource does not exist or has an error.
     pub fn provider_of(
         &self,
         node: understand::graph::GraphNode,
@@ -273,7 +275,8 @@ impl Evaluation {
         Ok(Some(ProviderInstance { address: member.address.clone(), settings, former: Value::Null }))
     }
 
-    /// The bytes that values have used so far. Pass it to [`Self::give_back`] before an element is evaluated again.
+    /// The bytes that values have used so far. The caller passes the number to [`Self::give_back`] before it evaluates
+    /// an element again.
     pub fn taken(&self) -> usize {
         self.meter.used()
     }
@@ -283,7 +286,7 @@ impl Evaluation {
         self.meter.back_to(used);
     }
 
-    /// Stops limiting the total size of values: apply must be able to carry out what was planned.
+    /// Removes the limit on the total size of values: apply must be able to carry out every plan.
     pub fn lift_limits(&mut self) {
         self.meter.lift();
     }
@@ -295,7 +298,7 @@ impl Evaluation {
         meter.take(bytes, place).is_ok()
     }
 
-    /// Reports that values are too large in total, if they are.
+    /// Reports an error if values are too large in total.
     pub fn report_room(&self, found: &mut Diagnostics) {
         found.extend(self.meter.problem());
     }
@@ -329,7 +332,7 @@ impl Evaluation {
         })
     }
 
-    /// Like [`Self::present`]. The dialect completes the diagnostics about the expression.
+    /// Like [`Self::present`]. The document's dialect completes the diagnostics about the expression.
     pub(crate) fn present_at(
         &mut self,
         site: ExpressionSite<'_>,
@@ -343,7 +346,7 @@ impl Evaluation {
         value
     }
 
-    /// Lets the dialect of a document complete diagnostics about one of its expressions.
+    /// Passes diagnostics about an expression to the dialect of its document, which completes them.
     pub fn place(&self, unit: u32, place: ExpressionPlace<'_>, mine: &mut Diagnostics) {
         let messages = self.documents.unit(unit).checked.rules.messages;
         mine.iter_mut().for_each(|one| messages.complete_at(one, &place));
@@ -405,8 +408,8 @@ impl Evaluation {
         matches!(slot, Slot::Partial(_) | Slot::Open)
     }
 
-    /// Settles such a value with what is known now. A value that is still not known stays as it is; its readers report
-    /// that.
+    /// Settles such a value with the current answers. A value that is still unknown keeps its result; its readers
+    /// report it.
     pub fn settle_now(&mut self, node: understand::graph::GraphNode, found: &mut Diagnostics) -> Result<(), Need> {
         match node {
             understand::graph::GraphNode::Local(number) => self.settle_local(number, found),
@@ -415,7 +418,7 @@ impl Evaluation {
         }
     }
 
-    /// Whether a condition holds. Returns `Some(None)` if that is known only on deploy, and `None` after an error.
+    /// Whether a condition holds. `Some(None)` if this is known only on deploy, and `None` after an error.
     pub fn condition(
         &mut self,
         site: ExpressionSite<'_>,
@@ -442,7 +445,7 @@ impl Evaluation {
         }
     }
 
-    /// The items of a repetition; `None` after an error. Drops `none` items first (decision S37).
+    /// The items of a repetition; `None` after an error. `none` items are dropped first (decision S37).
     pub fn items(
         &mut self,
         site: ExpressionSite<'_>,
@@ -470,7 +473,7 @@ impl Evaluation {
                 );
                 Ok(None)
             }
-            // The resource that went beyond the limit has already reported this.
+            // The resource that exceeded the limit has already reported the error.
             Value::List(_) | Value::Set(_) if self.repeated.exceeded => Ok(None),
             Value::List(items) | Value::Set(items) => {
                 let most = self.documents.room.all_members();
@@ -686,8 +689,8 @@ impl Evaluation {
         Ok(if map.is_empty() { Value::Null } else { Value::Map(Arc::new(map)) })
     }
 
-    /// The value of an export of the root. Returns `Ok(None)` after an error, and `Err(Halt::Absent)` if the export
-    /// refers to something absent.
+    /// The value of an export of the root. `Ok(None)` after an error, and `Err(Halt::Absent)` if the export refers to
+    /// something absent.
     pub fn export(&mut self, name: &str, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
         let documents = self.documents.clone();
         let Some(export) = documents.root().blueprint().exports.get(name) else { return Ok(None) };
@@ -713,11 +716,11 @@ impl Evaluation {
         if !self.keep(&value, export.field.span) {
             return Ok(None);
         }
-        // A field without a value is left out like an absent one (decisions S31, A13).
+        // A field without a value is left out, as an absent one is (decisions S31, A13).
         Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
     }
 
-    /// Checks descriptions. One without a value stays as written, with a warning (decision A10).
+    /// Checks descriptions. A description without a value stays as written, with a warning (decision A10).
     pub fn descriptions(&mut self, found: &mut Diagnostics) {
         let documents = self.documents.clone();
         // Report a document that is included several times only once.

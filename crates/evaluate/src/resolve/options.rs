@@ -1,4 +1,4 @@
-//! Inputs of custom types: given by label, read by value (decision 4.2).
+//! Inputs of custom types: given by the label of an option, read as its value (decision 4.2).
 //!
 //! Not here: labels in the document itself, which the check validates.
 
@@ -8,8 +8,8 @@ use provider::CustomType;
 
 use crate::codes;
 
-/// The value of an input of a custom type, whose option is given by its label. `None` after an error, which goes to
-/// `found`.
+/// The value of an input of a custom type, whose option is given by its label. `None` after an error, which is
+/// reported.
 pub(super) fn value_of(
     name: &Name,
     input: &Input,
@@ -50,7 +50,7 @@ pub(super) fn value_of(
     Some(option.value.clone().tainted(input.secret))
 }
 
-/// The label of the option that is given for an input, or of its default.
+/// The label of the given option, or of the input's default.
 fn label_of(input: &Input, given: Option<dialects::GivenValue<'_>>) -> Option<Value> {
     let typed = match given {
         Some(dialects::GivenValue::Text(text)) => return Some(Value::text(text)),
@@ -60,7 +60,7 @@ fn label_of(input: &Input, given: Option<dialects::GivenValue<'_>>) -> Option<Va
     typed.or(input.default.as_ref().map(|default| &default.item).filter(|default| !default.is_null())).cloned()
 }
 
-/// Whether the document's own list of options contains a label. An empty list contains all.
+/// Whether the input's own list of options allows a label. An empty list allows every label.
 fn allows(input: &Input, label: &str) -> bool {
     input.allowed.is_empty() || input.allowed.iter().any(|allowed| allowed.item.as_text() == Some(label))
 }

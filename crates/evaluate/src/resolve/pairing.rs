@@ -9,7 +9,7 @@ use super::Member;
 /// A link between two instances.
 #[derive(Clone, Debug)]
 pub struct LinkInstance {
-    /// Its address: `a::b`.
+    /// The address of the link: `a::b`.
     pub address: Address,
     /// The position of the member at end a; `None` for a resource without `each`.
     pub a: Option<u32>,
@@ -17,7 +17,8 @@ pub struct LinkInstance {
     pub b: Option<u32>,
     /// Whether the existence of an end is known only on deploy.
     pub open: bool,
-    /// Its parts, by their position in the kind; `None` if the condition is false or the part is not settled yet.
+    /// The parts of the link, by their position in the kind; `None` if the condition is false or the part is not
+    /// settled yet.
     pub parts: Vec<Option<Box<Member>>>,
 }
 
@@ -31,7 +32,7 @@ impl LinkInstance {
 /// One member of an end.
 #[derive(Clone, Debug)]
 pub struct EndMember {
-    /// Its key.
+    /// The key of the member.
     pub key: Key,
     /// Whether the member is present; `None` if its condition is open.
     pub there: Option<bool>,
@@ -49,7 +50,8 @@ pub enum Ends {
 /// The reason why the members cannot be paired.
 pub(crate) struct Unpaired(pub String);
 
-/// The links between the members of two ends. Absent members have no links. `by_key`: both ends are addressed by key.
+/// Returns the links between the members of two ends. Absent members have no links. With `by_key`, both ends are
+/// addressed by key.
 pub(crate) fn pair_up(
     path: &[Name],
     pair: &LinkedPair,

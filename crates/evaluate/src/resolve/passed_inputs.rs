@@ -1,6 +1,6 @@
 //! Values that pass between a document and its child: inputs go down, exports come up (decision 4.2).
 //!
-//! Not here: errors that the documents alone show (`check::children`).
+//! Not here: errors that are visible without values (`check::children`).
 
 use blueprint::{Accessor, AccessorKind, Expr, ExprKind, ReferenceHead, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
@@ -48,8 +48,8 @@ impl Evaluation {
         let value = match given {
             None => Value::Null,
             Some(expr) => {
-                // An option of a custom type passes unchanged to a variable of the same type. Otherwise its label names
-                // it.
+                // An option of a custom type passes unchanged to a variable of the same type. Otherwise the value is
+                // the label of an option.
                 whole = custom.is_some_and(|custom| {
                     let ExprKind::Ref(reference) = &expr.inner().kind else { return false };
                     let ReferenceHead::Input(name) = &reference.head else { return false };
@@ -66,7 +66,7 @@ impl Evaluation {
                 found.append(mine);
                 match value? {
                     Some(value) => value,
-                    // It counts as not given.
+                    // An omitted entry counts as not given.
                     None => {
                         given = &None;
                         Value::Null
@@ -122,7 +122,7 @@ impl Evaluation {
         passed.ok_or(Halt::Failed)
     }
 
-    /// The place of the value of a child's input. For a group it is a part of the definition.
+    /// The place of the value of a child's input. For a group, the value is a part of the definition.
     fn within<'d>(
         &self,
         above: u32,
@@ -144,8 +144,8 @@ impl Evaluation {
         }
     }
 
-    /// The value of an export of a child with its declared type; absent if it refers to something absent. Errors of an
-    /// export that may fail become warnings, and only its readers fail.
+    /// The value of an export of a child with its declared type; absent if it refers to something absent. If the export
+    /// may fail, its errors become warnings, and only the elements that read it fail.
     pub fn child_export(&mut self, unit: u32, position: usize, found: &mut Diagnostics) -> Result<Value, Halt> {
         let documents = self.documents.clone();
         let Some((name, export)) = documents.unit(unit).blueprint().exports.get_index(position) else {
@@ -205,7 +205,7 @@ impl Frame<'_> {
             return Err(EvaluationStop::Reported);
         };
         let Some(position) = documents.unit(child).blueprint().exports.get_index_of(export) else {
-            // The check by types has already reported it.
+            // The check by types has already reported the error.
             if rules.checks.children == CheckedBy::Type {
                 return Err(EvaluationStop::Reported);
             }
@@ -230,7 +230,7 @@ impl Frame<'_> {
                 Err(EvaluationStop::Reported)
             }
             // Report a missing value of a group where it is read: the group's document is generated, so it has no place
-            // of its own.
+            // in a text.
             Err(Halt::Failed) if may_fail || is_group => Err(failed_output(name, export, *span, is_group, mine)),
             Err(Halt::Failed) => Err(EvaluationStop::Reported),
         }

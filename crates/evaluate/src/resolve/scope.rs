@@ -26,7 +26,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl Evaluation {
-    /// The value of an expression.
+    /// Returns the value of an expression.
     pub fn value(&mut self, site: ExpressionSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         if self.meter.is_full() {
             return Err(Halt::Failed);
@@ -299,7 +299,7 @@ pub(super) fn read_member(
             Some(attribute) => {
                 let value = match ty.attribute(attribute) {
                     Some(Attribute::Field(field)) => read_field(member, ty, field).unwrap_or_default(),
-                    // The service returns it once the resource exists.
+                    // The service returns the attribute once the resource exists.
                     Some(Attribute::Nothing) if !ty.schema.open && matches!(member.outputs, Outputs::Unknown) => {
                         unknown_of(Type::Any, &member.address)
                     }
@@ -330,7 +330,7 @@ pub(super) fn read_member(
     }
 }
 
-/// An error if the value of a field is lost: the call that set it was interrupted, and the field cannot be read back.
+/// Fails if the value of a field is lost: the call that set it was interrupted, and the field cannot be read back.
 fn known(member: &Member, name: &str, span: Span) -> Result<(), EvaluationStop> {
     let Outputs::Known(fields) = &member.outputs else { return Ok(()) };
     let is_lost = member.spec.get(name).is_none() && fields.get(name).is_some_and(Value::has_unknown);
@@ -346,7 +346,7 @@ fn known(member: &Member, name: &str, span: Span) -> Result<(), EvaluationStop> 
         .into())
 }
 
-/// A field as other elements read it. It is Unknown as long as the existence of the instance is.
+/// A field as other elements read it. It is Unknown while the existence of the instance is unknown.
 fn read_field(member: &Member, ty: &ResourceType, name: &str) -> Option<Value> {
     let value = field_of(member, ty, name)?;
     if !member.condition_open {

@@ -21,7 +21,7 @@ pub(super) struct LinkFrame<'a> {
 }
 
 impl Evaluation {
-    /// The value of an expression of a link kind. Its errors are reported at the link.
+    /// Returns the value of an expression of a link kind. Reports its errors at the link.
     pub(crate) fn link_value(&mut self, link: LinkAt, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
         let Some(address) = self.link(link).map(|link| link.address.clone()) else { return Err(Halt::Failed) };
