@@ -1,8 +1,9 @@
 //! Asks questions that could not be asked during planning because their subjects did not exist yet: data sources that
-//! search for resources of this run, provider functions called with their values, files that they name.
+//! search for resources of this run, provider functions called with the values of such resources, files that these
+//! values name.
 //!
-//! A task that needs an answer gives its call slot to the question and restarts when the answer arrives. Answers hold
-//! for the whole run.
+//! A task that needs an answer gives its call slot to the question and restarts when the answer arrives. Answers stay
+//! valid for the whole run.
 //!
 //! Not here: which questions exist (`evaluate::evaluation_question`), the questions that are pending (`inquiries`).
 
@@ -30,7 +31,7 @@ use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 use crate::values::reopen;
 
-/// Asks what a task needs. The task restarts at once if no question remains.
+/// Asks the questions that a task needs answered. The task restarts at once if no question remains.
 pub(crate) fn ask(parts: &mut OperationParts, task: u32, needs: Vec<Need>, effects: &mut Vec<Effect>) {
     if parts.schedule.begin_round(task) > MOST_ROUNDS {
         let diagnostic = codes::PROMISE_BROKEN.new("a question is asked again and again; nothing can answer it");
@@ -55,7 +56,7 @@ pub(crate) fn ask(parts: &mut OperationParts, task: u32, needs: Vec<Need>, effec
     send(parts, task, questions, effects);
 }
 
-/// Asks the provider of a resource to plan again, or what exists at its place.
+/// Asks the provider of a resource to plan again, or to report the object that exists at the place of the resource.
 pub(crate) fn plan_again(
     parts: &mut OperationParts,
     task: u32,
@@ -71,7 +72,7 @@ pub(crate) fn plan_again(
         return;
     }
     if let Some(evaluation) = parts.known.evaluation.as_mut().filter(|_| provider_decides(decided)) {
-        // An answer that never comes leaves none.
+        // Drop the earlier opinion, so that none is left if the answer never comes.
         evaluation.answers.opinions.shift_remove(&decided.address);
     }
     parts.known.mark_replanned(&decided.address, mode);
@@ -86,7 +87,8 @@ fn send(parts: &mut OperationParts, task: u32, questions: Vec<EvaluationQuestion
     effects.extend(asking(parts, Some(task), questions));
 }
 
-/// Asks refused questions of a task again. Returns false if there are none. They keep waiting if no call slot is free.
+/// Asks refused questions of a task again. Returns false if there are none. The questions keep waiting if no call slot
+/// is free.
 pub(crate) fn ask_again(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) -> bool {
     let Some(retries) = parts.inquiries.take_retries(task) else { return false };
     let (questions, replies): (Vec<_>, Vec<_>) = retries.into_iter().unzip();
@@ -173,7 +175,7 @@ fn pause_before(
     Some((policy.again(error, tries, &token)?, error.message.as_str().into()))
 }
 
-/// Asks what exports and metadata still need. Returns whether questions are pending.
+/// Asks the questions that exports and metadata still need answered. Returns whether questions are pending.
 pub(crate) fn ask_for_exports(parts: &mut OperationParts, effects: &mut Vec<Effect>) -> bool {
     if parts.inquiries.are_exports_pending() || parts.inquiries.have_exports_ended() {
         return parts.inquiries.are_exports_pending();
@@ -201,7 +203,7 @@ pub(crate) fn ask_for_exports(parts: &mut OperationParts, effects: &mut Vec<Effe
     }
 }
 
-/// Returns what the exported values still need. Errors of the values that they read go to `found`.
+/// Returns the needs of the exported values. Errors of the values that the exports read go to `found`.
 fn needs_of_exports(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Vec<Need> {
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
@@ -212,7 +214,7 @@ fn needs_of_exports(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Vec
         if !open || !live[index as usize] {
             continue;
         }
-        // A value that is still unknown stays as it is. Its reader reports it.
+        // A value that is still unknown keeps its result. The element that reads it reports the error.
         if let Err(need) = evaluation.settle_local(index, found)
             && !needs.contains(&need)
         {

@@ -8,7 +8,7 @@ use understand::compare::{contradiction, same_field};
 use crate::codes;
 use crate::model::CallRequest;
 
-/// An answer breaks the provider contract or the plan.
+/// A violation of the provider contract or of the plan by an answer.
 pub(crate) enum Breach {
     /// The answer does not match the catalogue. The text is the reason.
     Contract(String),
@@ -17,7 +17,7 @@ pub(crate) enum Breach {
 }
 
 impl Breach {
-    /// The diagnostic of an answer about a resource.
+    /// The diagnostic for an answer about a resource.
     pub(crate) fn diagnostic(self, address: &Address) -> Diagnostic {
         match self {
             Breach::Contract(why) => codes::PROVIDER_BROKE_CONTRACT

@@ -1,6 +1,6 @@
 //! Makes calls after their intents are durable, and handles their answers.
 //!
-//! Not here: which call is made (`decide`), refused calls (`failing`).
+//! Not here: the choice of the call (`decide`), refused calls (`failing`).
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ pub(crate) fn applied(
     }
 }
 
-/// Reports what the provider says beside the outcome.
+/// Reports the provider's remarks on a successful call.
 fn tell_remarks(decided: &Decided, applied: &Applied, effects: &mut Vec<Effect>) {
     for diagnostic in &applied.diagnostics {
         let address = decided.address.clone();

@@ -1,6 +1,6 @@
 //! Builds intents and the calls that follow them.
 //!
-//! Not here: which call is made (`decide`), making it (`calling`).
+//! Not here: the choice of the call (`decide`), making the call (`calling`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use crate::facts::Facts;
 use crate::known::{RunValues, provider_decides};
 use crate::model::CallRequest;
 
-/// Builds calls from what is known.
+/// Builds calls from the values that the run knows.
 pub(crate) struct Calls<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) known: &'a RunValues,
 }
 
 impl Calls<'_> {
-    /// The intent of a call, and the call.
+    /// Returns the intent of a call, and the call.
     pub(crate) fn call(
         &self,
         task: u32,
@@ -33,7 +33,8 @@ impl Calls<'_> {
     ) -> (Intent, CallRequest) {
         let prior = self.prior_of_call(kind, decided, verb);
         let intent = self.intent_of(task, kind, decided, verb, prior.as_deref(), desired);
-        // What a plan read of the object, unless this run has changed it since.
+        // Whether the call starts from the object as the plan read it; false if a link write of this run has changed
+        // the object since.
         let is_as_planned = match kind {
             TaskKind::Delete | TaskKind::DeleteOld(0) | TaskKind::DeleteIfAbsent => true,
             _ => verb == Verb::Update,
@@ -45,7 +46,7 @@ impl Calls<'_> {
             None => Value::Null,
         };
         let opinion = self.known.opinion_of(&self.facts.plan, decided).filter(|_| verb != Verb::Delete);
-        // A call that is made although the provider finds no difference has no planned outputs.
+        // A call for which the provider found no difference has no planned outputs.
         let calls = opinion.filter(|opinion| opinion.verdict != Verdict::Same);
         let planned = calls.and_then(|opinion| opinion.outputs.clone()).unwrap_or_default();
         let inexact = opinion.is_some_and(|opinion| opinion.inexact);
@@ -148,8 +149,8 @@ impl Calls<'_> {
         }
     }
 
-    /// The digests that the sources of a resource had at plan time. Sources that this plan may have changed since are
-    /// left out.
+    /// The digests that the sources of a resource had at plan time. Empty if the plan may have changed the sources
+    /// since.
     fn sources_of(&self, address: &Address) -> Vec<(Name, Value)> {
         let kept = self.facts.plan.answers.preflights.get(address).filter(|kept| !kept.follows);
         let sources = kept.iter().flat_map(|kept| &kept.sources);
@@ -158,7 +159,7 @@ impl Calls<'_> {
 
     /// The private data that the provider returned before the create.
     fn planned_private_data(&self, decided: &Decided) -> Value {
-        // A provider that does not decide has planned the update that the replacement takes the place of.
+        // A provider that does not decide has planned the update which the replacement replaces.
         if !provider_decides(decided) && !decided.planned_private.is_null() {
             return Value::Null;
         }
@@ -168,9 +169,9 @@ impl Calls<'_> {
 
     /// The idempotency token of a create.
     ///
-    /// It is the same when the same plan is made again because a run was interrupted or its last commits were lost, so
-    /// a provider that honours it creates nothing twice. The id of the previous resource at the address and the last
-    /// generation make the tokens of successive creates differ.
+    /// The token is the same when the same plan is made again because a run was interrupted or its last commits were
+    /// lost, so a provider that supports it creates nothing twice. The id of the previous resource at the address and
+    /// the last generation make the tokens of successive creates differ.
     fn token_of_create(&self, decided: &Decided) -> Name {
         let of_record = |record: &Record| Some(record.id.clone()).filter(|id| !id.is_empty());
         let before = decided.prior.as_deref().and_then(of_record);
@@ -227,8 +228,8 @@ impl Calls<'_> {
     }
 }
 
-/// The time limit of the deletion, by the annotation that the record stores of its resource. For a record that the
-/// documents no longer declare.
+/// The time limit of the deletion of a resource that the documents no longer declare: the value of the annotation
+/// `cyan.timeout.delete` in its record.
 fn delete_timeout(record: &Record) -> Option<Duration> {
     let limit = record.metadata.get("annotations")?.get("cyan.timeout.delete")?;
     parse_duration(limit.as_text()?).ok()

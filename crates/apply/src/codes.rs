@@ -1,4 +1,4 @@
-//! Diagnostic codes of carrying a plan out.
+//! Diagnostic codes of applying a plan.
 
 pub use evaluate::codes::{PROVIDER_BROKE_CONTRACT, PROVIDER_FAILED, RETRIES_EXHAUSTED};
 pub use plan::codes::PROTECTED;

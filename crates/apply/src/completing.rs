@@ -1,4 +1,4 @@
-//! Ends tasks that are done, and stops the operation at the point that its options name.
+//! Completes tasks, and stops the operation at the point that its options name.
 
 use evaluate::event::Event;
 use plan::model::Action;
@@ -50,7 +50,7 @@ pub(crate) fn done(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effe
     count_down(parts, task, effects);
 }
 
-/// Counts a done task. Stops the operation if it was the last one before the wanted stop.
+/// Counts a done task. Stops the operation if the task was the last one before the wanted stop.
 fn count_down(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     if parts.schedule.count_down(task) {
         stop_if_there(parts, effects);

@@ -1,6 +1,6 @@
 //! Decides the work of a task once every value that it reads is known.
 //!
-//! Not here: evaluating values (`values`), doing the work (`starting`).
+//! Not here: evaluating values (`values`), carrying out the work (`starting`).
 
 use blueprint::Value;
 use plan::linked::Linked;
@@ -15,8 +15,8 @@ use crate::turn::TaskTurn;
 use crate::values::{Values, differs};
 use crate::{codes, link_values, replan};
 
-/// Completes what the plan left open and returns the work of the task. Takes no decision that the plan has not
-/// named.
+/// Evaluates the parts that the plan left open and returns the work of the task. Takes no decision that is not in the
+/// plan.
 pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decided: &Decided) -> TaskTurn {
     match kind {
         TaskKind::Gather
@@ -50,7 +50,7 @@ pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decid
         TaskKind::DeleteIfAbsent if decided.retain => TaskTurn::Record(Value::Null),
         TaskKind::DeleteIfAbsent => TaskTurn::Call(Verb::Delete, Value::Null),
         TaskKind::Condition => match values.holds(decided) {
-            // An earlier operation may have left it accepted but not ready.
+            // An earlier operation may have left the resource accepted but not ready.
             Some(true) if decided.prior.as_ref().is_some_and(|it| it.status.word == StatusWord::Configured) => {
                 TaskTurn::PollPrior
             }
@@ -93,7 +93,7 @@ pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decid
     }
 }
 
-/// Returns the delete of a deposed resource. Nothing is deleted if the evaluated values need no replacement.
+/// Returns the delete of a deposed object. Nothing is deleted if the evaluated values need no replacement.
 fn delete_deposed(plan: &Plan, values: &mut Values<'_>, decided: &Decided, old: u32) -> TaskTurn {
     if old == 0 && decided.may_replace {
         let Some(desired) = values.spec(decided) else { return TaskTurn::Failed };

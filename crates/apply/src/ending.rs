@@ -32,7 +32,7 @@ pub(crate) fn finish_if_over(parts: &mut OperationParts, effects: &mut Vec<Effec
     if well && ask_for_exports(parts, effects) {
         return;
     }
-    // Reading the values of exports may have failed.
+    // The evaluation of the exports may have failed.
     let well = well && !parts.state.has_failed();
     parts.journal.finish();
     let (exports, metadata, declared) = exports_after(parts, well);
@@ -66,8 +66,8 @@ pub(crate) fn finish(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     effects.push(Effect::Finish(report(parts, Some(outcome), waiting, stops)));
 }
 
-/// Waits for running calls and then ends, because nothing can be recorded. The intents of those calls stay open in the
-/// state.
+/// Waits for running calls and then ends the operation, because nothing can be recorded. The intents of those calls
+/// stay open in the state.
 pub(crate) fn end_broken(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     let awaits_calls = parts.limits.in_flight() > 0 && !parts.state.is_cancelled();
     if parts.journal.is_finishing() || awaits_calls {
@@ -96,7 +96,7 @@ fn report(
     }
 }
 
-/// Whether a task with this progress may still go on.
+/// Whether a task with this progress can still make progress.
 fn can_go_on(state: &RunState, progress: TaskProgress) -> bool {
     match progress {
         TaskProgress::Ready | TaskProgress::Waiting(_) => !state.is_stopping(),
@@ -178,7 +178,7 @@ fn gate_of(parts: &OperationParts, kind: TaskKind) -> Option<&Gate> {
     }
 }
 
-/// The stops that the state records when the operation ends with this outcome. None remain after a complete destroy.
+/// The stops that the state records when the operation ends with this outcome. A complete destroy leaves none.
 fn stops_after(parts: &OperationParts, outcome: OperationOutcome) -> Stops {
     if outcome == OperationOutcome::Gone {
         return Stops::default();
@@ -187,7 +187,7 @@ fn stops_after(parts: &OperationParts, outcome: OperationOutcome) -> Stops {
     for (number, (state, task)) in (0..).zip(parts.schedule.tasks().zip(&parts.facts.plan.tasks)) {
         let Some(gate) = gate_of(parts, task.kind) else { continue };
         let action = StatusOp::of(gate.at);
-        // After a failure no gate is passed any more, but the action before this one has ended.
+        // After a failure no task passes a gate, but the action before this gate has ended.
         let is_over = match state.progress() {
             TaskProgress::Done => true,
             TaskProgress::Ready => !stops_at(&parts.facts, &parts.schedule, number, gate),
@@ -221,7 +221,7 @@ fn memoised(parts: &OperationParts, outcome: OperationOutcome, is_whole: bool) -
     }
 }
 
-/// After a failure both old and new users may exist: keep the dependencies of both.
+/// Merges the groups of the state and the plan. After a failure both old and new users may exist.
 fn merged_groups(parts: &OperationParts) -> blueprint::IndexMap<Name, Vec<Address>> {
     let mut groups = parts.known.snapshot.groups.clone();
     for (name, uses) in &parts.facts.plan.groups {

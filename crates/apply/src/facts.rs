@@ -12,7 +12,7 @@ use state::Operation;
 
 use crate::model::{ApplySettings, OnFailure};
 
-/// The input of an operation.
+/// The input of an operation: see the module.
 pub(crate) struct Facts {
     /// The plan that is carried out.
     pub(crate) plan: Arc<Plan>,
@@ -29,17 +29,17 @@ impl Facts {
         &self.plan.tasks[task as usize]
     }
 
-    /// The decision that a task carries out; `None` for a task of its own.
+    /// The decision that a task carries out; `None` for a task without a decision.
     pub(crate) fn decided(&self, task: u32) -> Option<Arc<Decided>> {
         self.plan.tasks.get(task as usize)?.decision.clone()
     }
 
-    /// The number of a task's step in the journal, from 1; 0 for a task that belongs to no step.
+    /// The number of a task's step in the journal, from 1; 0 for a task without a step.
     pub(crate) fn step_of(&self, task: u32) -> u32 {
         self.task(task).step.map_or(0, |step| step + 1)
     }
 
-    /// The address of a task's step, else of its decision.
+    /// The address of a task's step, or else of its decision.
     pub(crate) fn address_of(&self, task: u32) -> Option<Address> {
         self.address_of_step(task).or_else(|| Some(self.task(task).decision.as_ref()?.address.clone()))
     }
@@ -50,7 +50,7 @@ impl Facts {
         step.map(|step| step.address.clone())
     }
 
-    /// The token of a task's call, unless it is a create.
+    /// The token of a task's call. A create has another one.
     pub(crate) fn token_of(&self, task: u32) -> Name {
         format!("{}-{task}", self.operation.id).into()
     }
@@ -60,7 +60,7 @@ impl Facts {
         self.task(task).decision.as_ref().is_some_and(|decided| decided.action == Action::Replace)
     }
 
-    /// Whether a failed step leaves steps that do not depend on it alone.
+    /// Whether steps that do not depend on a failed step go on.
     pub(crate) fn keeps_going(&self) -> bool {
         self.settings.on_failure == OnFailure::KeepGoing
     }
@@ -71,7 +71,7 @@ pub(crate) fn acts(kind: TaskKind) -> bool {
     !matches!(kind, TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Settled)
 }
 
-/// The operation of a task, as shown to people.
+/// The operation of a task, for display.
 pub(crate) fn verb_of(kind: TaskKind) -> Verb {
     match kind {
         TaskKind::Create => Verb::Create,

@@ -1,6 +1,6 @@
 //! Failures: refused calls, their retries, and the stop of the operation that follows a failure.
 //!
-//! A failure may stop the operation, and a stop fails the calls that wait for a retry, so both are in this file.
+//! A failure may stop the operation, and a stop fails the calls that wait for a retry. Both are therefore in this file.
 //!
 //! Not here: the text about a refused call (`refusal`), the record of a failed step (`records`).
 
@@ -27,7 +27,8 @@ use crate::refusal::{RefusedCall, spec_of, with_fields};
 use crate::schedule::TaskProgress;
 use crate::timers::{AFTER_CANCEL, Wake};
 
-/// Stops: nothing new starts. Running calls are awaited, up to the drain time unless the plan itself stops here.
+/// Stops the operation: nothing new starts. Waits for running calls, up to the drain time unless the options name this
+/// stop.
 pub(crate) fn stop(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     if !parts.state.begin_stop() {
         return;
@@ -35,7 +36,7 @@ pub(crate) fn stop(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     // Calls that wait for a retry are given up.
     for task in parts.schedule.all_with(TaskProgress::Resting) {
         match parts.facts.task(task).kind {
-            // A pause ends early, and what follows it does not start.
+            // A pause ends early, and the tasks after it do not start.
             TaskKind::Pause(_) => parts.schedule.set_ready(task),
             _ => give_up(parts, task, effects),
         }
@@ -140,7 +141,7 @@ pub(crate) fn refused(
         forget(parts, task, decided, &request, diagnostic);
         return;
     }
-    // An earlier attempt may have taken effect too.
+    // An earlier attempt may also have taken effect.
     let is_cancelled = error.kind == ErrorKind::Cancelled || parts.state.is_cancelled();
     let unsure = error.kind.is_retryable() || is_cancelled || tries > 0;
     let made = error.partial.is_some();
@@ -192,7 +193,7 @@ pub(crate) fn fail_write(
 }
 
 /// Fails a step whose answer has the id of the resource at another address. That id is not recorded a second time,
-/// because a delete of one of the two would delete the other.
+/// because the delete of one resource would then delete the other.
 pub(crate) fn refuse_id(
     parts: &mut OperationParts,
     task: u32,
@@ -212,7 +213,8 @@ pub(crate) fn refuse_id(
     fail(parts, task, decided, record, diagnostic, effects);
 }
 
-/// Forgets a resource that could not be deleted, as the option `force` demands. Reports as a note what may still exist.
+/// Forgets a resource that could not be deleted, as the option `force` demands. Reports the object that may still exist
+/// as a note.
 fn forget(parts: &mut OperationParts, task: u32, decided: &Decided, request: &CallRequest, mut diagnostic: Diagnostic) {
     diagnostic.severity = diag::Severity::Note;
     let message: Name = diagnostic.message.as_str().into();
@@ -226,7 +228,7 @@ fn forget(parts: &mut OperationParts, task: u32, decided: &Decided, request: &Ca
     parts.record(task, decided, left, Some(message), Durable::Done(task));
 }
 
-/// Fails a step: records what is known, reports the diagnostic, and stops the run unless it is to keep going.
+/// Fails a step: records the known state, reports the diagnostic, and stops the run unless it is to keep going.
 pub(crate) fn fail(
     parts: &mut OperationParts,
     task: u32,
@@ -250,7 +252,7 @@ pub(crate) fn fail(
     stop_unless_keeping_going(parts, effects);
 }
 
-/// A diagnostic at the place of its resource, unless it has a place.
+/// Places a diagnostic at its resource, unless it has a place.
 fn placed(diagnostic: Diagnostic, decided: &Decided) -> Diagnostic {
     match decided.span.is_some() && diagnostic.labels.is_empty() {
         true => diagnostic.label(decided.span, "declared here"),
@@ -290,7 +292,7 @@ fn stop_unless_keeping_going(parts: &mut OperationParts, effects: &mut Vec<Effec
     }
 }
 
-/// Skips the dependants of a task. Those that only wait until it is over go on if `is_over` is set.
+/// Skips the dependants of a task. If `is_over` is set, dependants that wait only until the task is over go on.
 fn skip_dependants(parts: &mut OperationParts, task: u32, is_over: bool, effects: &mut Vec<Effect>) {
     let facts = &parts.facts;
     let in_order = |task: u32, waiter: u32| {

@@ -1,9 +1,9 @@
 //! Runs gates and pauses. A gate is a task without a call, at a breakpoint. When the operation stops at a gate, it
 //! holds all tasks that wait for the gate, directly or indirectly; the next operation runs them. All other tasks
-//! continue, also a task that only waits until the gate is over (`Until::Over`).
+//! continue, as do tasks that wait only until the gate is over (`Until::Over`).
 //!
-//! Not here: where gates are (`plan::stops`), which tasks wait for them (`plan::tasks`), the stops that the state
-//! records (`ending`).
+//! Not here: the positions of gates (`plan::stops`), which tasks wait for them (`plan::tasks`), the stops that the
+//! state records (`ending`).
 
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ use crate::parts::OperationParts;
 use crate::schedule::Schedule;
 use crate::timers::Wake;
 
-/// Runs a gate whose predecessors are done: either completes it, or stops there and holds the tasks that wait for it.
+/// Runs a gate whose predecessors are done: either completes the gate, or stops at it and holds the tasks that wait for
+/// it.
 pub(crate) fn reach(parts: &mut OperationParts, task: u32, number: u32, effects: &mut Vec<Effect>) {
     let plan = parts.facts.plan.clone();
     let gate = plan.gates.get(number as usize);

@@ -3,10 +3,10 @@
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
 use understand::links::DeterministicMap;
 
-/// The number that stands in for a task when exports and metadata ask, after all tasks.
+/// The number that is used instead of a task number when exports and metadata ask questions, after all tasks.
 pub(crate) const EXPORTS: u32 = u32::MAX;
 
-/// The number of rounds after which a task, or the exports, ask no more: such a task is in a cycle.
+/// The maximum number of rounds of questions of a task, or of the exports. A task that needs more is in a cycle.
 pub(crate) const MOST_ROUNDS: u32 = 1000;
 
 /// Questions with their last replies.
@@ -29,7 +29,7 @@ pub(crate) struct Inquiries {
 }
 
 impl Inquiries {
-    /// Questions of a task are asked.
+    /// Adds questions that a task asks.
     pub(crate) fn add(&mut self, questions: &[EvaluationQuestion]) {
         self.pending.extend(questions.iter().map(|question| (question.key(), Vec::new())));
     }
@@ -48,7 +48,7 @@ impl Inquiries {
         }
     }
 
-    /// A question has its final reply, or is given up. Returns the further tasks that wait for it.
+    /// Removes a question that has its final reply or is given up. Returns the further tasks that wait for it.
     pub(crate) fn remove(&mut self, question: &EvaluationQuestion) -> Vec<u32> {
         self.pending.remove(&question.key()).unwrap_or_default()
     }
@@ -68,7 +68,7 @@ impl Inquiries {
         self.exports_pending
     }
 
-    /// Whether the exports have asked too many rounds.
+    /// Whether the exports have reached the maximum number of rounds.
     pub(crate) fn have_exports_ended(&self) -> bool {
         self.exports_rounds >= MOST_ROUNDS
     }
@@ -79,18 +79,19 @@ impl Inquiries {
         self.exports_rounds
     }
 
-    /// Questions of the exports are asked.
+    /// Marks questions of the exports as pending.
     pub(crate) fn ask_for_exports(&mut self) {
         self.exports_pending = true;
     }
 
-    /// Questions of the exports have replies; some are retried if `retries` is set.
+    /// Handles the replies to questions of the exports. If `retries` is set, some questions are retried and stay
+    /// pending.
     pub(crate) fn exports_answered(&mut self, retries: bool) {
         self.exports_retries = if retries { self.exports_retries + 1 } else { 0 };
         self.exports_pending = retries;
     }
 
-    /// Questions of the exports are given up.
+    /// Gives up the questions of the exports.
     pub(crate) fn give_up_exports(&mut self) {
         self.exports_pending = false;
     }

@@ -1,39 +1,39 @@
 //! Entries that wait to be written: at most one commit is in progress, and new entries gather for the next one.
 //!
-//! Events that report something recorded wait until it is durable.
+//! Events about recorded facts wait until these facts are durable.
 //!
-//! Not here: the rules of a journal (`state`), writing it (`run`).
+//! Not here: the rules of a journal (`state`), writing the journal (`run`).
 
 use evaluate::event::Event;
 use state::{Entry, EntryKind};
 
 use crate::model::Effect;
 
-/// The meaning of an entry for its task once it is durable.
+/// The consequence for a task when an entry is durable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Durable {
-    /// Nothing.
+    /// No consequence.
     Nothing,
-    /// Its intent is durable: the call is made now.
+    /// The intent of the task is durable: its call is made now.
     Intent(u32),
-    /// Its outcome is durable: configured, not ready yet.
+    /// The outcome of the task is durable: its resource is configured, but not ready yet.
     Configured(u32),
-    /// Its outcome is durable: done.
+    /// The outcome of the task is durable: the task is done.
     Done(u32),
-    /// Its outcome is durable: failed.
+    /// The outcome of the task is durable: the task has failed.
     Failed(u32),
 }
 
-/// The journal of an operation as the machine sees it.
+/// The journal as the state machine of an operation sees it.
 #[derive(Default)]
 pub(crate) struct RunJournal {
     gathering: Vec<(Entry, Durable)>,
-    /// Events that are emitted once everything that gathers is durable.
+    /// Events that are emitted once all gathered entries are durable.
     later: Vec<Event>,
     under_way: Option<(Vec<Durable>, Vec<Event>)>,
-    /// Nothing can be written any more.
+    /// Whether no entry can be written any more.
     broken: bool,
-    /// The last entry has been written, or none will be.
+    /// Whether the last entry is recorded, or none will be.
     finishing: bool,
 }
 
@@ -43,7 +43,7 @@ impl RunJournal {
         self.gathering.push((Entry { step, kind }, durable));
     }
 
-    /// Sends what has gathered, unless a commit is under way.
+    /// Sends the gathered entries, unless a commit is in progress.
     pub(crate) fn commit(&mut self, effects: &mut Vec<Effect>) {
         if self.under_way.is_some() || self.gathering.is_empty() {
             return;
@@ -53,7 +53,7 @@ impl RunJournal {
         effects.push(Effect::Commit(entries));
     }
 
-    /// Emits an event after those of everything that was recorded before it.
+    /// Emits an event after the events of everything that was recorded before it.
     pub(crate) fn emit(&mut self, event: Event, effects: &mut Vec<Effect>) {
         match &mut self.under_way {
             _ if !self.gathering.is_empty() => self.later.push(event),
@@ -62,12 +62,12 @@ impl RunJournal {
         }
     }
 
-    /// The commit under way is durable: what its entries mean, and the events that waited for it.
+    /// Handles a durable commit. Returns the consequences of its entries, and the events that waited for it.
     pub(crate) fn committed(&mut self) -> Option<(Vec<Durable>, Vec<Event>)> {
         self.under_way.take()
     }
 
-    /// The last entry is recorded, or none will be.
+    /// Marks the last entry as recorded, also if no entry will be.
     pub(crate) fn finish(&mut self) {
         self.finishing = true;
     }
@@ -77,22 +77,22 @@ impl RunJournal {
         self.finishing
     }
 
-    /// Whether nothing can be written any more.
+    /// Whether no entry can be written any more.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// Whether no commit is under way and nothing has gathered.
+    /// Whether no commit is in progress and no entry has gathered.
     pub(crate) fn is_idle(&self) -> bool {
         self.under_way.is_none() && self.gathering.is_empty()
     }
 
-    /// Whether nothing has gathered.
+    /// Whether no entry has gathered.
     pub(crate) fn is_empty(&self) -> bool {
         self.gathering.is_empty()
     }
 
-    /// Drops everything, because nothing can be written any more, and returns the events that waited for it.
+    /// Drops all entries, because none can be written any more, and returns the events that waited for them.
     pub(crate) fn give_up(&mut self) -> Vec<Event> {
         let mut events = self.under_way.take().map(|(_, later)| later).unwrap_or_default();
         events.append(&mut self.later);

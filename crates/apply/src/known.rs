@@ -1,5 +1,5 @@
-//! The values that a run knows: the state with the outcomes so far, the evaluated document, and what became known in
-//! this run.
+//! The values that a run knows: the state with the outcomes so far, the evaluated document, and values that became
+//! known in this run.
 //!
 //! Not here: evaluating further values (`values`), new records (`records`).
 
@@ -34,7 +34,7 @@ pub(crate) struct RunValues {
     replanned: std::collections::HashMap<Address, PlanMode, foldhash::fast::FixedState>,
     /// Resources whose records link writes have changed in this run.
     written: Set<Address>,
-    /// The owners of ids, of types whose providers decide. Made when the first answer of one arrives.
+    /// The owners of ids, of types whose providers decide. Built when the first answer for such a type arrives.
     owners: Option<Owners>,
 }
 
@@ -70,7 +70,7 @@ impl RunValues {
         }
     }
 
-    /// A link write has changed the record of a resource.
+    /// Records that a link write has changed the record of a resource.
     pub(crate) fn mark_written(&mut self, target: &Address) {
         self.written.insert(target.clone());
     }
@@ -80,7 +80,7 @@ impl RunValues {
         self.written.contains(&decided.address)
     }
 
-    /// The condition of a resource is false.
+    /// Records that the condition of a resource is false.
     pub(crate) fn mark_absent(&mut self, address: &Address) {
         self.absent.insert(address.clone());
     }
@@ -95,7 +95,7 @@ impl RunValues {
         dependencies.iter().filter(|used| !self.absent.contains(*used)).cloned().collect()
     }
 
-    /// Metadata of a resource has become known.
+    /// Stores metadata of a resource that has become known.
     pub(crate) fn set_metadata(&mut self, address: &Address, metadata: Value) {
         self.metadata.insert(address.clone(), metadata);
     }
@@ -105,41 +105,42 @@ impl RunValues {
         self.metadata.get(&decided.address).unwrap_or(&decided.metadata).clone()
     }
 
-    /// The provider of a resource is asked to plan again.
+    /// Records that the provider of a resource is asked to plan again.
     pub(crate) fn mark_replanned(&mut self, address: &Address, mode: PlanMode) {
         self.replanned.insert(address.clone(), mode);
     }
 
-    /// The mode of the last question by which the provider was asked to plan again in this run.
+    /// The mode of the last request to plan again in this run.
     pub(crate) fn replanned(&self, address: &Address) -> Option<PlanMode> {
         self.replanned.get(address).copied()
     }
 
-    /// The answers of this run, else of the plan: a plan without a document has no evaluation, and no values that
+    /// The answers of this run, or else of the plan: a plan without a document has no evaluation, and no values that
     /// become known.
     pub(crate) fn answers<'a>(&'a self, plan: &'a Plan) -> &'a Answers {
         self.evaluation.as_ref().map_or(&plan.answers, |evaluation| &evaluation.answers)
     }
 
-    /// The current opinion of a provider that decides: that of the plan, or of planning again.
+    /// The current opinion of a provider that decides: from the plan, or from planning again.
     pub(crate) fn opinion_of<'a>(&'a self, plan: &'a Plan, decided: &Decided) -> Option<&'a ProviderOpinion> {
         if provider_decides(decided) { self.answers(plan).opinions.get(&decided.address) } else { None }
     }
 
-    /// The declared configuration of a resource's provider; none for the configuration file's.
+    /// The declared configuration of a resource's provider; `None` for the default configuration.
     pub(crate) fn provider_ref(&self, decided: &Decided) -> Option<ProviderRef> {
         match &decided.provider {
             Some(instance) => {
                 let id = self.record(&instance.address).map(|record| record.id.clone());
                 Some(ProviderRef { address: instance.address.clone(), id: id.unwrap_or_default() })
             }
-            // Without a declaration it stays as recorded.
+            // A resource without a declaration keeps the recorded configuration.
             None if decided.element.is_none() => decided.prior.as_ref()?.provider.clone(),
             None => None,
         }
     }
 
-    /// A configuration of a provider as it is now. It is recorded before a call of any resource that it manages.
+    /// The current settings of a provider's configuration. They are recorded before a call of any resource that uses
+    /// them.
     pub(crate) fn instance_of(&self, of: Option<&ProviderRef>) -> Option<ProviderInstance> {
         ProviderInstance::recorded(of?, &self.snapshot)
     }
@@ -154,8 +155,8 @@ impl RunValues {
         declared.or_else(recorded).unwrap_or_default()
     }
 
-    /// The other address whose record has the id of an answer. Only asked about providers that decide: those of the
-    /// program itself derive an id from each resource.
+    /// The other address whose record has the id of an answer. Checked only for providers that decide, because built-in
+    /// providers derive an id from each resource.
     pub(crate) fn owner_of_id(&mut self, decided: &Decided, applied: &Applied) -> Option<Address> {
         let unique = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.unique_ids);
         if !unique || !provider_decides(decided) || applied.id.is_empty() {
@@ -168,7 +169,7 @@ impl RunValues {
         });
         let (claim, own) = ((decided.type_name.clone(), applied.id.clone()), recorded_at(decided));
         let owner = owners.get(&claim).filter(|owner| *owner != own);
-        // Its record may have another id since.
+        // The record of the owner may have another id now.
         let owner = owner.filter(|owner| records.get(*owner).is_some_and(|record| record.id == applied.id)).cloned();
         if owner.is_none() {
             owners.insert(claim, own.clone());
@@ -185,7 +186,7 @@ impl RunValues {
             Some(Linked::Write(write)) => {
                 let member = write.member.and_then(|(resource, position)| evaluation.member_mut(resource, position));
                 if let Some(member) = member {
-                    // The spec stays that of the document: a field that links release returns to it.
+                    // The spec stays that of the document: a field that links release returns to the document's value.
                     member.outputs = Outputs::Known(record.outputs.clone());
                 }
                 return;
@@ -207,7 +208,7 @@ pub(crate) fn recorded_at(decided: &Decided) -> &Address {
     }
 }
 
-/// Whether the provider of a resource decides what differs.
+/// Whether the provider of a resource compares and decides, instead of the engine.
 pub(crate) fn provider_decides(decided: &Decided) -> bool {
     decided.ty.as_ref().is_some_and(|ty| ty.capabilities.plans == Plans::Always)
 }

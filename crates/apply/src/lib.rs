@@ -1,18 +1,18 @@
-//! Carrying a plan out: a pure machine from events to effects.
+//! Applies a plan: a pure state machine from events to effects.
 //!
-//! The files form layers, and each uses only those above it:
+//! The files form layers. Each file uses only files of the layers above it:
 //!
 //! * The parts own their fields: `facts` (the input), `known` (values), `schedule` (which tasks may begin), `limits`
-//!   (whether there is room for a call), `journal` (the entries on their way to the store), `timers`, `inquiries` (the
-//!   pending questions), `link_state`, `progress` (why the run stops, and its results).
+//!   (whether a call slot is free), `journal` (the entries that wait for the store), `timers`, `inquiries` (the pending
+//!   questions), `link_state`, `progress` (whether and why the run stops, and its results).
 //! * Decisions take the parts that they need, and return values: `values` and `link_values` evaluate, `decide` and
-//!   `replan` name the work of a task, `calls` and `records` build calls and records, `link_records`, `link_writes`
+//!   `replan` return the work of a task, `calls` and `records` build calls and records, `link_records`, `link_writes`
 //!   and `link_ends` are the executor of links.
-//! * Steps change the parts as events demand: `parts`, `failing`, `completing`, `asking`, `polling`, `calling`,
+//! * Steps change the parts in reaction to events: `parts`, `failing`, `completing`, `asking`, `polling`, `calling`,
 //!   `linking`, `gates`, `reads`, `starting`, `waking`, `ending`.
 //! * [`machine::Apply`] passes each event to its step.
 //!
-//! Not here: clocks, stores, providers (`run` carries effects out); what to do (the plan says).
+//! Not here: clocks, stores, providers (`run` carries effects out); the choice of the steps (the plan).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod asking;

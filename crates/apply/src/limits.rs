@@ -54,7 +54,7 @@ struct RateLimiter {
     bucket: TokenBucket,
     /// The sum of the refill intervals that have passed.
     time: Duration,
-    /// Whether a refill timer is set, or about to be.
+    /// Whether a refill timer is set, or is about to be set.
     is_filling: bool,
 }
 
@@ -63,7 +63,8 @@ impl RateLimiter {
         RateLimiter { bucket: TokenBucket::new(rate), time: Duration::ZERO, is_filling: false }
     }
 
-    /// The number of available tokens. Negative after several questions went out together: later calls wait for them.
+    /// The number of available tokens. Negative after several questions were sent together: later calls wait until it
+    /// is positive.
     fn tokens(&self) -> i64 {
         self.bucket.tokens(self.time)
     }
@@ -93,7 +94,7 @@ impl ProviderLimits {
 }
 
 impl CallLimits {
-    /// The limits that the catalogues of providers state.
+    /// Returns the limits that the catalogues of providers state.
     pub(crate) fn new(catalogs: &Catalogs, ranks: &Ranks) -> CallLimits {
         let mut limits = CallLimits {
             in_flight: 0,
@@ -168,7 +169,7 @@ impl CallLimits {
         }
     }
 
-    /// Whether the provider of a task has no free slot. The task then waits in the provider's queue.
+    /// Whether the provider of a task has no free slot. If so, the task is added to the provider's queue.
     pub(crate) fn holds_back(&mut self, number: u32, task: &Task, ranks: &Ranks) -> bool {
         let Some(at) = self.of_task(task).filter(|at| self.providers[*at as usize].is_full()) else { return false };
         self.providers[at as usize].held.push_back(number, ranks);
@@ -182,8 +183,8 @@ impl CallLimits {
         }
     }
 
-    /// Moves the next task for which a provider has a free slot from its queue to the ready ones. Returns whether there
-    /// was one.
+    /// Takes the next task out of a provider's queue and makes it ready, if the provider has a free slot. Returns
+    /// whether there was such a task.
     fn release_held(&mut self, at: u32, schedule: &mut Schedule) -> bool {
         let provider = &mut self.providers[at as usize];
         let next = if provider.is_full() { None } else { provider.held.pop() };
@@ -240,7 +241,8 @@ impl CallLimits {
         }
     }
 
-    /// Whether a resource may be polled now. If not, it is polled as soon as the rate allows it.
+    /// Takes a token for a poll if the rate allows a poll now; otherwise queues the poll. Returns whether it may be
+    /// made now.
     pub(crate) fn may_poll(&mut self, number: u32, type_name: &TypeId) -> bool {
         let Some(at) = self.of(type_name.package_name()) else { return true };
         if !self.providers[at as usize].may_call() {
@@ -251,8 +253,8 @@ impl CallLimits {
         true
     }
 
-    /// Refills the bucket of a provider. Held tasks and polls resume alternately: tasks become ready, unless nothing
-    /// new may start, and the tasks to poll are returned.
+    /// Refills the bucket of a provider and resumes held tasks and polls alternately. Held tasks become ready if
+    /// `may_start` is set. Returns the tasks to poll.
     pub(crate) fn refill(&mut self, at: u32, schedule: &mut Schedule, may_start: bool) -> Vec<u32> {
         self.fill(at);
         let provider = &self.providers[at as usize];

@@ -1,4 +1,4 @@
-//! The end of a link: evaluates what the link exposes, for its record.
+//! Completes a link: evaluates the data that the link exposes, for its record.
 //!
 //! Not here: the writes of a link (`link_writes`).
 
@@ -17,20 +17,20 @@ use crate::link_records::LinkExecutor;
 use crate::link_values::required;
 use crate::records::Records;
 
-/// The end of a link.
+/// The result of completing a link.
 pub(crate) enum LinkEndState {
-    /// An end of the link is absent, so the link is.
+    /// The link is absent, because one of its ends is.
     Gone,
-    /// Its record is complete already.
+    /// The record of the link is complete already.
     Unchanged,
-    /// It has this record now.
+    /// The new record of the link.
     Record(Arc<Record>),
-    /// It failed, for this reason. The error has been reported.
+    /// The link failed, for this reason. The error has been reported.
     Failed(Name),
 }
 
 impl LinkExecutor<'_> {
-    /// Completes a link: evaluates what it exposes.
+    /// Completes a link: evaluates the data that the link exposes.
     pub(crate) fn finish(&mut self, task: u32, decided: &Decided, link: LinkAt) -> LinkEndState {
         let mut mistakes = Diagnostics::new();
         let Some(evaluation) = self.known.evaluation.as_mut() else { return LinkEndState::Unchanged };

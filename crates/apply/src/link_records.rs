@@ -1,7 +1,7 @@
 //! The executor of links, and the records that it writes (decision 3.2).
 //!
-//! The record of a link lists the contributions that the link has written. Before a call they are marked open, after it
-//! they are closed. The record therefore lists what was written, however the run ends.
+//! The record of a link lists the contributions that the link has written. They are marked open before a call and
+//! closed after it. The record is therefore correct however the run ends.
 //!
 //! Not here: the writes (`link_writes`), the end of a link (`link_ends`), the journal: the executor returns its
 //! entries.
@@ -20,7 +20,7 @@ use crate::known::RunValues;
 use crate::link_state::LinkState;
 use crate::progress::Results;
 
-/// Carries out one step of a link. It changes the records of links, and collects the entries for the journal.
+/// Carries out one step of a link. Changes the records of links, and collects the entries for the journal.
 pub(crate) struct LinkExecutor<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) known: &'a mut RunValues,
@@ -41,7 +41,7 @@ impl LinkExecutor<'_> {
         failed: Option<&Name>,
         word: StatusWord,
     ) {
-        // Overlays of other targets and writes stay.
+        // Overlays of other targets and other writes stay.
         if let Some(before) = before.as_deref() {
             let others = overlays_of(before)
                 .into_iter()
@@ -123,7 +123,7 @@ impl LinkExecutor<'_> {
     }
 }
 
-/// The known entries of a link's inputs. The unknown ones are added when the link is complete.
+/// The known entries of a link's inputs. Unknown entries are added when the link is complete.
 fn known_part(inputs: &Value) -> Value {
     if !inputs.has_unknown() {
         return inputs.clone();

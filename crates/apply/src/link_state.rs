@@ -15,7 +15,7 @@ use understand::links::overlay::{Overlay, overlays_of};
 /// A set with a fixed hash: results do not depend on a random seed.
 pub(crate) type Set<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
-/// An entry that links write: target and identity of the contribution.
+/// The key of an entry that links write: the target and the identity of the contribution.
 pub(crate) type ContributionKey = (Address, String);
 
 /// The writes of links as this run sees them.
@@ -27,20 +27,20 @@ pub(crate) struct LinkState {
     /// The tasks that complete links, by the link's address.
     wholes: DeterministicMap<Address, u32>,
     /// The number of writes that have started for each target. The flag is true for writes that add contributions,
-    /// false for those that only remove some.
+    /// false for writes that only remove contributions.
     started: DeterministicMap<(Address, bool), usize>,
     /// The other writes that share the call of a write.
     sharing: DeterministicMap<u32, Vec<u32>>,
-    /// The contributions that a write adds by its call. Empty if it only removes some.
+    /// The contributions that a write adds by its call. Empty if the write only removes contributions.
     writing: DeterministicMap<u32, Vec<Overlay>>,
-    /// Writes that another write has carried out, and whether a call was made at all.
+    /// Writes that another write has carried out, each with whether a call was made.
     settled_by_other: DeterministicMap<u32, bool>,
     /// Targets for which a shared call was refused.
     unshared: Set<Address>,
 }
 
 impl LinkState {
-    /// The links' writes according to the state.
+    /// Returns the writes of links according to the state.
     pub(crate) fn new(plan: &Plan, snapshot: &Snapshot) -> LinkState {
         let wholes = plan.tasks.iter().enumerate().filter(|(_, task)| task.kind == TaskKind::Link);
         let wholes = wholes.filter_map(|(at, task)| Some((task.decision.as_ref()?.address.clone(), at as u32)));
@@ -86,7 +86,7 @@ impl LinkState {
         self.written.get(entry).map_or(&[], Vec::as_slice)
     }
 
-    /// Entries are written in this run.
+    /// Marks entries as written in this run.
     pub(crate) fn rewrite(&mut self, overlays: &[Overlay]) {
         self.rewritten.extend(overlays.iter().filter_map(entry_of));
     }
@@ -96,67 +96,67 @@ impl LinkState {
         self.rewritten.contains(entry)
     }
 
-    /// A write starts. Returns the result of another write that has carried it out: whether a call was made.
+    /// Counts a write that starts. If another write has carried it out, returns whether a call was made.
     pub(crate) fn start(&mut self, task: u32, write: &LinkWrite) -> Option<bool> {
         *self.started.entry(counted(write)).or_default() += 1;
         self.settled_by_other.remove(&task)
     }
 
-    /// The maximum number of writes that may share the call of this one, which has started; 0 for the first few, and
-    /// after a shared call was refused. A call carries out at most as many writes as came before it.
+    /// The maximum number of other writes that may share the call of this write, which has started; 0 for the first
+    /// few, and after a shared call was refused. A call carries out at most as many writes as came before it.
     pub(crate) fn most_sharing(&self, write: &LinkWrite) -> usize {
         let started = self.started.get(&counted(write)).copied().unwrap_or_default();
         if started <= ONE_BY_ONE || self.is_unshared(&write.target) { 0 } else { started.saturating_sub(2) }
     }
 
-    /// Whether each write into a target gets its own call, because a shared one was refused.
+    /// Whether each write into a target gets its own call, because a shared call was refused.
     pub(crate) fn is_unshared(&self, target: &Address) -> bool {
         self.unshared.contains(target)
     }
 
-    /// Each further write into a target gets its own call.
+    /// Gives each further write into a target its own call.
     pub(crate) fn unshare(&mut self, target: &Address) {
         self.unshared.insert(target.clone());
     }
 
-    /// The call of a write carries out other writes too.
+    /// Records that the call of a write also carries out other writes.
     pub(crate) fn share(&mut self, task: u32, others: Vec<u32>) {
         if !others.is_empty() {
             self.sharing.insert(task, others);
         }
     }
 
-    /// The call of a write adds these contributions.
+    /// Records the contributions that the call of a write adds.
     pub(crate) fn begin_writing(&mut self, task: u32, overlays: Vec<Overlay>) {
         self.writing.insert(task, overlays);
     }
 
-    /// The call of a write has succeeded. Returns the contributions that it has added.
+    /// Removes and returns the contributions that the successful call of a write has added.
     pub(crate) fn take_writing(&mut self, task: u32) -> Vec<Overlay> {
         self.writing.remove(&task).unwrap_or_default()
     }
 
-    /// A write needs no call, and these others need none either.
+    /// Settles other writes that need no call, because the write that includes them needs none.
     pub(crate) fn settle_without_call(&mut self, others: Vec<u32>) {
         self.settled_by_other.extend(others.into_iter().map(|task| (task, false)));
     }
 
-    /// The call of a write has succeeded. Returns the writes that shared it.
+    /// Removes and returns the writes that shared the successful call of a write.
     pub(crate) fn take_sharing(&mut self, task: u32) -> Vec<u32> {
         self.sharing.remove(&task).unwrap_or_default()
     }
 
-    /// The call of another write has carried this one out.
+    /// Settles a write that the call of another write has carried out.
     pub(crate) fn settle_by_call(&mut self, task: u32) {
         self.settled_by_other.insert(task, true);
     }
 
-    /// The shared call of a write is refused. Returns whether it was shared at all.
+    /// Forgets the sharing of a refused call. Returns whether the call was shared.
     pub(crate) fn was_shared(&mut self, task: u32) -> bool {
         self.sharing.remove(&task).is_some()
     }
 
-    /// A write starts again, alone.
+    /// Starts a write again, alone.
     pub(crate) fn start_alone(&mut self, write: &LinkWrite) {
         self.unshare(&write.target);
         if let Some(started) = self.started.get_mut(&counted(write)) {

@@ -11,7 +11,7 @@ use crate::codes;
 use crate::known::RunValues;
 use crate::progress::Results;
 
-/// Checks a link's requirements before its first step. `None` if one fails; the error goes to `found`.
+/// Checks a link's requirements before its first step. `None` if a requirement fails; the error goes to `found`.
 pub(crate) fn required(known: &mut RunValues, link: LinkAt, decided: &Decided, found: &mut Diagnostics) -> Option<()> {
     let evaluation = known.evaluation.as_mut()?;
     let mut mistakes = Diagnostics::new();
@@ -32,8 +32,8 @@ pub(crate) fn required(known: &mut RunValues, link: LinkAt, decided: &Decided, f
     }
 }
 
-/// Checks the requirements of links that write together with a resource and that were undecided at plan time.
-/// `None` if one fails, which is reported. A requirement that is still undecided is checked before the link's next
+/// Checks the requirements of links that write together with a resource and that were undecided at plan time. `None` if
+/// a requirement fails, which is reported. A requirement that is still undecided is checked before the link's next
 /// step.
 pub(crate) fn may_be_linked(known: &mut RunValues, results: &mut Results, decided: &Decided) -> Option<()> {
     let Some(evaluation) = known.evaluation.as_mut().filter(|it| !it.links.unproven.is_empty()) else {

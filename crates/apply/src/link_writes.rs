@@ -1,10 +1,12 @@
-//! The writes of links: each writes a link's contributions into one target, or removes them (decision 3.2).
+//! Carries out the writes of links: each write adds a link's contributions to one target, or removes them (decision
+//! 3.2).
 //!
 //! A write is an update of its target. The writes of one target run one after another, each with a call of its own.
-//! From a certain number on, one call carries out as many writes as the target has had before, so the whole spec is
-//! merged, compared and sent only a few times. If such a call is refused, each write is tried alone to find the cause.
+//! After the first few, one call carries out as many writes as the target has had before. The whole spec is therefore
+//! merged, compared and sent only a few times. If a shared call is refused, each write is tried alone to find the
+//! cause.
 //!
-//! Not here: the records of links (`link_records`), which writes exist (`plan::links`).
+//! Not here: the records of links (`link_records`), the choice of the writes (`plan::links`).
 
 use std::sync::Arc;
 
@@ -31,15 +33,15 @@ use crate::schedule::{Schedule, TaskProgress};
 
 /// The next step of a started write.
 pub(crate) enum NextOfWrite {
-    /// None, for this reason.
+    /// No step, for this reason.
     Unneeded(&'static str),
-    /// None: the call of another write has carried it out.
+    /// No step: the call of another write has carried out this one.
     Done,
-    /// None: only records of links change.
+    /// No call: only records of links change.
     Complete,
-    /// It failed, for this reason. The error has been reported.
+    /// The write failed, for this reason. The error has been reported.
     Failed(Name),
-    /// This call, after its intent is durable.
+    /// The call of the write, made once its intent is durable.
     Call(Box<(Intent, CallRequest)>),
 }
 
@@ -55,7 +57,7 @@ impl WritingTask {
         write_of(&self.decided)
     }
 
-    /// The overlays of the link after this write.
+    /// The overlays of the link after the write.
     fn overlays(&self) -> Vec<Overlay> {
         let Some(write) = self.write() else { return Vec::new() };
         let overlay = |contribution: &Contribution| Overlay {
@@ -75,7 +77,7 @@ pub(crate) fn write_of(decided: &Decided) -> Option<&LinkWrite> {
     }
 }
 
-/// Whether one write waits for another only because both write into the same target for different links.
+/// Whether a write waits for another only because both write into the same target for different links.
 pub(crate) fn follows_only_in_order(one: &Decided, other: &Decided) -> bool {
     let writes = |write: &&LinkWrite| write.into.is_some();
     let pair = write_of(one).filter(writes).zip(write_of(other).filter(writes));
@@ -140,7 +142,7 @@ impl LinkExecutor<'_> {
         }
         let sharing: Vec<u32> = members.iter().map(|member| member.task).filter(|it| *it != task).collect();
         if !called {
-            // The target does not change. Only the records of the links do.
+            // The target does not change. Only the records of the links change.
             self.links.settle_without_call(sharing);
             return NextOfWrite::Complete;
         }
@@ -184,13 +186,13 @@ impl LinkExecutor<'_> {
         NextOfWrite::Call(Box::new((intent, request)))
     }
 
-    /// Whether the link of a write is absent: its contributions are removed.
+    /// Whether the link of a write is absent, so that its contributions are removed.
     fn is_gone(&self, write: &LinkWrite) -> bool {
         write.into.is_some_and(|(link, _)| self.known.evaluation.as_ref().is_some_and(|it| it.is_gone(link)))
     }
 
-    /// The new spec of the target, and the writes that it includes: the first one, and ready writes that wait behind
-    /// it. `None` if the first one fails, which is reported.
+    /// The new spec of the target, and the writes that the spec includes: the first write, and writes that wait only
+    /// for it. `None` if the first write fails, which is reported.
     fn spec_of_writes(
         &mut self,
         task: u32,
@@ -209,7 +211,7 @@ impl LinkExecutor<'_> {
             if let Some(spec) = self.merged_writes(&members, write, record, &mut mistakes) {
                 return Some((spec, members));
             }
-            // Trying each write alone shows which one fails.
+            // Try each write alone to find the one that fails.
             self.links.unshare(&write.target);
             members.truncate(1);
         }
@@ -219,7 +221,7 @@ impl LinkExecutor<'_> {
         Some((spec?, members))
     }
 
-    /// The contributions of a write; empty if it only removes. `None` if their evaluation fails.
+    /// The contributions of a write; empty if the write only removes contributions. `None` if their evaluation fails.
     fn wanted_of_write(
         &mut self,
         decided: &Decided,
@@ -245,7 +247,7 @@ impl LinkExecutor<'_> {
         Some(contributions)
     }
 
-    /// The writes that wait behind this one and for nothing else, at most as many as may share its call.
+    /// The writes that wait only for this write or for one another, at most as many as may share its call.
     fn waiting_writes(&mut self, task: u32, write: &LinkWrite, schedule: &Schedule) -> Vec<WritingTask> {
         let mut members = Vec::new();
         if self.facts.plan.options.until.is_some() {
@@ -270,8 +272,8 @@ impl LinkExecutor<'_> {
         members
     }
 
-    /// The spec of a target with the contributions of these writes, and without those that they remove. `None` on an
-    /// error.
+    /// The spec of a target with the contributions that these writes add, and without those that they remove. `None` on
+    /// an error.
     fn merged_writes(
         &self,
         members: &[WritingTask],
@@ -284,7 +286,7 @@ impl LinkExecutor<'_> {
             let evaluation = self.known.evaluation.as_ref()?;
             Some((evaluation.member(resource, position)?.spec.clone(), evaluation.place_of(resource)))
         });
-        // The document's value, to which a field returns when a link releases it as a whole.
+        // The document's value. A field returns to it when a link releases the field as a whole.
         let (document, span): (Value, Span) = place.unwrap_or((Value::Null, first.decided.span));
         let mut in_documents = ContributionIndex::new(document.clone());
         let mut rewritten: Set<ContributionKey> = Set::default();
@@ -300,7 +302,8 @@ impl LinkExecutor<'_> {
             taken.extend(left.cloned());
             for contribution in &member.contributions {
                 let Some(entry) = entry(&write.target, contribution) else { continue };
-                // Contributions of earlier runs give way. The plan has checked that all links want the same value now.
+                // Contributions of earlier runs are replaced. The plan has checked that all links now want the same
+                // value.
                 let written = !self.links.holders(&entry).is_empty();
                 if written && !self.links.is_rewritten(&entry) && !rewritten.contains(&entry) {
                     taken.push(contribution.clone());
@@ -354,7 +357,7 @@ impl LinkExecutor<'_> {
         Ok(Some(record))
     }
 
-    /// Closes the contributions of a write, and of those that shared its call, after a successful call.
+    /// Closes the contributions of a write, and of the writes that shared its call, after a successful call.
     fn close_writes(&mut self, task: u32, write: &LinkWrite) {
         self.close_write(task, write);
         for other in self.links.take_sharing(task) {
@@ -368,13 +371,14 @@ impl LinkExecutor<'_> {
 
     fn close_write(&mut self, task: u32, write: &LinkWrite) {
         let of_link = self.known.record(&write.link).cloned();
-        // Other open contributions of the write are those of an earlier call that failed. This call has removed them.
+        // Other open contributions of the write come from an earlier call that failed. This call has removed them.
         let now = self.links.take_writing(task);
         self.record(task, write, &of_link, now, None, StatusWord::Running);
     }
 
-    /// After a call was refused: the outcome of the target, which is unchanged, if the call was shared and its writes
-    /// are now tried one by one. `None` if it was not shared, or nothing may start.
+    /// Handles a refused call. If the call was shared, its writes are now tried one by one, and the result is the
+    /// outcome of the unchanged target. `None` if the call was not shared, its error is not final, or nothing may
+    /// start.
     pub(crate) fn retry_unshared(
         &mut self,
         task: u32,
@@ -396,9 +400,9 @@ impl LinkExecutor<'_> {
 struct Holders<'a> {
     links: &'a LinkState,
     target: &'a Address,
-    /// The entries that the links write again. They release all other entries.
+    /// The entries that the links write again. The links release all other entries.
     kept: DeterministicMap<&'a Address, Vec<String>>,
-    /// At most two links that hold an identity: enough to tell whether another link holds it.
+    /// At most two links that hold an identity: enough to decide whether another link holds it.
     known: DeterministicMap<String, Vec<&'a Address>>,
 }
 

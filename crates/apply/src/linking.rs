@@ -1,4 +1,4 @@
-//! Carries out the steps of links: makes the calls and records the outcomes that the link executor decides.
+//! Carries out the steps of links: makes the calls and records the outcomes that the link executor returns.
 //!
 //! Not here: the executor (`link_records`, `link_writes`, `link_ends`).
 
@@ -43,7 +43,7 @@ pub(crate) fn start_write(
     }
 }
 
-/// Completes a link: records what it exposes.
+/// Completes a link and records the data that it exposes.
 pub(crate) fn finish_link(
     parts: &mut OperationParts,
     task: u32,

@@ -1,11 +1,11 @@
-//! Carries out a plan: a pure machine that turns inputs into effects.
+//! Applies a plan: a pure state machine that turns inputs into effects.
 //!
 //! The plan decides what happens to each resource. A task starts when the tasks that it waits for have progressed far
-//! enough and the values that it reads are known. Its intent is committed before its call. Its outcome is committed
-//! before a call that relies on it: the intent of that call is in the same commit or a later one. During a commit,
-//! entries gather for the next one. An intent is written when a call slot is free, so a commit holds at most as many
-//! intents as calls may run at once. The machine schedules retries, polls and time limits as wake-ups, so a simulator
-//! controls them too.
+//! enough and the values that it reads are known. The intent of a call is committed before the call. Its outcome is
+//! committed before a call that depends on it: the intent of that call is in the same commit or a later one. During a
+//! commit, entries gather for the next one. An intent is written when a call slot is free, so a commit holds at most as
+//! many intents as calls may run at once. The machine schedules retries, polls and time limits as wake-ups, so a
+//! simulator controls them too.
 //!
 //! ```text
 //! ready ──intent──> committed ──call──> answered ──outcome──> committed ──> dependants
@@ -13,7 +13,7 @@
 //!                                          └ not stable yet: ask again, later and later
 //! ```
 //!
-//! Not here: clocks, stores, providers (`run` carries out the effects); what to do (the plan decides).
+//! Not here: clocks, stores, providers (`run` carries out the effects); the choice of the steps (the plan).
 
 use std::sync::Arc;
 
@@ -37,20 +37,20 @@ use crate::starting::start_ready_tasks;
 use crate::timers::{AFTER_CANCEL, Wake};
 use crate::waking::woke;
 
-/// The machine.
+/// The state machine.
 pub struct Apply {
     parts: OperationParts,
 }
 
 impl Apply {
-    /// A machine for a plan that is current. `operation` names the run. Its `stops` are taken from the plan.
+    /// Creates the machine for a current plan. `operation` names the run; its `stops` are taken from the plan.
     pub fn new(staged: Staged, settings: ApplySettings, mut operation: Operation) -> Apply {
         let begun = &staged.plan.begun;
         operation.stops = (*begun != staged.snapshot.stops).then(|| begun.clone());
         Apply { parts: OperationParts::new(staged, settings, operation) }
     }
 
-    /// The plan that is carried out.
+    /// The plan that is applied.
     pub fn plan(&self) -> &Plan {
         &self.parts.facts.plan
     }
@@ -68,7 +68,7 @@ impl Apply {
         given.chain(records.flat_map(|record| [&record.inputs, &record.outputs, &record.private]))
     }
 
-    /// The numbers of resources created, updated, deleted and replaced, as far as they are durable.
+    /// The durable numbers of resources created, updated, deleted and replaced.
     pub fn counts(&self) -> [u64; 4] {
         self.parts.results.counts()
     }
@@ -166,7 +166,7 @@ fn commit_failed(parts: &mut OperationParts, why: String, effects: &mut Vec<Effe
     if parts.journal.is_broken() {
         return;
     }
-    // Report the failure although it could not be recorded.
+    // Report the failure, although it could not be recorded.
     let waiting = parts.journal.give_up();
     let failures = waiting.into_iter().filter(|event| matches!(event, Event::Failed { .. }));
     effects.extend(failures.map(Effect::Tell));

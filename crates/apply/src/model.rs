@@ -1,4 +1,4 @@
-//! The inputs, effects and result of the machine.
+//! The inputs, effects and result of the state machine.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,12 +20,12 @@ pub enum OnFailure {
     Stop,
     /// Only dependants of the failed step are skipped.
     KeepGoing,
-    /// As `Stop`; then the state returns to the last generation that succeeded (decision 5.3). The machine treats it as
-    /// `Stop`: the rollback is a plan of its own (`run::operate`).
+    /// Like `Stop`, and the state then returns to the last generation that succeeded (decision 5.3). The machine treats
+    /// it as `Stop`: the rollback is a plan of its own (`run::operate`).
     Rollback,
 }
 
-/// Settings that say how a plan is carried out.
+/// The settings for applying a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct ApplySettings {
     /// The maximum number of concurrent calls (decision S64). At least 1.
@@ -49,7 +49,7 @@ impl Default for ApplySettings {
     }
 }
 
-/// A demand on the caller of the machine.
+/// A request of the machine to its caller.
 #[derive(Debug)]
 pub enum Effect {
     /// Commit these entries; answer with [`Happened::Committed`]. At most one commit is in progress at a time.
@@ -62,9 +62,9 @@ pub enum Effect {
     Ask(Asking),
     /// Wake the machine after this duration; answer with [`Happened::Woke`] and the same number.
     Wake(u64, Duration),
-    /// Cancel the running calls. They still answer.
+    /// Cancel the running calls. They must still be answered.
     Cancel,
-    /// Cancel the call of this task. It still answers.
+    /// Cancel the call of this task. It must still be answered.
     CancelOne(u32),
     /// Report this event to people.
     Tell(Event),
@@ -75,17 +75,17 @@ pub enum Effect {
 /// One call of a provider.
 #[derive(Clone, Debug)]
 pub struct CallRequest {
-    /// The resource.
+    /// The address of the resource.
     pub address: Address,
-    /// Its type.
+    /// The type of the resource.
     pub type_name: TypeId,
     /// Create, update or delete.
     pub operation: Verb,
-    /// The provider's id; none for a create.
+    /// The provider's id; `None` for a create.
     pub id: Option<Name>,
-    /// The inputs that were last sent; null for a create.
+    /// The inputs as last sent; null for a create.
     pub prior_inputs: Value,
-    /// The fields that were last answered; null for a create.
+    /// The fields as last returned; null for a create.
     pub prior: Value,
     /// The wanted spec, without unknown values; null for a delete.
     pub desired: Value,
@@ -123,11 +123,12 @@ pub enum Happened {
     Applied(u32, Result<Applied, ProviderError>),
     /// A readiness poll was answered.
     Polled(u32, Result<Readiness, ProviderError>),
-    /// Questions of a task were answered, each with its reply. `None` stands for the exported values.
+    /// Questions were answered, each with its reply. The task is `None` for questions of the exported values.
     Answered(Option<u32>, Vec<(EvaluationQuestion, EvaluationReply)>),
     /// The wake-up with this number is due.
     Woke(u64),
-    /// The time since the start of the run, for the inputs that follow. Without it the machine measures no durations.
+    /// The time since the start of the run, for the inputs that follow. Without this input the machine measures no
+    /// durations.
     At(Duration),
     /// A person asked to stop. Nothing new starts.
     Interrupt,

@@ -1,4 +1,4 @@
-//! The parts of an operation, and what the steps do with several of them at once: keep outcomes, and send events.
+//! The parts of an operation, and the steps that need several parts: recording outcomes, and sending events.
 //!
 //! Each part owns its fields. The steps (`starting`, `calling`, `failing`, ...) take the parts, and call each other in
 //! one direction only.
@@ -40,7 +40,7 @@ pub(crate) struct OperationParts {
 }
 
 impl OperationParts {
-    /// The parts of an operation that carries out a plan.
+    /// Creates the parts of an operation that applies a plan.
     pub(crate) fn new(staged: Staged, settings: ApplySettings, operation: Operation) -> OperationParts {
         let Staged { plan, mut snapshot, evaluation, catalogs } = staged;
         let new = plan.tasks.iter().filter(|task| task.kind == TaskKind::Create).count();
@@ -65,17 +65,17 @@ impl OperationParts {
         }
     }
 
-    /// Builds records from what is known.
+    /// The builder of records.
     pub(crate) fn records(&self) -> Records<'_> {
         Records { facts: &self.facts, known: &self.known }
     }
 
-    /// Builds calls from what is known.
+    /// The builder of calls.
     pub(crate) fn calls(&self) -> Calls<'_> {
         Calls { facts: &self.facts, known: &self.known }
     }
 
-    /// Lets the link executor carry out one step, and records the outcomes of links.
+    /// Runs one step of the link executor, and records the outcomes of links.
     pub(crate) fn link<T>(&mut self, step: impl FnOnce(&mut LinkExecutor<'_>, &Schedule) -> T) -> T {
         let OperationParts { facts, known, links, results, schedule, .. } = self;
         let mut executor = LinkExecutor { facts, known, links, results, outcomes: Vec::new() };
@@ -86,7 +86,7 @@ impl OperationParts {
         result
     }
 
-    /// Emits an event after those of everything that was recorded before it.
+    /// Emits an event after the events of everything that was recorded before it.
     pub(crate) fn emit(&mut self, event: Event, effects: &mut Vec<Effect>) {
         self.journal.emit(event, effects);
     }
@@ -101,7 +101,7 @@ impl OperationParts {
         self.schedule.task(task).millis_since_call(self.timers.millis()).map(rounded)
     }
 
-    /// Records an outcome for the next commit without a meaning for its task.
+    /// Adds an outcome to the next commit. The durable entry has no consequence for the task.
     pub(crate) fn record_only(&mut self, task: u32, outcome: Outcome) {
         self.journal.record(self.facts.step_of(task), EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
     }

@@ -85,7 +85,7 @@ pub(crate) fn polled(
         return;
     }
     let Some(record) = state.record().cloned() else { return };
-    // A link may have written into the resource since.
+    // A link may have written into the resource since the record was made.
     let now = parts.known.record(recorded_at(&decided));
     let record = now.filter(|now| now.id == record.id).cloned().unwrap_or(record);
     match answer {

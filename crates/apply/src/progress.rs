@@ -7,55 +7,55 @@ use provider::Operation as Verb;
 /// Whether and why an operation stops.
 #[derive(Default)]
 pub(crate) struct RunState {
-    /// Nothing new starts.
+    /// Whether no new task starts.
     stopping: bool,
-    /// A person asked to stop.
+    /// Whether a person asked to stop.
     interrupted: bool,
-    /// The running calls were cancelled.
+    /// Whether the running calls were cancelled.
     cancelled: bool,
-    /// Cancelled calls did not end and are no longer awaited.
+    /// Whether cancelled calls did not end and are no longer awaited.
     abandoned: bool,
-    /// A step failed.
+    /// Whether a step failed.
     failed: bool,
-    /// The operation has stopped after the resources that its options name.
+    /// Whether the operation has stopped after the resources that its options name.
     held: bool,
-    /// The operation stands at a breakpoint.
+    /// Whether the operation stands at a breakpoint.
     stands: bool,
 }
 
 impl RunState {
-    /// Nothing new starts from now on. Returns false if that holds already.
+    /// Stops the start of new tasks. Returns false if the operation is stopping already.
     pub(crate) fn begin_stop(&mut self) -> bool {
         !std::mem::replace(&mut self.stopping, true)
     }
 
-    /// A person asks to stop.
+    /// Records that a person asks to stop.
     pub(crate) fn interrupt(&mut self) {
         self.interrupted = true;
     }
 
-    /// The running calls are cancelled.
+    /// Records that the running calls are cancelled.
     pub(crate) fn cancel(&mut self) {
         self.cancelled = true;
     }
 
-    /// Cancelled calls are no longer awaited. Their outcomes are unknown, so the operation fails.
+    /// Records that cancelled calls are no longer awaited. Their outcomes are unknown, so the operation fails.
     pub(crate) fn abandon(&mut self) {
         self.abandoned = true;
         self.failed = true;
     }
 
-    /// A step failed.
+    /// Records that a step failed.
     pub(crate) fn fail(&mut self) {
         self.failed = true;
     }
 
-    /// The operation stops after the resources that its options name.
+    /// Records that the operation stops after the resources that its options name.
     pub(crate) fn hold(&mut self) {
         self.held = true;
     }
 
-    /// The operation stands at a breakpoint.
+    /// Records that the operation stands at a breakpoint.
     pub(crate) fn stand(&mut self) {
         self.stands = true;
     }

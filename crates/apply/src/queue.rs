@@ -34,7 +34,7 @@ impl Queue {
         }
     }
 
-    /// Returns a task that was first in the queue.
+    /// Puts a task back that was first in the queue.
     pub(super) fn push_front(&mut self, task: u32, ranks: &Ranks) {
         match self {
             Queue::Line(line) => line.push_front(task),

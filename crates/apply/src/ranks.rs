@@ -1,7 +1,8 @@
 //! The critical path: how much work waits behind each task, estimated from the durations of earlier operations.
 //!
-//! The estimate of a call is the last create or update of its record, also for a delete. Without one it is the mean of
-//! the type, then the mean of all records. It affects only the order of calls, never the content of the plan.
+//! The estimate of a call is the duration of the last create or update in its record, also for a delete. Without a
+//! record, the estimate is the mean of the type, and without any record of the type, the mean of all records. Estimates
+//! affect only the order of calls, never the content of the plan.
 //!
 //! Not here: the order of calls itself (`queue`, `schedule`).
 
@@ -35,7 +36,7 @@ impl Mean {
 /// The rank of each task in milliseconds: its own estimate plus the longest rank of the tasks that wait for it. `None`
 /// if no duration is known.
 ///
-/// Tasks come after those that they wait for, so one backward pass is enough.
+/// Each task comes after the tasks that it waits for, so one backward pass is enough.
 pub(crate) fn compute(plan: &Plan, snapshot: &Snapshot) -> Ranks {
     let mut all = Mean::default();
     let mut by_type: DeterministicMap<&str, Mean> = DeterministicMap::default();

@@ -25,7 +25,7 @@ pub(crate) fn read(parts: &mut OperationParts, task: u32, number: u32, effects: 
             let needed = values.needed();
             return ask(parts, task, needed, effects);
         }
-        // Its subject does not exist, or its evaluation failed.
+        // The subject of the data source does not exist, or its evaluation failed.
         Some(_) => false,
     };
     let address = parts.facts.address_of_step(task);

@@ -1,6 +1,6 @@
 //! Builds the record of a resource after a step.
 //!
-//! Not here: storing it (`recording`), the records of links (`link_records`).
+//! Not here: storing the record (`parts`), the records of links (`link_records`).
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::facts::Facts;
 use crate::known::RunValues;
 use crate::model::CallRequest;
 
-/// Builds new records from what is known.
+/// Builds new records from the values that the run knows.
 pub(crate) struct Records<'a> {
     pub(crate) facts: &'a Facts,
     pub(crate) known: &'a RunValues,
@@ -31,7 +31,7 @@ impl Records<'_> {
                 made_from: decided.made_from.clone().unwrap_or_default(),
                 folder: self.known.folder_of(decided),
             },
-            // Without a document the origin stays as recorded.
+            // Without a document, the origin stays as recorded.
             _ => match self.known.record(&decided.address) {
                 Some(record) => record.origin.clone(),
                 None => {
@@ -56,7 +56,7 @@ impl Records<'_> {
             protect: decided.protect,
             deposed: None,
             token: None,
-            // It stays until a plan has polled the resource up and settled the attempt.
+            // The attempt stays until a plan has looked the resource up and settled the attempt.
             attempt: decided.prior.as_ref().and_then(|prior| prior.attempt.clone()),
             attention: None,
             unhealthy: Vec::new(),
@@ -89,7 +89,7 @@ impl Records<'_> {
         record
     }
 
-    /// The deposed resource that a create-first replacement leaves to be deleted.
+    /// The deposed object that a create-first replacement leaves to be deleted.
     fn deposed_by(&self, decided: &Decided, request: &CallRequest) -> Option<Box<Record>> {
         let before = self.known.record(&decided.address)?;
         if request.operation != Verb::Create
@@ -102,7 +102,7 @@ impl Records<'_> {
         Some(Box::new(before.as_deposed()))
     }
 
-    /// The record after a failed call. `partial` holds what exists nevertheless.
+    /// The record after a failed call. `partial` holds the object that exists in spite of the failure.
     pub(crate) fn failed(
         &self,
         decided: &Decided,
@@ -177,7 +177,7 @@ impl Records<'_> {
             record.status = prior.status;
             record.id = prior.id.clone();
             record.outputs = planned(&decided.outputs, &prior.outputs);
-            // Data that the provider planned for a call belongs to no record without the call.
+            // Private data that the provider planned for a call is not recorded without the call.
             let same = self.known.opinion_of(&self.facts.plan, decided).filter(|it| it.verdict == Verdict::Same);
             let private = same.map(|opinion| &opinion.private).filter(|private| !private.is_null());
             record.private = planned(private.unwrap_or(&decided.private), &prior.private);
@@ -187,8 +187,8 @@ impl Records<'_> {
         record
     }
 
-    /// Keeps in the record of a failed create what is needed to find the resource, if the create may have succeeded.
-    /// The next plan polls the resource up by its token.
+    /// Keeps in the record of a failed create the data that is needed to find the resource, if the create may have
+    /// succeeded. The next plan looks the resource up by its token.
     pub(crate) fn keep_attempt(
         &self,
         failed: &mut Arc<Record>,
@@ -210,7 +210,8 @@ impl Records<'_> {
     }
 }
 
-/// Rounds a duration in milliseconds down to two significant digits. Below 10 ms it is 0, which stands for unknown.
+/// Rounds a duration in milliseconds down to two significant digits. A duration below 10 ms becomes 0, which means
+/// unknown.
 pub(crate) fn rounded(millis: u32) -> u32 {
     let mut unit = 1;
     while millis / unit >= 100 {

@@ -21,12 +21,12 @@ pub(crate) struct RefusedCall<'a> {
     pub(crate) tries: u32,
     /// The rules by which calls to the provider are retried.
     pub(crate) policy: RetryPolicy,
-    /// The time limit, if it is the reason.
+    /// The time limit, if it is the reason of the refusal.
     pub(crate) late: Option<Duration>,
 }
 
 impl RefusedCall<'_> {
-    /// The diagnostic, with the provider's message and its further errors as notes, at the fields that they are about.
+    /// The diagnostic, with the provider's message and its further errors as notes, at the fields that they concern.
     pub(crate) fn diagnostic(&self, evaluation: Option<&Evaluation>) -> Diagnostic {
         let (verb, address, error) = (self.request.operation.word(), &self.decided.address, self.error);
         let tries = self.tries;
@@ -51,13 +51,13 @@ impl RefusedCall<'_> {
             let messages = evaluation.documents.root().checked.rules.messages;
             diagnostic.words = messages.of(&mistake).map(Box::new);
         }
-        // The message states the timeout already.
+        // The message already states the timeout.
         let is_stated = diagnostic.notes.contains(&error.message);
         let is_timeout = matches!(error.kind, ErrorKind::TimedOut | ErrorKind::Cancelled);
         if !is_stated && (self.late.is_none() || !is_timeout) {
             diagnostic = diagnostic.note(error.message.clone());
         }
-        // The diagnostic of a session says everything, and is not about this resource.
+        // The diagnostic of a failed session is complete, and is not about this resource.
         if error.session.is_some() {
             diagnostic
         } else {
@@ -65,7 +65,7 @@ impl RefusedCall<'_> {
         }
     }
 
-    /// Reports what the provider said beside its errors.
+    /// Reports the provider's remarks besides its errors.
     pub(crate) fn report_remarks(&self, evaluation: Option<&Evaluation>, found: &mut Diagnostics) {
         if self.error.session.is_some() {
             return;
@@ -81,7 +81,7 @@ impl RefusedCall<'_> {
     }
 }
 
-/// Adds the fields that an error names, and its further errors.
+/// Adds the fields that an error names, and the further errors of the provider.
 pub(crate) fn with_fields(mut diagnostic: Diagnostic, error: &ProviderError, spec: Option<&Expr>) -> Diagnostic {
     let place = |field: &FieldPath| spec.filter(|_| !field.is_empty()).and_then(|spec| place_at(spec, field));
     if let Some(field) = &error.field {
@@ -100,7 +100,7 @@ pub(crate) fn with_fields(mut diagnostic: Diagnostic, error: &ProviderError, spe
     diagnostic
 }
 
-/// What the provider said beside its message.
+/// The diagnostics of an error, without its message.
 fn further(error: &ProviderError) -> impl Iterator<Item = &ProviderDiagnostic> {
     error.diagnostics.iter().filter(|reported| reported.text() != error.message)
 }

@@ -1,9 +1,9 @@
-//! Planning again, directly before a call, what a provider planned while values were unknown.
+//! Asks a provider, directly before a call, to plan again a resource that it planned while values were unknown.
 //!
-//! The answer fills the gaps of the plan. It must keep what the plan promised: known planned values stay, and the
-//! action is at most as harsh as the planned one. Otherwise the step fails.
+//! The answer fills the gaps of the plan and must keep its promises: known planned values stay, and the action is at
+//! most as severe as the planned one. Otherwise the step fails.
 //!
-//! Not here: other decisions (`decide`), what the provider is asked while a plan is made (`plan`).
+//! Not here: other decisions (`decide`), the questions to providers while a plan is made (`plan`).
 
 use blueprint::{Address, FieldPath, Value};
 use evaluate::answers::ProviderOpinion;
@@ -46,7 +46,7 @@ pub(crate) fn turn(
             None => turn_without_opinion(kind, desired),
         };
     };
-    // A plan of the update that demands a replacement is followed by a plan of the new resource.
+    // An answer that demands a replacement is followed by a plan of the new object.
     let is_last = replanned != Some(PlanMode::Update) || !matches!(opinion.verdict, Verdict::Replace { .. });
     if replanned.is_some()
         && is_last
@@ -88,17 +88,17 @@ pub(crate) fn turn(
     }
 }
 
-/// Whether the old resource of a replacement that may be unnecessary is deleted. `None` if the provider must plan
-/// again first.
+/// Whether the old object of a replacement that may be unnecessary is deleted. `None` if the provider must plan again
+/// first.
 pub(crate) fn is_replaced(plan: &Plan, known: &RunValues, decided: &Decided) -> Option<bool> {
     let mode = known.replanned(&decided.address)?;
     let verdict = known.opinion_of(plan, decided).map(|opinion| &opinion.verdict);
-    // After planning the new resource the verdict is about that one.
+    // After the new object is planned, the verdict is about that object.
     Some(mode == PlanMode::Replace || matches!(verdict, Some(Verdict::Replace { .. })))
 }
 
-/// The opaque data of a planning question: for the new resource of a replacement, what planning the update
-/// answered.
+/// The opaque data of a planning question. For the new object of a replacement, the data that the planned update
+/// returned.
 fn private_of_plan(plan: &Plan, known: &RunValues, decided: &Decided, mode: PlanMode, prior: Option<&Record>) -> Value {
     let Some(prior) = prior else { return Value::Null };
     let now = || if decided.private.is_null() || known.is_written(decided) { &prior.private } else { &decided.private };
@@ -111,7 +111,7 @@ fn private_of_plan(plan: &Plan, known: &RunValues, decided: &Decided, mode: Plan
     if planned.is_null() { now().clone() } else { planned }
 }
 
-/// A record without an opinion: the plan was made without asking, so the engine compares.
+/// The work of a task without an opinion: the plan was made without asking the provider, so the engine compares.
 fn turn_without_opinion(kind: TaskKind, desired: Value) -> TaskTurn {
     match kind {
         TaskKind::Record => TaskTurn::Record(desired),
@@ -125,7 +125,7 @@ fn was_undecided(plan: &Plan, address: &Address) -> bool {
     opinion.is_some_and(|opinion| matches!(opinion.verdict, Verdict::Undecided { .. }))
 }
 
-/// The first field whose known planned value is another one now.
+/// The first field whose known planned value has changed.
 fn broken_promise(plan: &Plan, decided: &Decided, now: &ProviderOpinion) -> Option<FieldPath> {
     let exact = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.exact);
     let before = plan.answers.opinions.get(&decided.address);
@@ -133,7 +133,7 @@ fn broken_promise(plan: &Plan, decided: &Decided, now: &ProviderOpinion) -> Opti
     contradiction(before.outputs.as_ref()?, now.outputs.as_ref()?)
 }
 
-/// The provider has not answered when it was asked to plan again.
+/// Refuses a step whose provider has not answered when it was asked to plan again.
 fn not_planned(values: &mut Values<'_>, decided: &Decided) -> TaskTurn {
     let failure = values.known.evaluation.as_ref().and_then(|it| it.refused.get(plan_key(&decided.address).as_str()));
     let diagnostic = match failure {
@@ -156,8 +156,8 @@ fn refuse(values: &mut Values<'_>, decided: &Decided, what: String) -> TaskTurn 
     TaskTurn::Failed
 }
 
-/// The question by which the provider plans again with the complete spec, or, of a type that adopts, says what exists
-/// at the place of a resource before its create.
+/// The question to the provider to plan again with the complete spec, or, for a type that adopts, to report the object
+/// that exists at the place of a resource before its create.
 pub(crate) fn question(
     facts: &Facts,
     known: &RunValues,
@@ -196,8 +196,8 @@ pub(crate) fn question(
     }))
 }
 
-/// The mode in which a provider that adopts says what exists at the place of a resource before its create. `None` if
-/// the plan has asked already, because the spec was known, or if this run has.
+/// The planning mode in which a provider that adopts reports the object at the place of a resource before its create.
+/// `None` if the plan has asked already, because the spec was known, or if this run has asked.
 pub(crate) fn mode_before_create(known: &RunValues, decided: &Decided) -> Option<PlanMode> {
     let adopts = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts && ty.capabilities.plans != Plans::Always);
     if !adopts || !decided.desired.has_unknown() || known.replanned(&decided.address).is_some() {

@@ -1,6 +1,7 @@
-//! Decides which tasks may begin: it knows how far each task is, what it waits for, and which tasks are ready.
+//! Decides which tasks may begin: tracks the progress of each task, the tasks that it waits for, and which tasks are
+//! ready.
 //!
-//! Not here: whether there is room for a call (`limits`), what a task does (`starting`).
+//! Not here: whether a call slot is free (`limits`), the work of a task (`starting`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,31 +18,31 @@ use crate::{ranks, until};
 /// The progress of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TaskProgress {
-    /// Waits for this many other tasks.
+    /// Waits for this number of other tasks.
     Waiting(u32),
-    /// Everything that it waits for has come far enough.
+    /// All tasks that it waits for have progressed far enough.
     Ready,
     /// Waits for answers that determine its call.
     Asking,
-    /// Its intent is in the commit under way, or in the next.
+    /// Its intent is in the commit in progress, or in the next one.
     Intending,
-    /// Its call is out.
+    /// Its call is running.
     Calling,
     /// Will be called again at a wake-up.
     Resting,
-    /// Its outcome is in the commit under way, or in the next.
+    /// Its outcome is in the commit in progress, or in the next one.
     Recording,
-    /// Accepted and recorded; becoming stable.
+    /// Accepted and recorded, but not ready yet.
     Configured,
-    /// Done, and recorded as far as there is something to record.
+    /// Done, and recorded if there is something to record.
     Done,
-    /// Failed, and recorded as far as there is something to record.
+    /// Failed, and recorded if there is something to record.
     Failed,
     /// Its call did not end when it was cancelled. Its outcome is unknown.
     Abandoned,
-    /// Left out because the operation stops or something that it needs has failed.
+    /// Skipped because the operation stops or a task that it needs has failed.
     Skipped,
-    /// The operation stands at it, or at what it waits for.
+    /// The operation stands at this gate, or the task waits for such a gate.
     Held,
 }
 
@@ -49,30 +50,30 @@ pub(crate) enum TaskProgress {
 #[derive(Clone, Debug)]
 pub(crate) struct TaskState {
     progress: TaskProgress,
-    /// The number of calls that were refused with a temporary error, or of replies to its questions that were.
+    /// The number of calls, or of replies to questions, with a temporary error.
     tries: u32,
-    /// The number of polls that found it not ready.
+    /// The number of polls that found the resource not ready.
     polls: u32,
-    /// The number of rounds in which it has asked questions.
+    /// The number of rounds in which the task has asked questions.
     rounds: u32,
-    /// The time between its polls so far.
+    /// The time between the polls so far.
     polled_for: Duration,
-    /// The time of its first call in milliseconds after the start of the run; none where the shell does not report
+    /// The time of the first call in milliseconds after the start of the run; `None` if the shell does not report
     /// times.
     called_at: Option<u32>,
-    /// Its own time limit, if the document declares one.
+    /// The time limit of the task, if the document declares one.
     limit: Option<Duration>,
-    /// Whether that limit has passed.
+    /// Whether the time limit has passed.
     late: bool,
-    /// The operation of its successful call.
+    /// The operation of the successful call.
     did: Option<Verb>,
-    /// Whether it is a gate at which the operation stands.
+    /// Whether the task is a gate at which the operation stands.
     stands: bool,
-    /// Whether it is only polled: it needed no call in this run.
+    /// Whether the resource is only polled: it needed no call in this run.
     only_polls: bool,
     /// The call, from its intent to its outcome.
     request: Option<Box<CallRequest>>,
-    /// The record that is written, or that is polled until it is ready.
+    /// The record that is being written, or whose resource is polled until it is ready.
     record: Option<Arc<Record>>,
 }
 
@@ -123,28 +124,28 @@ impl TaskState {
         self.record.as_ref()
     }
 
-    /// The time since its first call in milliseconds.
+    /// The time since the first call in milliseconds.
     pub(crate) fn millis_since_call(&self, now: Option<u32>) -> Option<u32> {
         Some(now?.saturating_sub(self.called_at?))
     }
 
-    /// Whether the wake-up of its time limit has arrived.
+    /// Whether the wake-up of the time limit has arrived.
     pub(crate) fn is_late(&self) -> bool {
         self.late
     }
 
-    /// Whether its time limit has passed. The wake-up for it may arrive later.
+    /// Whether the time limit has passed. Its wake-up may arrive later.
     pub(crate) fn is_time_over(&self, now: Option<u32>) -> bool {
         let spent = self.millis_since_call(now).zip(self.limit);
         spent.is_some_and(|(spent, limit)| Duration::from_millis(spent.into()) >= limit)
     }
 
-    /// Whether the operation stands at this gate. A gate that is held without it waits for another gate.
+    /// Whether the operation stands at this gate. A held gate at which it does not stand waits for another gate.
     pub(crate) fn is_standing(&self) -> bool {
         self.progress == TaskProgress::Held && self.stands
     }
 
-    /// The operation of its call in this run, successful or not yet answered.
+    /// The operation of the task's call in this run, successful or not yet answered.
     pub(crate) fn operation(&self) -> Option<Verb> {
         let called = self.request.as_ref().filter(|_| !self.only_polls).map(|request| request.operation);
         called.or(self.did)
@@ -155,22 +156,22 @@ impl TaskState {
 pub(crate) struct Schedule {
     /// Each task, by number.
     tasks: Vec<TaskState>,
-    /// The number of tasks from the first one on that are over. Tasks never become open again, so a scan resumes here.
+    /// The number of leading tasks that are over. A task that is over stays over, so a scan resumes here.
     over: usize,
-    /// The tasks that wait for each task, each with how far that task must come.
+    /// The tasks that wait for each task, each with the progress that it waits for.
     waiters: Vec<Vec<(u32, Until)>>,
     /// Tasks that may begin.
     ready: Queue,
     /// The order of the queue.
     ranks: Ranks,
-    /// The tasks that are left before the operation stops; none if it runs to its end.
+    /// The remaining tasks before the operation stops; `None` if it runs to its end.
     before_stop: Option<until::Tasks>,
     /// Tasks whose resources could not be deleted and were forgotten.
     forgotten: std::collections::HashSet<u32, foldhash::fast::FixedState>,
 }
 
 impl Schedule {
-    /// All tasks of a plan. Those that wait for nothing are ready.
+    /// Creates all tasks of a plan. Tasks that wait for nothing are ready.
     pub(crate) fn new(plan: &Plan, snapshot: &Snapshot) -> Schedule {
         let mut waiters: Vec<Vec<(u32, Until)>> = vec![Vec::new(); plan.tasks.len()];
         let mut tasks = Vec::with_capacity(plan.tasks.len());
@@ -247,7 +248,7 @@ impl Schedule {
         self.at(task).progress = TaskProgress::Ready;
     }
 
-    /// Counts a round of questions of a task, which is ready until it asks. Returns the number of its rounds.
+    /// Counts a round of questions of a task, which is ready until it asks them. Returns the number of its rounds.
     pub(crate) fn begin_round(&mut self, task: u32) -> u32 {
         let state = self.at(task);
         state.progress = TaskProgress::Ready;
@@ -255,17 +256,17 @@ impl Schedule {
         state.rounds
     }
 
-    /// Does not count the last round of a task, because it could not ask.
+    /// Takes back the count of a round in which a task could not ask its questions.
     pub(crate) fn undo_round(&mut self, task: u32) {
         self.at(task).rounds -= 1;
     }
 
-    /// A task waits for replies.
+    /// Marks a task as waiting for replies.
     pub(crate) fn ask(&mut self, task: u32) {
         self.at(task).progress = TaskProgress::Asking;
     }
 
-    /// A task that waited for the question of another task has its reply.
+    /// Makes a task ready that has the reply to a question of another task.
     pub(crate) fn resume(&mut self, task: u32) {
         if self.progress(task) == TaskProgress::Asking {
             self.set_ready(task);
@@ -273,13 +274,13 @@ impl Schedule {
         }
     }
 
-    /// A task has all its replies: it starts again.
+    /// Restarts a task that has all its replies.
     pub(crate) fn answered(&mut self, task: u32) {
         self.at(task).tries = 0;
         self.restart(task);
     }
 
-    /// The intent of a call is recorded.
+    /// Marks the intent of a task's call as recorded.
     pub(crate) fn intend(&mut self, task: u32, request: CallRequest) {
         let state = self.at(task);
         state.request = Some(Box::new(request));
@@ -291,12 +292,12 @@ impl Schedule {
         self.at(task).limit = Some(limit);
     }
 
-    /// The time limit of a task has passed.
+    /// Records that the time limit of a task has passed.
     pub(crate) fn set_late(&mut self, task: u32) {
         self.at(task).late = true;
     }
 
-    /// The call of a task is made. Returns the time that is left of its limit.
+    /// Marks the call of a task as running. Returns the remaining time of its limit.
     pub(crate) fn call(&mut self, task: u32, now: Option<u32>) -> Option<Duration> {
         let state = self.at(task);
         state.progress = TaskProgress::Calling;
@@ -305,7 +306,7 @@ impl Schedule {
         state.limit.map(|limit| limit.saturating_sub(spent))
     }
 
-    /// A task rests until a wake-up.
+    /// Makes a task rest until a wake-up.
     pub(crate) fn rest(&mut self, task: u32) {
         self.at(task).progress = TaskProgress::Resting;
     }
@@ -317,7 +318,7 @@ impl Schedule {
         state.tries + 1
     }
 
-    /// Drops the call of a task: its intent is withdrawn.
+    /// Drops the call of a task, because its intent is withdrawn.
     pub(crate) fn withdraw(&mut self, task: u32) {
         self.at(task).request = None;
         self.set_ready(task);
@@ -332,34 +333,34 @@ impl Schedule {
         self.restart(task);
     }
 
-    /// The outcome of a task is recorded.
+    /// Marks the outcome of a task as recorded.
     pub(crate) fn record(&mut self, task: u32, record: Option<Arc<Record>>) {
         let state = self.at(task);
         state.progress = TaskProgress::Recording;
         state.record = record;
     }
 
-    /// The outcome of a task is durable, and the task is polled until it is ready.
+    /// Marks a task whose outcome is durable and whose resource is polled until it is ready.
     pub(crate) fn set_configured(&mut self, task: u32) {
         let state = self.at(task);
         state.progress = TaskProgress::Configured;
         state.tries = 0;
     }
 
-    /// A task needs no call: it is only polled, after its record is durable.
+    /// Marks a task that needs no call. Its resource is only polled, once its record is durable.
     pub(crate) fn only_poll(&mut self, task: u32, request: CallRequest) {
         let state = self.at(task);
         state.request = Some(Box::new(request));
         state.only_polls = true;
     }
 
-    /// A task makes no call of its own in this run.
+    /// Marks a task that makes no call of its own in this run.
     pub(crate) fn set_only_polls(&mut self, task: u32) {
         self.at(task).only_polls = true;
     }
 
-    /// A task polls what an earlier operation left accepted but not ready. The state holds its values already, so
-    /// readers need not wait.
+    /// Starts polling a resource that an earlier operation left accepted but not ready. The state holds its values
+    /// already, so readers need not wait.
     pub(crate) fn poll_prior(&mut self, task: u32, request: CallRequest, prior: Arc<Record>) {
         let state = self.at(task);
         state.progress = TaskProgress::Configured;
@@ -368,7 +369,7 @@ impl Schedule {
         self.release(task, Some(Until::Configured));
     }
 
-    /// Counts a poll that found a task not ready. The next one follows after this time.
+    /// Counts a poll that found the resource not ready. The next poll follows after this time.
     pub(crate) fn count_poll(&mut self, task: u32, after: Duration) {
         let state = self.at(task);
         state.polls += 1;
@@ -376,7 +377,7 @@ impl Schedule {
         state.polled_for += after;
     }
 
-    /// The outcome of a task is durable, and the task is done. Returns its call if it made one.
+    /// Completes a task whose outcome is durable. Returns its call if it made one.
     pub(crate) fn finish(&mut self, task: u32) -> Option<Box<CallRequest>> {
         let state = self.at(task);
         let called = state.request.take().filter(|_| !state.only_polls);
@@ -386,23 +387,23 @@ impl Schedule {
         called
     }
 
-    /// A task that records nothing is done.
+    /// Completes a task that records nothing.
     pub(crate) fn complete(&mut self, task: u32) {
         self.at(task).progress = TaskProgress::Done;
         self.release(task, None);
     }
 
-    /// A task has failed.
+    /// Marks a task as failed.
     pub(crate) fn fail(&mut self, task: u32) {
         self.at(task).progress = TaskProgress::Failed;
     }
 
-    /// The call of a task is not awaited any longer.
+    /// Marks a task whose call is no longer awaited.
     pub(crate) fn abandon(&mut self, task: u32) {
         self.at(task).progress = TaskProgress::Abandoned;
     }
 
-    /// A task is left out.
+    /// Marks a task as skipped.
     pub(crate) fn skip(&mut self, task: u32) {
         self.at(task).progress = TaskProgress::Skipped;
     }
@@ -417,7 +418,7 @@ impl Schedule {
         self.forgotten.contains(&task)
     }
 
-    /// Releases the tasks that wait for a task: all of them, or only those for which `only` is far enough.
+    /// Releases the tasks that wait for a task: all of them, or only those that wait for the progress `only`.
     pub(crate) fn release(&mut self, task: u32, only: Option<Until>) {
         let waiters = std::mem::take(&mut self.waiters[task as usize]);
         let (now, later): (Vec<_>, Vec<_>) =
@@ -428,7 +429,7 @@ impl Schedule {
         }
     }
 
-    /// A task waits for one task less.
+    /// Counts one task less that a task waits for.
     fn waited(&mut self, waiter: u32) {
         let state = &mut self.tasks[waiter as usize];
         if let TaskProgress::Waiting(count) = state.progress {
@@ -441,8 +442,8 @@ impl Schedule {
         }
     }
 
-    /// Skips the tasks that depend on a failed one, except those that go on after a failed task: `goes_on` decides by
-    /// that task, the waiting task and how far it waits. Returns the skipped tasks.
+    /// Skips the tasks that depend on a failed task, except those for which `goes_on` returns true. Its arguments are
+    /// the failed task, the waiting task and the progress that it waits for. Returns the skipped tasks.
     pub(crate) fn skip_dependants(&mut self, task: u32, goes_on: impl Fn(u32, u32, Until) -> bool) -> Vec<u32> {
         let mut skipped = Vec::new();
         let mut stack = vec![task];
@@ -460,7 +461,7 @@ impl Schedule {
         skipped
     }
 
-    /// The operation stops at a gate. Everything that waits for the gate is held, except what only waits until it is
+    /// Stops the operation at a gate. Holds all tasks that wait for the gate, except those that wait only until it is
     /// over.
     pub(crate) fn stand_at(&mut self, gate: u32) {
         let state = self.at(gate);
@@ -485,13 +486,12 @@ impl Schedule {
         self.over >= self.tasks.len()
     }
 
-    /// Takes a task that is done out of those that are left before the operation stops. Returns whether it was one of
-    /// them.
+    /// Removes a done task from the remaining tasks before the operation stops. Returns whether it was one of them.
     pub(crate) fn count_down(&mut self, task: u32) -> bool {
         self.before_stop.as_mut().is_some_and(|left| left.remove(&task))
     }
 
-    /// Whether everything before the point at which the operation stops is done.
+    /// Whether all tasks before the point at which the operation stops are done.
     pub(crate) fn has_reached_stop(&self) -> bool {
         self.before_stop.as_ref().is_some_and(until::Tasks::is_empty)
     }

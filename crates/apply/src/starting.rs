@@ -1,6 +1,6 @@
-//! Starts ready tasks while there is room for calls.
+//! Starts ready tasks while call slots are free.
 //!
-//! Not here: what a task does with values that became known (`decide`), its call (`calling`).
+//! Not here: the decision about a task whose values became known (`decide`), the call of a task (`calling`).
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ fn start(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     }
 }
 
-/// Evaluates what the plan left open, and does the work that follows from it.
+/// Evaluates the parts that the plan left open, and carries out the resulting work.
 fn start_decided(
     parts: &mut OperationParts,
     task: u32,

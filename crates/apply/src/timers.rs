@@ -1,6 +1,6 @@
-//! Wake-ups and the time of a run, as the shell reports it.
+//! Wake-ups and the time of a run, as the shell reports them.
 //!
-//! Not here: a clock. The shell waits and says what time it is.
+//! Not here: a clock. The shell waits and reports the time.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::model::Effect;
 pub(crate) enum Wake {
     /// The time limit of a step is over.
     Deadline(u32),
-    /// A cancelled call is not waited for any longer.
+    /// A cancelled call is no longer awaited.
     Abandoned(u32),
     /// The time in which a resource must become ready is over.
     Unstable(u32),
@@ -23,65 +23,65 @@ pub(crate) enum Wake {
     Poll(u32),
     /// A pause is over.
     Pause(u32),
-    /// The rate limiter of a provider gets tokens back, by the number of its queue.
+    /// The rate limiter of a provider gets tokens back. The number is that of the provider's queue.
     Refill(u32),
-    /// Calls in flight after a stop are not waited for any longer: they are cancelled.
+    /// Running calls are no longer awaited after a stop: they are cancelled.
     Drain,
-    /// Cancelled calls are not waited for any longer.
+    /// Cancelled calls are no longer awaited.
     Abandon,
 }
 
 /// The time for which cancelled calls are awaited.
 pub(crate) const AFTER_CANCEL: Duration = Duration::from_secs(20);
 
-/// Wake-ups that are due, and the time.
+/// Pending wake-ups, and the time.
 #[derive(Default)]
 pub(crate) struct Timers {
     wakes: DeterministicMap<u64, Wake>,
     last: u64,
-    /// When the run began: seconds since 1970 UTC.
+    /// The start of the run: seconds since 1970 UTC.
     began: i64,
     /// The time of the last commit: seconds since 1970 UTC.
     now: i64,
-    /// The time since the start of the run; none where the shell does not report it.
+    /// The time since the start of the run; `None` if the shell does not report it.
     elapsed: Option<Duration>,
 }
 
 impl Timers {
-    /// The run begins at this time.
+    /// Sets the time at which the run begins.
     pub(crate) fn begin(&mut self, now: i64) {
         (self.began, self.now) = (now, now);
     }
 
-    /// A commit is durable at this time.
+    /// Sets the time at which a commit is durable.
     pub(crate) fn committed(&mut self, now: i64) {
         self.now = now;
     }
 
-    /// This time has passed since the start of the run.
+    /// Sets the time since the start of the run.
     pub(crate) fn set_elapsed(&mut self, elapsed: Duration) {
         self.elapsed = Some(elapsed);
     }
 
-    /// The time of the last report of the shell: seconds since 1970 UTC.
+    /// The latest time that the shell has reported: seconds since 1970 UTC.
     pub(crate) fn now(&self) -> i64 {
         let elapsed = self.elapsed.map_or(0, |elapsed| elapsed.as_secs().cast_signed());
         self.now.max(self.began.saturating_add(elapsed))
     }
 
-    /// Asks to be woken after some time.
+    /// Schedules a wake-up.
     pub(crate) fn wake(&mut self, wake: Wake, after: Duration, effects: &mut Vec<Effect>) {
         self.last += 1;
         self.wakes.insert(self.last, wake);
         effects.push(Effect::Wake(self.last, after));
     }
 
-    /// Takes the reason of a wake-up; none if it has come already.
+    /// Takes the reason of a wake-up; `None` if it was taken already.
     pub(crate) fn take(&mut self, number: u64) -> Option<Wake> {
         self.wakes.remove(&number)
     }
 
-    /// Milliseconds since the run began, where the shell reports them.
+    /// Milliseconds since the start of the run, if the shell reports times.
     pub(crate) fn millis(&self) -> Option<u32> {
         self.elapsed.map(|elapsed| u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX))
     }

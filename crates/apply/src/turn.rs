@@ -13,7 +13,7 @@ pub(crate) enum TaskTurn {
     PlanAgain(PlanMode, Value),
     /// Neither a call nor a record. The text is the reason.
     Unneeded(&'static str),
-    /// No call. The resource is polled until it is ready, as an earlier operation left it.
+    /// No call. The resource is polled until it is ready, because an earlier operation left it accepted but not ready.
     PollPrior,
     /// The task cannot be carried out. The error has been reported.
     Failed,

@@ -50,8 +50,8 @@ pub(super) fn before_stop(plan: &Plan, snapshot: &Snapshot) -> Option<Tasks> {
     Some(tasks)
 }
 
-/// Whether a resource has its wanted state only after this task. The delete of a deposed resource does not count,
-/// because it waits for all users. Neither does the check of a condition at the end.
+/// Whether a resource has its wanted state only after this task. The delete of a deposed object does not count, because
+/// it waits for all users. The delete of a resource whose condition is false does not count either.
 fn is_way_there(plan: &Plan, task: u32) -> bool {
     let task = &plan.tasks[task as usize];
     match task.kind {

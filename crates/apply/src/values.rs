@@ -1,6 +1,6 @@
 //! Evaluates the values that the plan left open (specs, conditions, metadata) once their inputs are known.
 //!
-//! Not here: what follows from them (`decide`).
+//! Not here: the decisions that use these values (`decide`).
 
 use blueprint::{Name, Resource, Value};
 use diag::Diagnostics;
@@ -21,22 +21,22 @@ use crate::progress::Results;
 pub(crate) struct Values<'a> {
     pub(crate) known: &'a mut RunValues,
     pub(crate) results: &'a mut Results,
-    /// The values that the evaluation of the task lacks.
+    /// The missing answers of the evaluation.
     needed: Vec<Need>,
 }
 
 impl<'a> Values<'a> {
-    /// An evaluation that lacks nothing so far.
+    /// Creates an evaluation without needs.
     pub(crate) fn new(known: &'a mut RunValues, results: &'a mut Results) -> Values<'a> {
         Values { known, results, needed: Vec::new() }
     }
 
-    /// The evaluation lacks this too.
+    /// Adds a need of the evaluation.
     pub(crate) fn need(&mut self, need: Need) {
         self.needed.push(need);
     }
 
-    /// Returns the values that the evaluation lacks. If it lacks any, its results do not count.
+    /// Returns the needs of the evaluation. If there are any, the results of the evaluation must not be used.
     pub(crate) fn needed(self) -> Vec<Need> {
         self.needed
     }
@@ -82,8 +82,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Evaluates something of a resource at its call site. Errors are reported, and needs are noted for the next round;
-    /// both give `None`.
+    /// Evaluates a part of a resource at its call site. Errors are reported, and needs are collected for the next
+    /// round; both give `None`.
     fn evaluate_at<T>(
         &mut self,
         decided: &Decided,
@@ -118,7 +118,8 @@ impl<'a> Values<'a> {
         Some(self.with_link_writes(decided, spec))
     }
 
-    /// Adds to `spec` what links have written into the resource by their own steps, unless it is created or replaced.
+    /// Adds to `spec` the contributions that links have written into the resource by steps of their own, unless it is
+    /// created or replaced.
     pub(crate) fn with_link_writes(&self, decided: &Decided, spec: Value) -> Value {
         let written = self.known.evaluation.as_ref().map_or(&[][..], |it| it.links.written_into(&decided.address));
         let replaced = matches!(decided.action, Action::Create | Action::Replace);
@@ -132,7 +133,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The spec from the document, merged with what links write together with it.
+    /// The spec from the document, merged with the contributions that links write together with it.
     pub(crate) fn own_spec(&mut self, decided: &Decided) -> Option<Value> {
         if !decided.desired.has_unknown() {
             return Some(decided.desired.clone());
@@ -183,8 +184,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Settles the unknown intermediate values that a resource or data source reads. Data sources that were left open
-    /// are read.
+    /// Settles the unknown intermediate values that a resource or data source reads. Open data sources are read.
     pub(crate) fn settle_before(&mut self, node: GraphNode) {
         let Some(evaluation) = &mut self.known.evaluation else { return };
         let documents = evaluation.documents.clone();
@@ -216,7 +216,7 @@ impl<'a> Values<'a> {
         for node in order {
             let mut mistakes = Diagnostics::new();
             match evaluation.settle_now(node, &mut mistakes) {
-                // A value that is still unknown stays as it is. Its reader reports it.
+                // A value that is still unknown keeps its result. The element that reads it reports the error.
                 Ok(()) => {
                     self.results.report_errors(mistakes);
                 }
@@ -234,7 +234,8 @@ pub(crate) fn differs(decided: &Decided, desired: &Value) -> (bool, bool) {
     (!changes.is_empty(), changes.iter().any(|change| change.forces))
 }
 
-/// Reopens data sources that were left open because what they search for did not exist: they are read in this run.
+/// Reopens data sources that were left open because the objects that they search for did not exist. They are read in
+/// this run.
 pub(crate) fn reopen(evaluation: &mut Evaluation, which: impl Fn(u32) -> bool) {
     for (at, slot) in evaluation.data.iter_mut().enumerate() {
         if matches!(slot, Slot::Partial(_)) && which(at as u32) {

@@ -40,7 +40,7 @@ pub(crate) fn woke(parts: &mut OperationParts, number: u64, effects: &mut Vec<Ef
     }
 }
 
-/// The time limit of a task has passed.
+/// Handles the end of a task's time limit.
 fn deadline(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     parts.schedule.set_late(task);
     match parts.schedule.progress(task) {
@@ -49,7 +49,7 @@ fn deadline(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
             parts.timers.wake(Wake::Abandoned(task), AFTER_CANCEL, effects);
         }
         TaskProgress::Resting => give_up(parts, task, effects),
-        // It was waiting for a free call slot.
+        // The task was waiting for a free call slot.
         TaskProgress::Ready if parts.schedule.task(task).request().is_some() => give_up(parts, task, effects),
         TaskProgress::Configured => fail_unready(parts, task, "its time is over", effects),
         _ => {}
