@@ -29,7 +29,7 @@ pub struct Change {
     pub forces: bool,
 }
 
-/// Whether two values are equal to a person: marks do not count, and 1 equals 1.0.
+/// Whether two values are equal to a person: secret marks do not count, and 1 equals 1.0.
 pub fn same(a: &Value, b: &Value) -> bool {
     match (a.bare(), b.bare()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
@@ -75,7 +75,7 @@ pub fn same_field(field: &Field, a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The first place at which `after` differs from what is known in `before`. Unknown parts of `before` may become
+/// The first place at which `after` differs from a known part of `before`. Unknown parts of `before` may become
 /// anything; null in `before` promises null. `None` if `before` is null as a whole.
 pub fn contradiction(before: &Value, after: &Value) -> Option<FieldPath> {
     let mut path = Vec::new();
@@ -303,7 +303,7 @@ fn value(
                 return;
             }
             match (&before, &after) {
-                // Any part of an Unknown may differ, or not.
+                // Any part of an Unknown value may differ, or not.
                 (_, unknown) if unknown.is_unknown() => {
                     let forces = forces || forces_within(field);
                     changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
@@ -493,12 +493,12 @@ fn leaves(
 
 /// `value` with the secret marks that `like` has at the same paths, and those of the schema's sensitive fields.
 pub fn mark_like(value: &Value, like: Option<&Value>, field: Option<&Field>) -> Value {
-    // The absence of a value is no secret, and needs no key to be stored.
+    // A missing value is not secret, and needs no key to be stored.
     let sensitive = field.is_some_and(|field| field.sensitive) && !value.is_null();
     if sensitive || matches!(like, Some(Value::Secret(_))) {
         return value.clone().secret();
     }
-    // The branch of the provider's value is unknown here.
+    // The branch of a union that the provider's value has is not known here.
     if field.is_some_and(|field| matches!(field.kind, Kind::Union(_))) && has_sensitive(field) {
         return value.clone().secret();
     }
@@ -559,9 +559,9 @@ pub fn mark_fields(schema: &Schema, fields: &Value, like: &Value) -> Value {
     )
 }
 
-/// `value` with the entry that `other` has at a path of names, as `cyan.ignoreChanges` needs it. Only the last name of
-/// the path is added or removed. If `value` or `other` lacks an earlier part of the path, `value` stays as it is.
-/// Secret marks stay.
+/// Returns `value` with the entry that `other` has at a path of names, as `cyan.ignoreChanges` needs it. Only the last
+/// name of the path is added or removed. If `value` or `other` lacks an earlier part of the path, `value` stays as it
+/// is. Secret marks stay.
 pub fn with_path_of(value: &Value, other: &Value, path: &str) -> Value {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
     let (mine, theirs) = (value.get(name), other.get(name));
@@ -612,7 +612,7 @@ mod tests {
         assert_eq!(changes(r#"{"a":1}"#, r#"{"a":1.0,"b":[]}"#), ["spec.b - []"]);
         assert_eq!(changes(r#"{"a":{"x":1}}"#, r#"{"a":2}"#), ["spec.a.x 1 -", "spec.a - 2"]);
         assert_eq!(changes(r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#), Vec::<String>::new());
-        // Null is no leaf, unless nothing else can be named.
+        // Null is not a leaf, unless there is no other leaf to report.
         assert_eq!(changes("{}", r#"{"a":{"b":null,"c":{"d":null}}}"#), Vec::<String>::new());
         assert_eq!(changes("{}", r#"{"a":{"b":null}}"#), ["spec.a.b - null"]);
     }

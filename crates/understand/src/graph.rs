@@ -2,15 +2,16 @@
 
 use diag::Span;
 
-/// An element. In the graph of one blueprint: by its position in the blueprint's own list. In the graph of several
-/// documents: by its number among all elements of its kind (see [`Documents`](crate::documents::Documents)).
+/// An element. The graph of one blueprint identifies it by its position in the blueprint's own list. The graph of
+/// several documents identifies it by its number among all elements of its kind (see
+/// [`Documents`](crate::documents::Documents)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GraphNode {
     /// A named intermediate value.
     Local(u32),
     /// A data source.
     DataSource(u32),
-    /// A resource. One with `each` is a single node.
+    /// A resource. A resource with `each` is a single node.
     Resource(u32),
     /// A child document as a whole. Only in the graph of a single document.
     Child(u32),
@@ -23,22 +24,23 @@ pub enum GraphNode {
 /// The reason why one element comes after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeKind {
-    /// It reads the other's spec, value or export, so deployment waits.
+    /// The element reads the other's spec, value or export, so deployment waits.
     Reads,
-    /// It reads the other's metadata, so only evaluation waits (decision A10).
+    /// The element reads the other's metadata, so only evaluation waits (decision A10).
     ReadsMetadata,
-    /// `dependsOn`: it waits until the other is ready (decision A11).
+    /// `dependsOn`: the element waits until the other is ready (decision A11).
     DependsOn,
-    /// Only its condition reads the other.
+    /// Only the condition of the element reads the other.
     Condition,
-    /// A link orders them: a hard link, or one that writes here what it reads there (decisions 3.1, 3.2).
+    /// A link orders the elements: a hard link, or a link that writes into one element a value that it reads from the
+    /// other (decisions 3.1, 3.2).
     Link,
 }
 
 /// A dependency of one element on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The element that it depends on.
+    /// The other element.
     pub to: GraphNode,
     /// The reason.
     pub kind: EdgeKind,
@@ -113,12 +115,12 @@ impl Graph {
         &self.edges[self.starts[position] as usize..self.starts[position + 1] as usize]
     }
 
-    /// The direct dependencies of a node, in the order in which they are written.
+    /// The direct dependencies of a node, in the order in which the document writes them.
     pub fn edges(&self, node: GraphNode) -> &[Edge] {
         self.edges_at(self.position(node))
     }
 
-    /// All nodes that are on no cycle and depend on none, dependencies first, ties in document order.
+    /// All nodes that neither are on a cycle nor depend on one, dependencies first, ties in document order.
     pub fn order(&self) -> impl Iterator<Item = GraphNode> {
         self.order.iter().map(|position| self.nodes[*position as usize])
     }
@@ -181,7 +183,7 @@ impl Graph {
                         members.iter().for_each(|member| in_cycle[*member as usize] = true);
                         cycles.push(members.to_vec());
                     } else if self.edges_at(here).iter().any(|edge| in_cycle[self.position(edge.to)]) {
-                        // Dependents of a cycle have no place in the order either.
+                        // Dependents of a cycle are not in the order either.
                         in_cycle[here] = true;
                     } else {
                         self.order.push(here as u32);
@@ -195,7 +197,7 @@ impl Graph {
         paths
     }
 
-    /// A shortest cycle through the first member of a component, by breadth-first search in the component.
+    /// Finds a shortest cycle through the first member of a component, by breadth-first search in the component.
     fn path_of(&self, mut members: Vec<u32>) -> Vec<(GraphNode, Edge)> {
         members.sort_unstable();
         let place = |position: u32| members.binary_search(&position).ok();

@@ -4,7 +4,7 @@
 //! Each type has its own definition; `if` and `then` choose it by the value of `type`. A text with `${` is allowed
 //! wherever a substitution may stand.
 //!
-//! A schema checks less than `check`: no names, no types of expressions, and nothing that spans two places.
+//! A schema checks less than `check`: no names, no types of expressions, and no rules about two places.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use dialects::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 use provider::{Catalogs, DataSourceType, TypeRef};
 use serde_json::{Map, Value as Json, json};
 
-/// The schema of a dialect's documents, with the types whose names `wanted` accepts. The other types of their
-/// namespaces may be named too; the schema does not constrain their fields.
+/// Returns the schema of a dialect's documents, with the types whose names `wanted` accepts. Other types of their
+/// namespaces are allowed too; the schema does not constrain their fields.
 pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl Fn(&str) -> bool) -> Json {
     let mut open: Vec<String> = Vec::new();
     let mut described = |names: &mut dyn Iterator<Item = &str>| -> Vec<TypeId> {

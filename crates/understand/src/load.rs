@@ -19,15 +19,15 @@ pub struct Loaded {
     pub path: Name,
     /// Its blueprint, as far as it could be lowered; `None` if no dialect recognises it.
     pub blueprint: Option<Arc<Blueprint>>,
-    /// What its dialect must know before the blueprint is final. While this is not empty, the blueprint is provisional
-    /// and nothing is reported: answer the questions and load again.
+    /// The data that the dialect needs before the blueprint is final. While this is not empty, the blueprint is
+    /// provisional and nothing is reported: answer the requests and load again.
     pub wanted: Vec<Wanted>,
 }
 
 /// Loads a text that has been added to `files`. Never fails; errors go to `found`.
 ///
 /// `packages` are the hosted packages that its types may belong to. `context` is the load context, with the answers to
-/// what its dialect wants.
+/// the requests of its dialect.
 pub fn load(
     files: &Files,
     file: FileId,
@@ -86,7 +86,7 @@ pub fn load(
 const FOLLOWS: &[&diag::Code] =
     &[&dialects::codes::NOTHING_DECLARED, &dialects::codes::MISSING_VERSION, &dialects::codes::MISSING_FIELD];
 
-/// The tree of a text that is JSON despite its file name, if its dialect accepts that.
+/// The tree of a text that is JSON despite its file name, if its dialect accepts such texts.
 fn json_first(document: &Document<'_>, dialects: &Dialects) -> Option<Tree> {
     if Format::of_name(document.name) != Format::Yaml || !document.text.trim_start().starts_with('{') {
         return None;

@@ -1,5 +1,5 @@
-//! The content of documents, their children and the data sources that these depend on, pinned so that a later run reads
-//! the same.
+//! The content of documents, of their children and of the data sources that these depend on, pinned so that a later run
+//! reads the same content.
 //!
 //! Not here: reading (`evaluate`), storing (plan files and the state).
 
@@ -16,7 +16,7 @@ pub struct Pinned {
     pub documents: IndexMap<Name, PinnedChild>,
     /// Data sources that the paths of includes read, in the form of `Answers`.
     pub data_sources: IndexMap<Name, PinnedData>,
-    /// The remembered values of groups, by the path of includes that leads to each.
+    /// The memoised values of groups, by the path of includes that leads to each group.
     pub groups: IndexMap<Name, Value>,
 }
 
@@ -89,7 +89,7 @@ pub struct PinnedData {
     pub at: i64,
     /// A map of the exported fields by exported name.
     pub fields: Value,
-    /// The search, if it can be repeated without running or sending anything.
+    /// The search, if it can be repeated without running a command or sending a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Box<PinnedSearch>>,
 }
@@ -112,14 +112,14 @@ pub struct PinnedSearch {
 /// A configuration of a provider that a resource declares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PinnedInstance {
-    /// The address of that resource.
+    /// The address of the declaring resource.
     pub address: Address,
     /// The settings: a map, or null.
     pub settings: Value,
 }
 
 impl PinnedData {
-    /// Whether any part of it is secret.
+    /// Whether any part of the pinned data is secret.
     pub fn has_secret(&self) -> bool {
         let asked = self.asked.as_deref();
         self.fields.has_secret()

@@ -6,7 +6,7 @@ mod checking;
 use checking::check_text;
 
 /// Checks the document after its `version` line. A line that ends in `# code` must have exactly that diagnostic
-/// (several are separated by blanks), all others none. Notes about versions do not count.
+/// (several codes are separated by blanks), and all other lines none. Notes about versions do not count.
 fn check(text: &str) {
     let text = format!("version: 2023-04-20\n{}", unindented(text));
     let mut wanted: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Conforming an evaluated spec: conversions, defaults, secrets, and errors that only results show.
+//! Conforming an evaluated spec: conversions, defaults, secrets, and errors that only results of substitutions show.
 
 mod checking;
 

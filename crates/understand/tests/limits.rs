@@ -1,4 +1,4 @@
-//! Limits of fields, and fields besides those of a type, for literals and for results of substitutions.
+//! Limits of fields, and fields that a type does not have, for literals and for results of substitutions.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 

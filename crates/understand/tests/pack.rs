@@ -7,7 +7,7 @@ mod checking;
 
 use checking::{Checked, check_text};
 
-/// Cases that need something that this crate does not have.
+/// Cases that need another crate, with the reason.
 const WAITING: &[(&str, &str)] = &[("include-not-there-quoted", "loading: an include is read there")];
 
 #[test]

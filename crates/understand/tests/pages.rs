@@ -1,4 +1,4 @@
-//! The page of each code of the checks: its examples have exactly the marked diagnostics.
+//! The examples on the page of each code of the checks have exactly the marked diagnostics.
 
 #[expect(dead_code, reason = "this file uses a part")]
 mod checking;
@@ -47,7 +47,7 @@ fn examples_of_every_page_have_the_marked_diagnostics() {
                 wrong.push(format!("{}: wanted {wanted:?}, found {found:?}", code.name));
             }
         }
-        // Codes that appear only at a stage have examples that other tests run, or examples in text.
+        // Codes that appear only at stage have examples that other tests run, or examples in text.
         let run_elsewhere = ["```yaml blueprint stage\n", "```yaml hot\n", "```text\n"];
         let elsewhere = run_elsewhere.iter().any(|fence| code.page.contains(fence));
         if !marked && !elsewhere {

@@ -1,5 +1,4 @@
-//! What names in small documents resolve to: a marker in the text, and the expected kind, line of the definition and
-//! type.
+//! Resolving names in small documents: a marker in the text, and the expected kind, line of the definition and type.
 
 #[expect(dead_code, reason = "this file uses a part")]
 mod checking;
@@ -12,13 +11,14 @@ use understand::check::{self, CheckContext, Included};
 
 const MARKER: char = '▸';
 
-/// Checks a document. The name after each marker must resolve as `expected` says, one line for each marker:
-/// `KIND LINE TYPE`. LINE is that of the definition, `-` if it has none. A name that resolves to nothing is `nothing`.
+/// Checks a document. The name after each marker must resolve as `expected` says, one line for each marker: `KIND LINE
+/// TYPE`. LINE is the line of the definition, `-` if the name has none. `nothing` stands for a name that does not
+/// resolve.
 fn expect(text: &str, expected: &[&str]) {
     expect_with(text, &[], expected);
 }
 
-/// The same of a document whose includes, by position, are these documents.
+/// Like [`expect`], for a document whose includes, by position, are `children`.
 fn expect_with(text: &str, children: &[&str], expected: &[&str]) {
     let mut plain = String::new();
     let mut offsets = Vec::new();

@@ -1,4 +1,4 @@
-//! Resources wait for others that name the same third resource, if their types declare it.
+//! Resources wait for others that refer to the same third resource, if their types declare it.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 

@@ -1,4 +1,4 @@
-//! The inputs of children, as far as they are known before deployment (decision D12).
+//! Computes the inputs of children, as far as they are known before deployment (decision D12).
 //!
 //! Not here: which inputs a child requires (`by_value`, `children`); the inputs at stage (`resolve`).
 
@@ -13,14 +13,14 @@ use super::value::exported;
 /// The inputs of one child.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
-    /// Its inputs by position; Unknown where nothing is known.
+    /// The inputs by position; Unknown if not known.
     pub values: Vec<Value>,
-    /// The errors of those of its own defaults that apply here.
+    /// The errors of the child's own defaults that apply here.
     pub theirs: Diagnostics,
 }
 
 impl Passed {
-    /// Whether anything is known.
+    /// Whether any input, or any error of a default, is known.
     pub fn is_known(&self) -> bool {
         self.values.iter().any(|value| !value.is_unknown()) || !self.theirs.is_empty()
     }

@@ -1,7 +1,7 @@
 //! Checks that a function argument fits its future calls (decision 2.3): the number of arguments, and their types as
 //! far as they are known.
 //!
-//! Not here: its results (the evaluator reports `callback-result` with the item's position).
+//! Not here: the results of the function (the evaluator reports `callback-result` with the item's position).
 
 use blueprint::{CallExpr, Expr, ExprKind, ReferenceHead, Type};
 use diag::{Code, Diagnostic};
@@ -15,7 +15,7 @@ use super::{Checker, ExpressionContext, codes};
 struct CallShape {
     least: usize,
     most: Option<usize>,
-    /// Whether it accepts a position as an additional argument.
+    /// Whether the function accepts a position as an additional argument.
     takes_index: bool,
     parameters: Vec<Type>,
     returns: Type,
@@ -23,7 +23,7 @@ struct CallShape {
 }
 
 impl CallShape {
-    /// A shape of which nothing is known.
+    /// The shape of a function about which nothing is known.
     fn open() -> CallShape {
         CallShape {
             least: 0,
@@ -37,7 +37,8 @@ impl CallShape {
 }
 
 impl Checker<'_> {
-    /// Checks an argument that must be a function. `item` is the type of the last argument that it will receive.
+    /// Checks an argument that must be a function. `item` is the type of the last argument that the function will
+    /// receive.
     pub(super) fn callback(
         &mut self,
         function: &FunctionDef,
@@ -145,7 +146,8 @@ impl Checker<'_> {
         if !is_chain(def) {
             return CallShape::open();
         }
-        // The composition takes the arguments of the first function applied, and returns the result of the last.
+        // The composition takes the arguments of the function that is applied first, and returns the result of the one
+        // that is applied last.
         let (mut first, mut last) = (call.arguments.first(), call.arguments.last());
         if def.name.as_ref() == "compose" {
             std::mem::swap(&mut first, &mut last);
@@ -157,7 +159,7 @@ impl Checker<'_> {
         CallShape { returns: last.returns, name: format!("{}(..)", def.name), ..first }
     }
 
-    /// Like [`Self::shape`], without reports, for an argument that is already checked.
+    /// Like [`Self::shape`], without reporting errors, for an argument that is already checked.
     fn quiet_shape(&self, expr: &Expr) -> Option<CallShape> {
         match &expr.kind {
             ExprKind::Function(name) => self.functions.get(name).map(shape_of),
@@ -190,7 +192,7 @@ fn shape_of(def: &FunctionDef) -> CallShape {
     }
 }
 
-/// The reason why a function does not fit its future calls; `None` if it does.
+/// The reason why a function does not fit its future calls; `None` if it fits.
 fn misfit(shape: &CallShape, callback: &Callback, item: Option<&Type>) -> Option<(&'static Code, String)> {
     let offered = callback.parameters.len();
     let given = offered + usize::from(callback.index && shape.takes_index);

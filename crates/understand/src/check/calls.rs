@@ -12,7 +12,7 @@ use super::types::{function_as_value, joined, with_article};
 use super::{Checker, ExpressionContext};
 
 impl Checker<'_> {
-    /// The type of a call. Reports its errors; the type is [`Type::Error`] then.
+    /// Infers the type of a call. Reports its errors; the type is then [`Type::Error`].
     pub(super) fn call(&mut self, call: &CallExpr, span: Span, place: ExpressionContext<'_>) -> Type {
         let functions = self.functions;
         let Some(function) = functions.get(&call.function) else {
@@ -58,7 +58,7 @@ impl Checker<'_> {
             types.push(ty);
         }
         if failed {
-            // A result type that does not depend on the arguments is known nevertheless.
+            // A result type that does not depend on the arguments is still known.
             return match &function.returns {
                 Returns::Type(_) if function.returned_function.is_some() => Type::Function,
                 _ => Type::Error,

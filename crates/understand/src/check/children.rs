@@ -1,8 +1,8 @@
-//! Checks includes, as far as the including document shows: their location is known at stage, and their inputs are
-//! scalars (decisions 1.6, 4.2).
+//! Checks includes, as far as the including document shows: their locations must be known at stage, and their inputs
+//! must be scalars (decisions 1.6, 4.2).
 //!
-//! For a child that could be read, also checks that its inputs are declared, have the right type and are complete, and
-//! reports whether it has errors of its own.
+//! For a child that could be read, also checks that its inputs are declared, have the right type and are complete.
+//! Reports whether the child has errors of its own.
 //!
 //! Not here: reading children (`load`).
 
@@ -141,7 +141,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The custom type of the variable that an expression names.
+    /// The custom type of the variable that an expression refers to.
     fn custom_type_of(&self, value: &Expr) -> Option<&std::sync::Arc<CustomType>> {
         let ExprKind::Ref(reference) = &value.inner().kind else { return None };
         let blueprint::ReferenceHead::Input(name) = &reference.head else { return None };
@@ -152,12 +152,12 @@ impl Checker<'_> {
         let has_kind = source.entries.iter().any(|(key, _)| key.item.as_ref() == "sourceType");
         for (key, value) in &source.entries {
             let ty = self.infer(value, place);
-            // Without a kind of source, metadata is free except for a checksum.
+            // Without a source type, metadata is free data, except for a checksum.
             if ty != Type::Error && (has_kind || key.item.as_ref() == "checksum") {
                 self.known_at_stage(value, &format!("`{}`", key.item), computed);
             }
         }
-        // Without the kinds, the source checks its keys when the document is requested.
+        // If the kinds are not known, the source checks its keys when the document is requested.
         let Some(kinds) = self.kinds else { return };
         let kind = source.entries.iter().find(|(key, _)| key.item.as_ref() == "sourceType");
         let keys: &[source::SourceKey] = match kind.map(|(_, value)| (value, value.inner())) {
@@ -174,7 +174,7 @@ impl Checker<'_> {
                 };
                 known.keys
             }
-            // The kind becomes known at stage.
+            // The kind is known only at stage.
             Some(_) => return,
         };
         let has = |name: &str| {
@@ -284,8 +284,8 @@ pub fn missing_input(name: &str, include: Span) -> diag::Diagnostic {
         .help(format!("add `{name}` to its `variables`"))
 }
 
-/// The diagnostic for a value that a variable of a child document does not allow, without a place. `None` if it is
-/// allowed.
+/// The diagnostic for a value that a variable of a child document does not allow, without a place. `None` if the value
+/// is allowed.
 pub fn not_allowed(
     name: &str,
     input: &blueprint::Input,

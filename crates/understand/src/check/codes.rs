@@ -1,7 +1,7 @@
 //! Diagnostic codes of the static checks. Codes of the expression language are in `expr::codes`, those of a document's
 //! shape in its dialect.
 
-// Dialects report some of these themselves.
+// Dialects report some of these codes themselves.
 pub use dialects::codes::{
     CYCLE, EACH_NOT_STATIC, MISSING_SPEC_FIELD, SECRET_EXPOSED, SELF_REFERENCE, UNKNOWN_RESOURCE,
     UNKNOWN_RESOURCE_TYPE, UNKNOWN_SPEC_FIELD, UNKNOWN_VARIABLE, VALUE_CONSTRAINT,

@@ -1,6 +1,6 @@
 //! Checks that a condition is a boolean, or `none`, which counts as false (decisions S34 to S36).
 //!
-//! Not here: its shape (`invalid-condition`, `condition-constant`), which the dialect reports.
+//! Not here: the shape of a condition (`invalid-condition`, `condition-constant`), which the dialect reports.
 
 use blueprint::{Expr, ExprKind, Type};
 use expr::codes as language;

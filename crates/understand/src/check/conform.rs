@@ -14,7 +14,7 @@ use super::codes;
 use super::limits::{Patterns, constraint, entries_problem, items_problem, same};
 use super::spec::{computed_field, mismatch, missing_field, not_utf8, rejected, unknown_field};
 
-/// The spec for a provider, from the evaluated spec and its expression.
+/// Returns the spec for a provider, from the evaluated spec and its expression.
 ///
 /// A part with an error stays as it is, and its diagnostic goes to `found`. A missing required field is reported at the
 /// expression; [`conform_resource`] reports it at the key `spec`.
@@ -77,9 +77,9 @@ struct Conforming<'f> {
 /// The origin of a value.
 #[derive(Clone, Copy)]
 struct ValueSite<'e> {
-    /// Its own expression; `None` inside the result of a substitution.
+    /// The expression of the value; `None` inside the result of a substitution.
     expr: Option<&'e Expr>,
-    /// Its place, or that of the substitution that it comes from.
+    /// The place of the value, or of the substitution that it comes from.
     span: Span,
     /// The place for reporting missing parts.
     holder: Span,
@@ -185,7 +185,8 @@ impl Conforming<'_> {
             (Kind::Any, _) => bare.clone(),
             (Kind::Object(schema), Value::Map(map)) => Value::Map(Arc::new(self.object(map, schema, at))),
             (Kind::Map(values), Value::Map(map)) => {
-                // Both are in document order; the evaluated map lacks the entries that were `none`.
+                // Entries and expressions are both in document order; the evaluated map lacks the entries that were
+                // `none`.
                 let mut written = at.entries().unwrap_or_default().iter();
                 let mut entries = Map::with_capacity(map.len());
                 for (key, value) in map.iter() {

@@ -1,8 +1,8 @@
 //! Builds the dependency graph of a document and reports its cycles (decisions S29, S30, A10).
 //!
 //! A cycle is reported once, with its full path and a label on every edge. A reference to metadata orders only
-//! evaluation. A cycle that only such references close is an error only if no order of evaluation exists when each
-//! resource's metadata is a node of its own.
+//! evaluation. If only such references close a cycle, the cycle is an error only if no order of evaluation exists in
+//! which each resource's metadata is a node of its own.
 //!
 //! A cycle of links alone is reported as `link-cycle` at its first link.
 //!
@@ -16,7 +16,7 @@ use crate::graph::{Edge, EdgeKind, Graph, GraphNode};
 use crate::links::Links;
 
 impl Checker<'_> {
-    /// The graph of the document. Reports its cycles.
+    /// Builds the graph of the document. Reports its cycles.
     pub(super) fn order(&mut self, links: &Links) -> Graph {
         let blueprint = self.blueprint;
         let edges = Edges { blueprint, links };
@@ -70,7 +70,7 @@ impl Checker<'_> {
         graph
     }
 
-    /// Cycles of evaluation. Resources have two nodes each: first all specs, then all metadata.
+    /// The cycles of evaluation. Resources have two nodes each: first all specs, then all metadata.
     fn evaluation_cycles(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(GraphNode, Edge)>> {
         let edges = Edges { blueprint: self.blueprint, links };
         let resources = counts[2] as u32;

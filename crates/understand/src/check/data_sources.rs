@@ -1,4 +1,4 @@
-//! Checks data sources: filters name filterable fields, exports name fields of the type (decision 4.1).
+//! Checks data sources: filters must name filterable fields, and exports must name fields of the type (decision 4.1).
 //!
 //! Not here: which operator fits which kind (`filters`), and reading.
 
@@ -111,7 +111,7 @@ impl Checker<'_> {
     }
 }
 
-/// The filterable field that a path names. Any position matches the catalogue's `[]`.
+/// The filterable field at a path. Any position matches the catalogue's `[]`.
 fn filter_field<'t>(ty: &'t DataSourceType, path: &str) -> Option<&'t FilterField> {
     ty.filters.get(path).or_else(|| ty.filters.get(&plain_path(path)))
 }

@@ -34,7 +34,7 @@ impl Leads {
 }
 
 impl Checker<'_> {
-    /// Finds the values and data sources that depend on a resource or child, directly or not.
+    /// Finds the values and data sources that depend on a resource or child, directly or indirectly.
     pub(super) fn leads(&self, graph: &Graph) -> Leads {
         let mut leads = Leads {
             locals: vec![None; self.blueprint.locals.len()],

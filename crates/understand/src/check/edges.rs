@@ -1,6 +1,6 @@
 //! Finds the direct dependencies of each element, and their reasons.
 //!
-//! References in descriptions are no edges. References to metadata are edges of their own kind (decision A10). A
+//! References in descriptions are not edges. References to metadata are edges of their own kind (decision A10). A
 //! reference to the element itself is an error (decision A9), which is reported where the reference is typed.
 //! Unresolved names are left out.
 //!
@@ -30,7 +30,7 @@ pub struct EdgeCause<'e> {
 }
 
 impl<'a> Edges<'a> {
-    /// Appends the dependencies of a node, except on itself, in the order in which they are written.
+    /// Appends the dependencies of a node, except on itself, in the order in which the document writes them.
     pub(super) fn of(self, node: GraphNode, out: &mut Vec<Edge>) {
         let before = out.len();
         self.collect(node, out);
@@ -162,7 +162,7 @@ impl<'a> Edges<'a> {
         self.each_need(expr, kind, &mut |need| add(need.edge));
     }
 
-    /// The edges of one expression, each with the reference that makes it.
+    /// The edges of one expression, each with the reference that causes it.
     pub(super) fn each_need<'e>(self, expr: &'e Expr, kind: EdgeKind, add: &mut impl FnMut(EdgeCause<'e>)) {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::Function(_) | ExprKind::Error => {}
@@ -211,7 +211,7 @@ impl<'a> Edges<'a> {
         }
     }
 
-    /// The resource that an argument of `link` names.
+    /// The resource that an argument of `link` refers to.
     fn end(self, argument: &Expr) -> Option<u32> {
         let name = match &argument.inner().kind {
             ExprKind::Literal(Value::Text(text)) => plain_name(text),
@@ -224,7 +224,7 @@ impl<'a> Edges<'a> {
         self.blueprint.resources.get_index_of(name).map(|at| at as u32)
     }
 
-    /// The node that a head names; `None` for inputs.
+    /// The node that a head refers to; `None` for inputs.
     pub(super) fn target(self, head: &ReferenceHead) -> Option<GraphNode> {
         let blueprint = self.blueprint;
         match head {
@@ -241,7 +241,7 @@ impl<'a> Edges<'a> {
     }
 }
 
-/// Visits the expressions of a node that order it, each with the kind of its edges.
+/// Visits the expressions of a node that cause edges, each with the kind of its edges.
 pub fn expressions<'b>(blueprint: &'b Blueprint, node: GraphNode, visit: &mut impl FnMut(&'b Expr, EdgeKind)) {
     match node {
         GraphNode::Local(at) => {

@@ -1,4 +1,4 @@
-//! Checks which filter operator fits which kinds of field and search (the table of decision 4.1).
+//! Checks that a filter operator fits the kinds of field and search (the table of decision 4.1).
 //!
 //! Not here: the existence of an operator (the dialect), matching candidates.
 
@@ -87,7 +87,7 @@ fn same(search: &Type, kind: &Type) -> bool {
     search.is_open() || search == kind
 }
 
-/// Whether every item of a list may have the kind. Unknown items may.
+/// Whether every item of a list may have the kind. An unknown item may have any kind.
 fn all_of(item: &Type, kind: &Type) -> bool {
     item.alternatives().iter().all(|item| *item == Type::Null || same(item, kind))
 }

@@ -1,6 +1,6 @@
 //! Checks a field's allowed values and limits (decision A18), for literals and for evaluated values.
 //!
-//! Not here: its type.
+//! Not here: the type of the value.
 
 use blueprint::{Field, IndexMap, Name, Value};
 use diag::{Code, Diagnostic, Span, nearest};
@@ -18,8 +18,8 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// Whether a pattern matches in a text, or the whole text. A pattern that does not compile is an error of the
-    /// catalogue and matches everything.
+    /// Whether a pattern matches in a text, or the whole text if `whole` is set. A pattern that does not compile is an
+    /// error of the catalogue and matches everything.
     fn matches(&mut self, pattern: &Name, whole: bool, text: &str) -> bool {
         let compiled = if whole { &mut self.whole } else { &mut self.compiled };
         if !compiled.contains_key(pattern) {
@@ -29,7 +29,7 @@ impl Patterns {
         compiled.get(pattern).and_then(Option::as_ref).is_none_or(|regex| regex.is_match(text))
     }
 
-    /// The diagnostic for a value of the right type outside the field's allowed values or limits. It does not show
+    /// The diagnostic for a value of the right type outside the field's allowed values or limits. It does not contain
     /// secret values.
     pub(super) fn problem(&mut self, value: &Value, field: &Field, span: Span) -> Option<Diagnostic> {
         let (value, secret) = value.exposed();
@@ -93,12 +93,12 @@ fn is_multiple(value: &Value, (step, offset): (i64, i64)) -> bool {
     }
 }
 
-/// The problem of a list with between `least` and `most` items, if it has too few or too many.
+/// The problem of a list with between `least` and `most` items, if it certainly has too few or too many.
 pub(super) fn items_problem(least: usize, most: usize, field: &Field) -> Option<String> {
     count_problem(least, most, field, ["item", "items"])
 }
 
-/// The problem of a map with between `least` and `most` entries, if it has too few or too many.
+/// The problem of a map with between `least` and `most` entries, if it certainly has too few or too many.
 pub(super) fn entries_problem(least: usize, most: usize, field: &Field) -> Option<String> {
     count_problem(least, most, field, ["entry", "entries"])
 }

@@ -1,5 +1,5 @@
-//! Checks links as far as the document alone shows them (decision 3): their existence (`activation`), the resulting
-//! order (`wires`), the annotations that they read (`annotations`), and their cardinality and guarantees
+//! Checks links as far as the document alone shows them (decision 3): their existence (`activation`), the order that
+//! they cause (`wires`), the annotations that they read (`annotations`), and their cardinality and guarantees
 //! (`guarantees`). Also checks that `link(a, b)` names two resources that are linked in this direction (decision 2.6).
 //!
 //! Not here: members of resources, values, planning.
@@ -20,7 +20,7 @@ use crate::links::Links;
 use crate::links::address::plain_name;
 
 impl Checker<'_> {
-    /// The links of the document with their edges.
+    /// Finds the links of the document and their edges.
     pub(super) fn links(&mut self) -> Arc<Links> {
         let mut links = self.activate();
         if !links.is_empty() {
@@ -60,7 +60,7 @@ impl Checker<'_> {
         Type::Error
     }
 
-    /// The position of the resource that an argument names.
+    /// The position of the resource that an argument refers to.
     fn end(&mut self, expr: &Expr, place: ExpressionContext<'_>) -> Option<usize> {
         let wrong = |span: Span| {
             language::ARGUMENT_TYPE
@@ -101,7 +101,7 @@ impl Checker<'_> {
         None
     }
 
-    /// The resource at a position, if an instance is chosen as its `each` requires (decisions S27, S28).
+    /// The resource at a position, if an instance is selected exactly when its `each` requires it (decisions S27, S28).
     fn one_of(&mut self, at: usize, name: &str, index: Option<Span>, span: Span) -> Option<usize> {
         let (written, resource) = self.blueprint.resources.get_index(at)?;
         self.resolve_name(&Spanned::new(written.clone(), span));
@@ -114,7 +114,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether such a link exists. Open types may link to anything.
+    /// Whether there is a link from a to b. Resources of open types may link to anything.
     fn is_linked(&self, links: &Links, a: usize, b: usize) -> bool {
         self.type_name(a).is_none() || self.type_name(b).is_none() || links.between(a as u32, b as u32).is_some()
     }

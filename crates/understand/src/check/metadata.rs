@@ -1,7 +1,7 @@
-//! Checks metadata of resources and data sources: a display name is text, annotations are scalars (decision S49), and
-//! annotations with a reader have its type and values (decision 3.1).
+//! Checks metadata of resources and data sources: a display name must be text, annotations must be scalars (decision
+//! S49), and annotations with a reader must have its type and allowed values (decision 3.1).
 //!
-//! Not here: labels and reserved keys (the dialect); which links read which annotations (`links`).
+//! Not here: labels and reserved keys (the dialect); the annotations that links read (`links`).
 
 use blueprint::{Expr, ExprKind, Name, ResourceMetadata, Type, TypeId};
 use diag::Span;
@@ -85,7 +85,7 @@ impl Checker<'_> {
         });
     }
 
-    /// Whether a type is scalar. Reports it if not.
+    /// Whether a type is scalar. Reports other types.
     fn scalar(&mut self, what: &str, ty: &Type, span: Span) -> bool {
         let fits = ty.alternatives().iter().any(is_scalar);
         if !fits {

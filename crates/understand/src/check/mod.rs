@@ -1,7 +1,7 @@
 //! Checks a blueprint. Reports all errors that the document alone shows, each once.
 //!
-//! The check resolves names first (`names`), then finds dependencies (`edges`), then infers types: those of named
-//! values in the order of dependency, then all others in document order. A part with an error has the type
+//! The check resolves names first (`names`), then finds dependencies (`edges`), then infers types: first the types of
+//! named values in the order of dependency, then all others in document order. A part with an error has the type
 //! [`Type::Error`], which fits everywhere and causes no second diagnostic.
 //!
 //! Not here: the shape of a document (its dialect reports that), inputs from outside, and values that become known at
@@ -64,7 +64,7 @@ use limits::Patterns;
 /// The maximum number of names that are compared for suggestions in one document.
 const MOST_SUGGESTIONS: usize = 200_000;
 
-/// A checked blueprint with everything that is known from the document alone.
+/// A checked blueprint with all facts that the document alone shows.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// The blueprint.
@@ -128,8 +128,8 @@ pub fn check(blueprint: Arc<Blueprint>, context: &CheckContext<'_>, found: &mut 
     check_at(blueprint, &[], context, CheckStage::Written(None), found).0
 }
 
-/// Checks a document with its children. `children` are by position, already checked; `None` for those that could not be
-/// read.
+/// Checks a document with its children. `children` are by position, already checked; `None` for a child that could not
+/// be read.
 pub fn check_with(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
@@ -151,7 +151,7 @@ pub fn check_in_place(
     check_at(blueprint, children, context, CheckStage::Written(inputs), found)
 }
 
-/// Checks the result of transforms. Types that only a transform knows are errors then.
+/// Checks the result of transforms. Types that only a transform knows are now errors.
 pub fn check_transformed(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
@@ -268,7 +268,7 @@ impl TypeOf {
     }
 }
 
-/// What the check of all elements finds beside types.
+/// The results of the check of all elements, without their types.
 struct CheckedElements {
     graph: Graph,
     links: Arc<Links>,
@@ -282,7 +282,7 @@ struct Checker<'a> {
     functions: &'a FunctionTable,
     rules: DialectRules,
     found: Diagnostics,
-    /// Children by position; `None` for those that could not be read.
+    /// Children by position; `None` for a child that could not be read.
     included: &'a [Option<Included>],
     /// The kinds of sources of documents, if they are known.
     kinds: Option<&'a [&'static source::SourceKind]>,
@@ -300,22 +300,24 @@ struct Checker<'a> {
     /// The links of the document, once they are resolved.
     links: Arc<Links>,
     patterns: Patterns,
-    /// What names resolve to, as far as they have been checked; `None` unless an editor asks.
+    /// The resolutions so far; `None` unless an editor asks for them.
     resolutions: Option<Resolutions>,
-    /// How many names may still be compared for suggestions. The limit keeps a document full of unknown names linear.
+    /// The remaining number of comparisons for suggestions. The limit keeps the work for a document full of unknown
+    /// names linear.
     suggestions: Cell<usize>,
 }
 
 /// The context of an expression, as far as its meaning depends on it.
 #[derive(Clone, Copy)]
 struct ExpressionContext<'p> {
-    /// The element whose evaluation includes it.
+    /// The element whose evaluation includes the expression.
     owner: Option<GraphNode>,
     /// The meaning of `elem` and `i`.
     repetition: Repetition<'p>,
-    /// Descriptions order nothing, so they may read their own element (decision A10).
+    /// Whether the expression is in a description. Descriptions order nothing, so they may read their own element
+    /// (decision A10).
     description: bool,
-    /// A direct argument of a call that takes an absent element for `none` (decision S31).
+    /// Whether the expression is a direct argument of a call that treats an absent element as `none` (decision S31).
     guarded: bool,
 }
 
@@ -324,9 +326,9 @@ struct ExpressionContext<'p> {
 enum Repetition<'p> {
     /// An item of this type, and its position.
     Item(&'p Type),
-    /// None: the resource has no `each`.
+    /// No meaning: the resource has no `each`.
     NoEach,
-    /// None in this part of a document, with or without `each`.
+    /// No meaning in this part of a document, with or without `each`.
     NotHere(&'static str),
 }
 

@@ -84,7 +84,7 @@ impl Checker<'_> {
     }
 }
 
-/// The head of the other kind of element that has this name.
+/// The head of another kind of element with this name.
 fn other_head(blueprint: &Blueprint, name: &str) -> Option<&'static str> {
     if blueprint.locals.contains_key(name) {
         Some("values")

@@ -1,6 +1,6 @@
-//! Checks the names of configurations of providers: of resources, data sources and includes.
+//! Checks the names of provider configurations in resources, data sources and includes.
 //!
-//! Not here: which elements a configuration is inherited by (`documents::providers`).
+//! Not here: the inheritance of configurations (`documents::providers`).
 
 use blueprint::{Child, Name, PROVIDER_TYPE, Resource};
 use diag::{Diagnostic, Spanned};
@@ -9,7 +9,7 @@ use super::{Checker, codes};
 use crate::documents::providers::configured_namespace;
 
 impl<'a> Checker<'a> {
-    /// Checks every name of a configuration.
+    /// Checks every reference to a configuration.
     pub(super) fn provider_names(&mut self) {
         let blueprint = self.blueprint;
         for (own, resource) in &blueprint.resources {
@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks the configurations that an include hands down: one for each namespace.
+    /// Checks the configurations that an include passes to its child: at most one for each namespace.
     fn providers_of_child(&mut self, child: &Child) {
         let mut known: Vec<(&str, &Spanned<Name>)> = Vec::new();
         for name in &child.providers {
@@ -72,7 +72,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The resource of this name, if it declares one configuration of a provider. Anything else is reported.
+    /// The resource of this name, if it declares one configuration of a provider. Reports any other resource.
     fn provider_resource(&mut self, name: &Spanned<Name>) -> Option<&'a Resource> {
         self.declared_resource(name);
         let blueprint = self.blueprint;

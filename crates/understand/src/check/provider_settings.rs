@@ -1,8 +1,8 @@
-//! Checks the settings of a configuration that a document declares by the catalogue of its provider, as the settings in
-//! `cyan.toml` are.
+//! Checks the settings of a provider configuration that a document declares against the catalogue of the provider, like
+//! the settings in `cyan.toml`.
 //!
-//! The settings become fields of the type of the declaring resource. So they are checked, converted and marked as
-//! secret like all fields. Not here: a catalogue without settings: its provider, if there is one, judges them.
+//! The settings become fields of the type of the declaring resource. They are therefore checked, converted and marked
+//! as secret like all fields. Not here: catalogues without settings, whose providers check the settings themselves.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) fn with_settings(ty: &ResourceType, resource: &Resource, catalogs: &C
     Some(Arc::new(ResourceType { schema: Arc::new(Schema { fields, ..Schema::clone(&ty.schema) }), ..ty.clone() }))
 }
 
-/// The settings as fields. Defaults are left to the provider, and it decides what a change means.
+/// The settings as fields. The provider applies the defaults, and decides the effect of a change.
 fn schema_of(catalog: &Catalog) -> Schema {
     let fields = catalog.settings.iter().map(|setting| {
         let field = &setting.field;
@@ -42,8 +42,8 @@ fn schema_of(catalog: &Catalog) -> Schema {
 }
 
 impl Checker<'_> {
-    /// Refuses references to the environment, which only `cyan.toml` may have: what a document is deployed with is in
-    /// its inputs.
+    /// Reports references to the environment, which are allowed only in `cyan.toml`: a document receives such values as
+    /// inputs.
     pub(super) fn environment_in_settings(&mut self, entries: &[(Spanned<Name>, Expr)]) {
         for (_, settings) in entries.iter().filter(|(key, _)| key.item.as_ref() == SETTINGS) {
             self.environment_in(settings);

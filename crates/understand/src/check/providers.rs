@@ -1,8 +1,8 @@
-//! Resolves the type names of resources and data sources, and the transforms.
+//! Resolves the transforms and the type names of resources and data sources.
 //!
 //! Not here: the rules of a type (`spec`, `data_sources`). A resource of an unknown type is open: it may have any
-//! fields, so that one error causes one diagnostic (decision S26). Types that only a transform knows are abstract: they
-//! are checked against the transform's schema, and again after the transform.
+//! fields, so that one error causes one diagnostic (decision S26). Types that only a transform knows are abstract:
+//! their resources are checked against the transform's schema, and again after the transform.
 
 use blueprint::{IndexMap, TypeId};
 use diag::{Diagnostic, Spanned};
@@ -35,7 +35,7 @@ impl Checker<'_> {
         for resource in blueprint.resources.values() {
             let name = &resource.type_name;
             let found = match seen.get(&name.item) {
-                // An unknown type is an error at each place where it is written.
+                // An unknown type is an error wherever it is written.
                 Some(TypeOf::Open) | None => {
                     let written = resource.stands_for.as_ref().map_or(name, |written| written);
                     let found = self.resource_type(name, &written.item);
@@ -51,7 +51,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Resolves a type. `written` is the name in the document, which may stand for another one.
+    /// Resolves a type. `written` is the name in the document, which may stand for another type name.
     fn resource_type(&mut self, name: &Spanned<TypeId>, written: &TypeId) -> TypeOf {
         if name.item.is_empty() {
             return TypeOf::Open;

@@ -1,6 +1,6 @@
 //! Infers the type of a reference: checks its head, its index and its path (decision 1.3).
 //!
-//! Not here: dependencies (`edges`), and whether the type fits the place of the reference.
+//! Not here: dependencies (`edges`), and the check that the type fits the place of the reference.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{Checker, ExpressionContext, Repetition, codes};
 use crate::graph::GraphNode;
 
 impl Checker<'_> {
-    /// The type of a reference. Reports its errors; the type is [`Type::Error`] then.
+    /// Infers the type of a reference. Reports its errors; the type is then [`Type::Error`].
     pub(super) fn reference(&mut self, reference: &Ref, place: ExpressionContext<'_>) -> Type {
         let ty = self.reference_type(reference, place);
         self.resolve(reference, place.owner, &ty);
@@ -81,7 +81,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The export that the path names (decision 4.1); dotted names are one name (decision C8).
+    /// The type of the export that the path names (decision 4.1); dotted names are one name (decision C8).
     fn data_source_export(
         &self,
         name: &Name,
@@ -249,7 +249,7 @@ impl Checker<'_> {
         };
         match part.as_ref() {
             "spec" => self.spec_path(at, rest, place),
-            // The dialect reports it for versions that still know it.
+            // In versions that still have `state`, the dialect reports it.
             "state" if blueprint.version.as_ref() != "2025-11-02" => self.spec_path(at, rest, place),
             "metadata" => self.metadata_path(resource, reference, rest, place),
             other => {
@@ -271,7 +271,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The id field of the resource's type, which a bare reference means (decision S21).
+    /// The type of the id field of the resource, which a bare reference means (decision S21).
     fn id_type(&self, name: &Name, at: usize, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
         let TypeOf::Known(ty) = &self.resources[at] else { return Ok(Type::Any) };
         match ty.id_field.as_ref() {
@@ -385,7 +385,7 @@ fn instance_path<'r>(name: &Name, resource: &Resource, reference: &'r Ref) -> Re
     Ok(if indexed.is_some() { &reference.path[1..] } else { &reference.path })
 }
 
-/// Checks that an instance is chosen exactly if the resource has several. `index` is the place of the choice.
+/// Checks that an instance is selected exactly if the resource has several. `index` is the place of the index.
 pub(super) fn instance_chosen(
     name: &str,
     resource: &Resource,
@@ -410,7 +410,8 @@ pub(super) fn instance_chosen(
     }
 }
 
-/// The diagnostic for an element that reads itself (decision A9). A description may, because it is evaluated last.
+/// The diagnostic for an element that reads itself (decision A9). A description may read its element, because it is
+/// evaluated last.
 fn self_reference(node: GraphNode, reference: &Ref, place: ExpressionContext<'_>) -> Option<Diagnostic> {
     if place.owner != Some(node) || place.description {
         return None;
@@ -443,7 +444,7 @@ fn field_of<'s>(schema: &'s Arc<Schema>, accessor: &Accessor) -> Result<&'s Fiel
     })
 }
 
-/// The type of a metadata entry, as far as it is visible without evaluation.
+/// The type of a metadata entry, as far as it is known without evaluation.
 fn written_type(expr: &Expr) -> Type {
     match &expr.kind {
         ExprKind::Literal(value) => Type::of(value),

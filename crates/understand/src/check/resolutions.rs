@@ -1,9 +1,10 @@
-//! What the references of a document resolve to. An editor looks an offset up here.
+//! Resolves the references of a document, so that an editor can look up an offset.
 //!
-//! A check does not record them, because only editors ask. [`resolutions`] checks a document again: the checker adds a
-//! resolution where it resolves a reference, a name in a list of dependencies or a called function.
+//! A check does not record resolutions, because only editors ask for them. [`resolutions`] checks the document again
+//! with a checker that adds a resolution where it resolves a reference, a name in a list of dependencies or a called
+//! function.
 //!
-//! Not here: names that resolve to nothing (those are reported), keys, types.
+//! Not here: names that do not resolve (the check reports them), keys, types.
 
 use blueprint::{Blueprint, CallExpr, Name, Ref, ReferenceHead, Type};
 use diag::{FileId, Span, Spanned};
@@ -12,29 +13,29 @@ use dialects::Checks;
 use super::{CheckContext, Checker, Included};
 use crate::graph::GraphNode;
 
-/// What the spans of a document resolve to. No two of the spans overlap.
+/// The resolutions of a document. Their spans do not overlap.
 #[derive(Clone, Debug, Default)]
 pub struct Resolutions {
-    /// In the order of their spans.
+    /// The resolutions, sorted by their spans.
     sorted: Vec<Resolution>,
 }
 
-/// What one span resolves to.
+/// The definition that one span resolves to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolution {
-    /// The resolved text. A reference with its path is one span: `variables.x`, `a.spec.x`. A reference to an export is
-    /// two: `children.c` is the child, and the rest is the export.
+    /// The resolved text. A reference with its path is one span: `variables.x`, `a.spec.x`. A reference to an export of
+    /// a child is two spans: `children.c` is the child, and the rest is the export.
     pub span: Span,
-    /// Where the definition is, which may be another file; none if it is not in a document.
+    /// The place of the definition, which may be in another file; `None` if the definition is not in a document.
     pub definition: Option<Span>,
-    /// What the definition is.
+    /// The kind of the definition.
     pub kind: DefinitionKind,
     /// The type of the reference with its path, or of the result of a call. [`Type::Any`] if the type is not known or
-    /// the span stands for no value, [`Type::Error`] if the path leads nowhere.
+    /// the span has no value, [`Type::Error`] if the path does not exist.
     pub ty: Type,
 }
 
-/// What a definition is. Numbers are positions in the tables of the blueprint.
+/// The kind of a definition. Numbers are positions in the tables of the blueprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefinitionKind {
     /// An input.
@@ -43,7 +44,7 @@ pub enum DefinitionKind {
     Local(u32),
     /// A data source.
     DataSource(u32),
-    /// An export of the data source at this position. Its definition is `"*"` if the data source exports all fields.
+    /// An export of the data source at this position. It is defined by `"*"` if the data source exports all fields.
     DataSourceExport(u32),
     /// A resource.
     Resource(u32),
@@ -51,16 +52,16 @@ pub enum DefinitionKind {
     Child(u32),
     /// An export of the child document at this position.
     ChildExport(u32),
-    /// The current item of the resource at this position. Its definition is the list of `each`.
+    /// The current item of the resource at this position. It is defined by the list of `each`.
     EachItem(u32),
-    /// The position of that item. Its definition is the list of `each`.
+    /// The position of the current item of the resource at this position. It is defined by the list of `each`.
     EachPosition(u32),
     /// The function with this name.
     Function(Name),
 }
 
-/// What the names in a document resolve to. `children` are by position, already checked; the exports of a child that is
-/// `None` resolve to nothing. Reports nothing: [`check_with`](super::check_with) reports the errors.
+/// Resolves the names in a document. `children` are by position, already checked; the exports of a child that is `None`
+/// do not resolve. Reports nothing: [`check_with`](super::check_with) reports the errors.
 pub fn resolutions(blueprint: &Blueprint, children: &[Option<Included>], context: &CheckContext<'_>) -> Resolutions {
     let mut checker = Checker::new(blueprint, children, context);
     checker.resolutions = Some(Resolutions::default());
@@ -74,7 +75,7 @@ pub fn resolutions(blueprint: &Blueprint, children: &[Option<Included>], context
 }
 
 impl Resolutions {
-    /// What the byte at an offset of a file belongs to; none if it belongs to no resolved name.
+    /// The resolution at an offset of a file; `None` if the offset is in no resolved name.
     pub fn at(&self, file: FileId, offset: u32) -> Option<&Resolution> {
         let after = self.sorted.partition_point(|one| (one.span.file, one.span.start) <= (file, offset));
         let before = self.sorted.get(after.checked_sub(1)?)?;
@@ -86,7 +87,7 @@ impl Resolutions {
         self.sorted.iter()
     }
 
-    /// Adds a resolution; a definition without source text counts as none.
+    /// Adds a resolution. The definition becomes `None` if its span is empty.
     fn add(&mut self, span: Span, definition: Span, kind: DefinitionKind, ty: Type) {
         if span.is_some() {
             let definition = Some(definition).filter(|definition| definition.is_some());
@@ -94,8 +95,8 @@ impl Resolutions {
         }
     }
 
-    /// Sorts what was added. Of spans that overlap the first one stays: aliases of YAML and expanded groups resolve the
-    /// same text more than once.
+    /// Sorts the resolutions. Of overlapping spans only the first one stays: aliases of YAML and expanded groups
+    /// resolve the same text more than once.
     fn sort(&mut self) {
         self.sorted.sort_by_key(|one| one.span);
         self.sorted.dedup_by(|later, kept| later.span.file == kept.span.file && later.span.start < kept.span.end);
@@ -104,7 +105,7 @@ impl Resolutions {
 }
 
 impl Checker<'_> {
-    /// Records what a reference resolves to. `owner` is the element that holds the reference, `ty` the type of the
+    /// Records the resolution of a reference. `owner` is the element that holds the reference, `ty` the type of the
     /// reference with its path.
     pub(super) fn resolve(&mut self, reference: &Ref, owner: Option<GraphNode>, ty: &Type) {
         if self.resolutions.is_none() {
@@ -130,7 +131,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The export that a reference to a child or a data source names.
+    /// The export of a child or data source that a reference reads.
     fn export_definition(&self, reference: &Ref) -> Option<(DefinitionKind, Span)> {
         let blueprint::AccessorKind::Name(export) = &reference.path.first()?.kind else { return None };
         match &reference.head {
@@ -148,7 +149,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Records the resource or child that a list of names names. Such a name stands for no value.
+    /// Records the resource or child that an entry of a list of names refers to. Such an entry has no value.
     pub(super) fn resolve_name(&mut self, name: &Spanned<Name>) {
         if self.resolutions.is_none() {
             return;
@@ -186,7 +187,7 @@ impl Checker<'_> {
     }
 }
 
-/// What the head of a reference names, and where that is defined.
+/// The kind and the place of the definition that the head of a reference refers to.
 fn definition(blueprint: &Blueprint, head: &ReferenceHead, owner: Option<GraphNode>) -> Option<(DefinitionKind, Span)> {
     match head {
         ReferenceHead::Input(name) => {

@@ -1,6 +1,6 @@
 //! Checks each resource part by part, and the names in its lists.
 //!
-//! Not here: the parts themselves (`each`, `conditions`, `spec`, `metadata`).
+//! Not here: the parts of a resource (`each`, `conditions`, `spec`, `metadata`).
 
 use blueprint::{Resource, Type};
 use diag::Spanned;

@@ -1,6 +1,6 @@
 //! Rejects secrets in places that display them: `each`, a display name, or the path of an include (decision A15).
 //!
-//! The check finds secrets that the document alone shows, and those that including documents pass to it. Evaluation
+//! The check finds secrets that the document alone shows, and secrets that including documents pass to it. Evaluation
 //! rejects values that turn out to be secret later.
 
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ enum SecretPathStep {
     Index(u64),
 }
 
-/// The maximum number of steps of a search. Evaluation finds at stage what the search misses.
+/// The maximum number of steps of a search. Evaluation at stage finds the secrets that the search misses.
 const MOST_STEPS: usize = 100_000;
 /// The maximum depth of a chain of references.
 const MOST_DEPTH: usize = 128;
@@ -29,7 +29,7 @@ const MOST_DEPTH: usize = 128;
 #[derive(Clone, Copy)]
 enum SearchedDocument<'c, 'a> {
     Checking(&'c Checker<'a>),
-    /// With its children, by position, and for each input whether it receives a secret.
+    /// A checked document with its children, by position, and for each input whether it receives a secret.
     Placed(&'c Checked, &'c [Option<Arc<Checked>>], &'c [bool]),
 }
 
@@ -74,7 +74,7 @@ impl<'c> SearchedDocument<'c, '_> {
     }
 }
 
-/// A search for secrets. It caches the results of whole values.
+/// A search for secrets. Caches the results of whole values.
 struct Taint<'c, 'a> {
     of: SearchedDocument<'c, 'a>,
     locals: HashMap<usize, bool, foldhash::fast::FixedState>,
@@ -104,7 +104,7 @@ impl Checker<'_> {
     }
 }
 
-/// Every place in a document that would display a secret, and what it is.
+/// Every place in a document that would display a secret, and a name of the place.
 fn exposed(of: SearchedDocument<'_, '_>) -> Vec<(Span, &'static str)> {
     let blueprint = of.blueprint();
     let mut places: Vec<(Span, &Expr, &'static str)> = Vec::new();
@@ -130,8 +130,8 @@ fn would_show(span: Span, what: &str, why: &str) -> Diagnostic {
         .help("use a value that is not secret")
 }
 
-/// The errors that arise only because the document receives secrets. `passed_secrets` says for each input, by
-/// position, whether its value is a secret.
+/// The errors that a document has only because it receives secrets. `passed_secrets` says for each input, by position,
+/// whether its value is a secret.
 pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], passed_secrets: &[bool]) -> Diagnostics {
     let mut found = Diagnostics::new();
     if !passed_secrets.contains(&true) {
@@ -146,8 +146,8 @@ pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], pa
     found
 }
 
-/// For each child, whether each of its inputs, by position, receives a secret. `passed_secrets` says the
-/// same of the document's own inputs.
+/// For each child, whether each of its inputs, by position, receives a secret. `passed_secrets` says the same for the
+/// document's own inputs.
 pub fn secrets_passed_down(
     checked: &Checked,
     children: &[Option<Arc<Checked>>],
@@ -232,8 +232,8 @@ impl Taint<'_, '_> {
         }
     }
 
-    /// Whether the result of a call is secret. Any secret argument makes it so, except in a few functions that use only
-    /// a part of their arguments.
+    /// Whether the result of a call is secret. Any secret argument makes the result secret, except in a few functions
+    /// that use only a part of their arguments.
     fn call(&mut self, call: &CallExpr, path: &[SecretPathStep], depth: usize) -> bool {
         let arguments = &call.arguments;
         let mut any = |path: &[SecretPathStep]| arguments.iter().any(|argument| self.of(&argument.value, path, depth));
@@ -343,7 +343,7 @@ impl Taint<'_, '_> {
         }
     }
 
-    /// Whether an expression names a value that is secret as a whole.
+    /// Whether an expression refers to a value that is secret as a whole.
     fn whole(&self, expr: &Expr) -> bool {
         let blueprint = self.of.blueprint();
         match &expr.inner().kind {
@@ -375,7 +375,7 @@ fn steps(path: &[blueprint::Accessor]) -> Vec<SecretPathStep> {
     path.iter().map(step).collect()
 }
 
-/// Whether a field, or the field at a path in it, is or contains something sensitive.
+/// Whether a field, or the field at a path in it, is sensitive or contains a sensitive field.
 fn sensitive(field: &blueprint::Field, path: &[SecretPathStep]) -> bool {
     if field.sensitive {
         return true;

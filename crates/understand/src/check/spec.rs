@@ -1,7 +1,7 @@
 //! Checks a resource's spec against the schema of its type (decisions A18, S43, S44, decision 1.5): keys, required
 //! fields, types, and literals.
 //!
-//! Not here: the results of substitutions; [`conform`] checks them once they are known.
+//! Not here: the results of substitutions, which [`conform`] checks once they are known.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks one value against its field. `holder` is the key above it, or the item's own place in a list.
+    /// Checks one value against its field. `holder` is the key above the value, or the place of an item in a list.
     fn field(&mut self, value: &Expr, field: &Field, holder: Span, place: ExpressionContext<'_>) {
         if let Kind::Union(branches) = &field.kind {
             return self.union(value, field, branches, holder, place);
@@ -103,7 +103,7 @@ impl Checker<'_> {
             (ExprKind::Literal(written), _) => self.literal(written, field, value.span, ValueOrigin::Literal),
             (ExprKind::List(items), Kind::Array(item)) => {
                 self.items(items, item, place);
-                // Items from substitutions may be `none`, which is dropped.
+                // Items from substitutions may be `none`, and such items are dropped.
                 let least = items.iter().filter(|item| !matches!(item.kind, ExprKind::Substitution(_))).count();
                 if let Some(problem) = items_problem(least, items.len(), field) {
                     self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, value.span));
@@ -111,7 +111,7 @@ impl Checker<'_> {
             }
             (ExprKind::Map(entries), Kind::Object(schema)) => self.object(entries, schema, Some(holder), place),
             (ExprKind::Map(entries), Kind::Map(values)) => {
-                // Entries from substitutions may be `none`, which is dropped.
+                // Entries from substitutions may be `none`, and such entries are dropped.
                 let written = entries.iter().filter(|(_, value)| !is_null(value));
                 let least = written.clone().filter(|(_, it)| !matches!(it.kind, ExprKind::Substitution(_))).count();
                 if let Some(problem) = entries_problem(least, written.count(), field) {
@@ -160,7 +160,7 @@ impl Checker<'_> {
                     return;
                 }
                 let diagnostic = match (source, written) {
-                    // Quoted text has its own help; the help for results does not fit.
+                    // Quoted text has its own help; the help for results of substitutions does not fit.
                     (ValueOrigin::Literal, Value::Text(_)) if !matches!(field.kind, Kind::Union(_)) => {
                         wrong_kind(&ty, &wanted, span)
                     }
@@ -234,7 +234,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a value may fit a branch of a union. Reports nothing; substitutions may fit.
+/// Whether a value may fit a branch of a union. Reports nothing. A substitution may always fit.
 fn fits(value: &Expr, field: &Field) -> bool {
     match (&value.kind, &field.kind) {
         (ExprKind::Literal(written), _) => expr::convert(written, &field.ty(), ValueOrigin::Literal).is_ok(),

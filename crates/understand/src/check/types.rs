@@ -1,7 +1,7 @@
 //! Infers the type of an expression from the document and the catalogues.
 //!
-//! Here are literals, lists, maps, texts and accessors; references are in `references`, calls in `calls`. The caller
-//! checks whether the type fits the place of the expression.
+//! This file handles literals, lists, maps, texts and accessors; `references` handles references, `calls` handles
+//! calls. The caller checks whether the type fits the place of the expression.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use expr::codes as language;
 
 use super::{Checker, ExpressionContext};
 
-/// The maximum number of item types of a list. A list with more is a list of any type.
+/// The maximum number of item types of a list. A list with more item types is a list of any type.
 const MOST_ALTERNATIVES: usize = 8;
 
 impl Checker<'_> {
-    /// The type of an expression that must be data. Reports its errors; a function is an error.
+    /// Infers the type of an expression that must be data. Reports its errors; a function is an error.
     pub(super) fn infer(&mut self, expr: &Expr, place: ExpressionContext<'_>) -> Type {
         let ty = self.infer_any(expr, place);
         if ty == Type::Function {
@@ -25,7 +25,7 @@ impl Checker<'_> {
         ty
     }
 
-    /// The type of an expression that may be a function. Reports its errors.
+    /// Infers the type of an expression that may be a function. Reports its errors.
     pub(super) fn infer_any(&mut self, expr: &Expr, place: ExpressionContext<'_>) -> Type {
         match &expr.kind {
             ExprKind::Literal(value) => Type::of(value),
@@ -97,7 +97,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The type at a path of accessors.
+    /// The type at a path of accessors in a value of type `ty`.
     pub(super) fn walk(&mut self, mut ty: Type, path: &[Accessor], place: ExpressionContext<'_>) -> Type {
         for accessor in path {
             ty = match step(&ty, accessor) {
@@ -122,7 +122,7 @@ enum AccessedType {
     To(Type),
     /// The object has no such key.
     Missing,
-    /// The accessor does not fit that type of value.
+    /// The accessor does not fit the type.
     Wrong,
 }
 
@@ -239,7 +239,7 @@ pub(super) fn in_words(ty: &Type) -> String {
     }
 }
 
-/// A type with its article for messages: `a string`, `an array`.
+/// A type with its article, for messages: `a string`, `an array`.
 pub(super) fn with_article(ty: &Type) -> String {
     let text = in_words(ty);
     match ty {
@@ -249,7 +249,7 @@ pub(super) fn with_article(ty: &Type) -> String {
     }
 }
 
-/// Whether a value of one type may stand where another type is declared. Only an integer for a float may differ
+/// Whether a value of one type may be used where another type is declared. Only an integer may stand for a float
 /// (decision S53).
 pub(super) fn fits_declared(from: &Type, declared: &Type) -> bool {
     if from.is_open() || declared.is_open() {

@@ -1,6 +1,6 @@
 //! Converts evaluated values to the types that the document declares (decisions S48, S53).
 //!
-//! For the stages after the check. The check has already reported values whose type was known then.
+//! Used by the stages after the check. The check has already reported values whose type was known then.
 
 use blueprint::{Expr, Type, Value};
 use diag::{Diagnostics, Span};
@@ -9,17 +9,17 @@ use expr::codes as language;
 
 use super::types::{fits_declared, with_article};
 
-/// There is no value, and the error is already reported.
+/// The mark of a missing value whose error is already reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reported;
 
-/// A named value, converted to its declared type: text is parsed to scalars, an integer may stand for a float. `none`
-/// and Unknown pass. A value that does not fit is reported at the expression.
+/// Converts a named value to its declared type: text is parsed to scalars, an integer may stand for a float. `none` and
+/// Unknown pass. A value that does not fit is reported at the expression.
 pub fn declared(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Reported> {
     fitted(value, ty, expr.span, true, found)
 }
 
-/// An export, or an input of an included document, converted to its declared type. Only an integer for a float is
+/// Converts an export, or an input of an included document, to its declared type. Only an integer for a float is
 /// converted. `none` and Unknown pass. A value that does not fit is reported at the expression.
 pub fn exported(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Reported> {
     fitted(value, ty, expr.span, false, found)

@@ -1,5 +1,5 @@
-//! Dependencies that types declare: a resource waits for resources of another type that name the same third resource,
-//! as far as literals and references show it (see `provider::ImplicitDependency`).
+//! Finds dependencies that types declare: a resource waits for resources of another type that refer to the same third
+//! resource, as far as literals and references show it (see `provider::ImplicitDependency`).
 //!
 //! The work is linear in the document and the resulting edges.
 //!
@@ -15,7 +15,7 @@ use provider::ImplicitDependency;
 use super::TypeOf;
 use crate::graph::{Edge, EdgeKind, GraphNode};
 
-/// The resources, by position, that name each third resource, by its spelling.
+/// The resources, by position, that refer to each third resource, by the spelling of the reference.
 type Naming = HashMap<String, Vec<usize>>;
 
 /// The edges of each resource that waits for others, by its position.
@@ -35,7 +35,7 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
         }
     }
     let spec = |at: usize| blueprint.resources.get_index(at).map(|(_, resource)| resource);
-    // What the resources of a type name with some fields, computed once per type and fields.
+    // The resources that certain fields of the resources of a type refer to, computed once per type and fields.
     let mut named: HashMap<(&Name, &[Name]), Naming> = HashMap::new();
     for at in 0..blueprint.resources.len() {
         let (Some(ty), Some(resource)) = (of(at), spec(at)) else { continue };
@@ -65,7 +65,8 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
     edges
 }
 
-/// What a resource's own fields name, or what the fields of the resource that they refer to name, with their places.
+/// The spellings of the third resources that a resource refers to, with their places. With `through`, they are taken
+/// from the resource that the own fields refer to.
 fn meant_by(
     resource: &Resource,
     wait: &ImplicitDependency,
@@ -87,7 +88,7 @@ fn meant_by(
     all
 }
 
-/// What fields of a resource name, with their places.
+/// The spellings of the values of fields of a resource, with their places.
 fn all_named(resource: &Resource, paths: &[Name]) -> Vec<(String, Span)> {
     let mut all = Vec::new();
     for path in paths {

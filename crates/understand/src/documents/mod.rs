@@ -1,8 +1,8 @@
 //! The documents of an instance in their places: the root, and every child where it is included.
 //!
-//! Elements have consecutive numbers per kind: first those of the root, then those of the first include with everything
-//! below it, and so on. A [`GraphNode`] of the graph over all documents names an element by
-//! that number. All places of a document share what was read and checked once.
+//! Elements have consecutive numbers per kind: first the elements of the root, then those of the first include and of
+//! all documents below it, and so on. A [`GraphNode`] of the graph over all documents identifies an element by that
+//! number. All places of a document share the text and the result of its check.
 //!
 //! Not here: reading children (`load`), evaluating elements (`resolve`).
 
@@ -23,7 +23,7 @@ use crate::graph::{Graph, GraphNode};
 use crate::links::Links;
 use crate::pinned::Pinned;
 
-/// A document in one place: the root, or a child where it is included.
+/// A document in one place: the root, or a child where it is included. Also called a unit.
 #[derive(Clone, Debug)]
 pub struct DocumentInstance {
     /// The checked document, shared with its other places.
@@ -32,7 +32,7 @@ pub struct DocumentInstance {
     pub path: Arc<[Name]>,
     /// Its location; `None` for a text without one.
     pub location: Option<Location>,
-    /// Its folder, as `Question::File` in `evaluate` takes it. A remote document has the root's.
+    /// Its folder, in the form that `Question::File` in `evaluate` takes. A remote document has the root's.
     pub folder: Name,
     /// The unit above it, and the position of its include there; `None` for the root.
     pub parent: Option<(u32, u32)>,
@@ -42,7 +42,7 @@ pub struct DocumentInstance {
     children: Vec<Option<u32>>,
     /// Positions of its includes whose condition is false.
     left_out: BTreeSet<u32>,
-    /// Whether it is a group member only to stand in for others while these are changed.
+    /// Whether it belongs to a group member that is removed, or that exists only during an update.
     pub stands_in: bool,
     /// The numbers of its first element of each kind: see [`NumberedKind`].
     first: [u32; 5],
@@ -103,7 +103,7 @@ impl DocumentInstance {
         text
     }
 
-    /// The address of one of its locals among dependencies. No resource can have such a name.
+    /// The address that stands for one of its locals among dependencies. No resource can have such a name.
     pub fn group_address(&self, name: &Name) -> Address {
         Address::inside(&self.path, format!("={name}"))
     }
@@ -134,7 +134,7 @@ impl DocumentInstance {
     }
 }
 
-/// The key of the group of a local, if `address` names one.
+/// The key of the group of a local, if `address` belongs to a local.
 pub fn group_key(address: &Address) -> Option<Cow<'_, str>> {
     let name = address.name.strip_prefix('=')?;
     if address.path.is_empty() {
@@ -143,7 +143,7 @@ pub fn group_key(address: &Address) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(address.path.iter().map(AsRef::as_ref).chain([name]).collect::<Vec<_>>().join("/")))
 }
 
-/// The address among dependencies of the group with this key.
+/// The address of the group with this key among dependencies.
 pub fn address_of_group(key: &str) -> Address {
     let mut path: Vec<Name> = key.split('/').map(Name::from).collect();
     let name = path.pop().unwrap_or_else(|| "".into());
@@ -187,18 +187,18 @@ fn counts_of(checked: &Checked, root: bool) -> [usize; 5] {
     ]
 }
 
-/// What the set of documents depends on.
+/// The dependence of the set of documents on inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentDependence {
-    /// Only on their texts.
+    /// It depends only on the texts of the documents.
     Fixed,
-    /// Also on inputs: other inputs may lead to other documents.
+    /// It also depends on inputs: other inputs may lead to other documents.
     ByInputs,
-    /// On inputs that are not given yet, so that some includes are not followed.
+    /// It depends on inputs that are not given yet, so that some includes are not followed.
     Incomplete,
 }
 
-/// A root document and its children, which are planned as one.
+/// A root document and its children, which are planned together.
 #[derive(Clone, Debug)]
 pub struct Documents {
     units: Vec<DocumentInstance>,
@@ -207,15 +207,15 @@ pub struct Documents {
     links: Arc<Links>,
     /// The number of elements of each kind.
     counts: [usize; 5],
-    /// The results of reading them, as a plan keeps them.
+    /// The results of reading the documents, as a plan keeps them.
     pub pinned: Pinned,
     dependence: DocumentDependence,
-    /// The size limits that apply to them.
+    /// The size limits of the documents.
     pub room: dialects::DocumentLimits,
 }
 
 impl Documents {
-    /// A root without children. `folder` is as `Question::File` in `evaluate` takes it.
+    /// A root without children. `folder` has the form that `Question::File` in `evaluate` takes.
     pub fn single(checked: Arc<Checked>, folder: Name) -> Documents {
         let graph = checked.graph.clone();
         let links = checked.links.clone();
@@ -251,7 +251,7 @@ impl Documents {
         }
     }
 
-    /// The same places, with some of the checked documents replaced.
+    /// Returns the same places, with some of the checked documents replaced.
     pub fn with_meanings(
         &self,
         meaning: impl Fn(&Arc<Checked>) -> Option<Arc<Checked>>,
@@ -269,12 +269,12 @@ impl Documents {
         Documents::assemble(placed.collect(), self.pinned.clone(), self.dependence, found).within(self.room)
     }
 
-    /// The same documents with other size limits.
+    /// Returns the same documents with other size limits.
     pub fn within(self, room: dialects::DocumentLimits) -> Documents {
         Documents { room, ..self }
     }
 
-    /// Whether other inputs may lead to other documents. They are read again when all inputs are given.
+    /// Whether other inputs may lead to other documents. The documents are then read again when all inputs are given.
     pub fn is_open(&self) -> bool {
         self.dependence != DocumentDependence::Fixed
     }
@@ -289,20 +289,20 @@ impl Documents {
         &self.pinned
     }
 
-    /// The children of a unit, as a check of its document takes them.
+    /// The children of a unit, in the form that a check of its document takes.
     pub fn children_of(&self, unit: u32) -> Vec<Option<Included>> {
         let unit = self.unit(unit);
         let included = |child: u32| Included { checked: self.unit(child).checked.clone() };
         unit.children.iter().map(|child| child.map(included)).collect()
     }
 
-    /// Each checked document once, however many places it has.
+    /// Each checked document once, even if it has several places.
     pub fn distinct(&self) -> impl Iterator<Item = &Arc<Checked>> {
         let mut seen: std::collections::HashSet<*const Checked, foldhash::fast::FixedState> = Default::default();
         self.units.iter().map(|unit| &unit.checked).filter(move |checked| seen.insert(Arc::as_ptr(checked)))
     }
 
-    /// Reports each include that was not followed. A plan needs all of them.
+    /// Reports each include that was not followed. A plan needs all includes.
     pub fn refuse_open(&self, found: &mut Diagnostics) {
         for unit in &self.units {
             for (at, (name, child)) in unit.blueprint().children.iter().enumerate() {
@@ -430,7 +430,7 @@ impl Documents {
         self.counts[kind as usize]
     }
 
-    /// The unit of the element of a kind with this number, and its position there.
+    /// The unit that holds the element of a kind with this number, and the element's position in it.
     pub fn place_of(&self, kind: NumberedKind, number: u32) -> (u32, usize) {
         self.place(kind as usize, number)
     }
@@ -448,7 +448,7 @@ impl Documents {
     }
 
     fn place(&self, kind: usize, number: u32) -> (u32, usize) {
-        // Units without elements of the kind start at the same number as the next unit, so take the last one that
+        // A unit without elements of the kind starts at the same number as the next unit, so take the last unit that
         // starts there.
         let unit = self.units.partition_point(|unit| unit.first[kind] <= number).saturating_sub(1);
         (unit as u32, (number - self.units[unit].first[kind]) as usize)

@@ -1,9 +1,9 @@
-//! Which resource declares the configuration that the provider of an element is used with.
+//! Finds the resource that declares the configuration of an element's provider.
 //!
-//! An element names it in its own document. One that names none inherits it: the nearest include above it that names a
-//! configuration of its namespace decides.
+//! An element can name a configuration of its own document. Otherwise it inherits one: the nearest include above it
+//! that names a configuration of its namespace decides.
 //!
-//! Not here: the settings (`evaluate`), mistakes in the names (`check`).
+//! Not here: the settings (`evaluate`), errors in the names (`check`).
 
 use blueprint::{Blueprint, ExprKind, Name, PROVIDER_TYPE, Resource};
 use diag::{Span, Spanned};
@@ -11,14 +11,14 @@ use diag::{Span, Spanned};
 use super::Documents;
 use crate::graph::GraphNode;
 
-/// The configuration that an element is used with.
+/// The provider configuration of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProviderChoice {
-    /// The unit that declares it.
+    /// The unit that declares the configuration.
     pub unit: u32,
     /// The position of the declaring resource in that unit.
     pub position: usize,
-    /// The place of its name in the element or in the include.
+    /// The place of the configuration's name in the element or in the include.
     pub span: Span,
 }
 
@@ -29,14 +29,14 @@ impl ProviderChoice {
     }
 }
 
-/// The namespace that a resource configures, if it is written out.
+/// The namespace that a resource configures, if it is a literal.
 pub fn configured_namespace(resource: &Resource) -> Option<&str> {
     let ExprKind::Map(entries) = &resource.spec.inner().kind else { return None };
     let (_, namespace) = entries.iter().find(|(key, _)| key.item.as_ref() == "namespace")?;
     namespace.inner().as_literal()?.as_text()
 }
 
-/// The position of the configuration that an include names for a namespace, and the name.
+/// The position of the configuration that an include passes down for a namespace, and its name.
 pub fn handed_down<'n>(
     blueprint: &Blueprint,
     names: &'n [Spanned<Name>],
@@ -52,8 +52,7 @@ pub fn handed_down<'n>(
 }
 
 impl Documents {
-    /// The configuration that the provider of a resource or data source is used with; `None` for the one of the
-    /// configuration file.
+    /// The provider configuration of a resource or data source; `None` for the default configuration.
     pub fn provider_of(&self, node: GraphNode) -> Option<ProviderChoice> {
         let (unit, own, type_name) = match node {
             GraphNode::Resource(number) => {

@@ -1,4 +1,5 @@
-//! The dependency graph over all documents. An export depends on what it reads, not on its document as a whole.
+//! Builds the dependency graph over all documents. An export depends on the elements that it reads, not on its document
+//! as a whole.
 //!
 //! The wiring of a document is computed once, and instantiated for each of its places.
 //!
@@ -30,19 +31,19 @@ struct Wire {
 enum End {
     /// An element of the document, by position.
     Own(GraphNode),
-    /// One of its inputs.
+    /// An input of the document.
     Input(u32),
     /// An export of a child.
     Export { child: u32, export: u32 },
-    /// Every resource of a child and below it.
+    /// Every resource of a child and of the documents below it.
     Child(u32),
 }
 
 /// The dependencies of the elements of one document.
 struct DocumentWiring {
-    /// Of locals, data sources, resources and links, in this order.
+    /// The dependencies of locals, data sources, resources and links, in this order.
     elements: [Vec<Vec<Wire>>; 4],
-    /// Of the inputs of each child, in the order in which they are written.
+    /// The dependencies of the inputs of each child, in the order in which the document writes them.
     passed: Vec<Vec<Vec<Wire>>>,
     exports: Vec<Vec<Wire>>,
     /// The names that each child waits for as a whole, in addition to its `dependsOn`.
@@ -181,7 +182,7 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> DocumentWiring {
         });
     };
     let element = |node: GraphNode| {
-        // A read of a child is resolved by its export. `dependsOn` a child waits for everything in it.
+        // A read of a child is resolved by its export. `dependsOn` a child waits for every resource in it.
         let wire = |edge: &Edge| {
             let to = match (edge.to, edge.kind) {
                 (GraphNode::Child(child), EdgeKind::DependsOn) => End::Child(child),
@@ -293,14 +294,14 @@ impl WholeGraph<'_> {
         if matches!(node, GraphNode::Resource(_)) {
             self.above(unit, out);
         }
-        // A choice of its own is an edge of its document.
+        // A configuration that the element names itself is already an edge of its document.
         if let Some(choice) = documents.provider_of(node).filter(|choice| choice.unit != unit) {
             let to = GraphNode::Resource(choice.resource(documents));
             out.push(Edge { to, kind: EdgeKind::DependsOn, span: choice.span });
         }
     }
 
-    /// Appends what the includes above a document wait for.
+    /// Appends the dependencies of the includes above a document.
     fn above(&self, unit: u32, out: &mut Vec<Edge>) {
         let mut at = unit;
         while let Some((above, include)) = self.documents.unit(at).parent {
@@ -325,7 +326,7 @@ impl WholeGraph<'_> {
         }
     }
 
-    /// Appends every resource of a document and of those below it.
+    /// Appends every resource of a document and of the documents below it.
     fn all_of(&self, unit: u32, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
         let here = self.documents.unit(unit);
         for at in 0..here.blueprint().resources.len() {
@@ -385,7 +386,7 @@ impl WholeGraph<'_> {
         out.push(Edge { to, kind, span });
     }
 
-    /// Whether a cycle leads through more than one document. The others are already reported.
+    /// Whether a cycle leads through more than one document. Cycles in one document are already reported.
     fn is_crossing(&self, cycle: &[(GraphNode, Edge)]) -> bool {
         let mut units = cycle.iter().map(|(node, _)| self.documents.unit_of(*node));
         let first = units.next();

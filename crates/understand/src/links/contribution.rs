@@ -15,20 +15,20 @@ use crate::compare::same;
 pub struct Contribution {
     /// The field, as dotted names.
     pub path: Name,
-    /// How the contribution is written into the field.
+    /// The form in which the contribution is written into the field.
     pub how: ContributionForm,
-    /// What.
+    /// The value that is written.
     pub value: Value,
 }
 
-/// How a contribution is written.
+/// The form in which a contribution is written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ContributionForm {
     /// The whole field.
     Set,
     /// An entry of a map, under this key.
     Put(Name),
-    /// An item of a list. This field of the item identifies it, or its whole value if there is none.
+    /// An item of a list. This field of the item identifies it; with `None`, the whole value identifies it.
     Add(Option<Name>),
 }
 
@@ -42,7 +42,7 @@ pub struct Refused {
 }
 
 impl Contribution {
-    /// The text that identifies the contribution in its target; `None` as long as that is unknown.
+    /// The text that identifies the contribution in its target; `None` while the text is unknown.
     pub fn identity(&self) -> Option<String> {
         match &self.how {
             ContributionForm::Set => Some(format!("{}\0", self.path)),
@@ -89,7 +89,7 @@ impl ContributionIndex {
                 let wanted = item_identity(by.as_ref(), &contribution.value)?;
                 let items = field.bare().as_list()?;
                 let index = self.items.entry((contribution.path.clone(), by.clone())).or_insert_with(|| {
-                    // In reverse, so that the first of several items with one identity wins.
+                    // In reverse, so that the first of several items with the same identity takes precedence.
                     let numbered = items.iter().enumerate().rev();
                     numbered.filter_map(|(at, item)| Some((item_identity(by.as_ref(), item)?, at))).collect()
                 });
@@ -124,7 +124,7 @@ fn item_identity(by: Option<&Name>, item: &Value) -> Option<String> {
     (!identity.has_unknown() && !identity.is_null()).then(|| canonical(&identity.revealed()))
 }
 
-/// A text that is equal for equal values, whatever the order of their keys.
+/// A text that is equal for equal values. The order of keys does not count.
 fn canonical(value: &Value) -> String {
     match value {
         Value::Map(entries) => {
@@ -147,7 +147,7 @@ fn at<'v>(spec: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(spec, |here, name| here.bare().get(name)).filter(|value| !value.is_null())
 }
 
-/// Whether two values differ, whatever their Unknown parts become.
+/// Whether two values differ, regardless of their Unknown parts.
 pub(crate) fn certainly_differ(a: &Value, b: &Value) -> bool {
     match (a.bare(), b.bare()) {
         (Value::Unknown(_), _) | (_, Value::Unknown(_)) => false,
@@ -247,7 +247,7 @@ impl Merger {
     }
 }
 
-/// The slot of a field, created if it is missing. `None` if another kind of value is in the way.
+/// The slot of a field, created if it is missing. `None` if the path leads through another kind of value.
 fn slot<'v>(spec: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     path.split('.').try_fold(spec, |here, name| Some(map_in(here)?.get_or_insert_with(name.into(), || Value::Null)))
 }
@@ -274,7 +274,7 @@ fn list_in(value: &mut Value) -> Option<&mut Vec<Value>> {
     }
 }
 
-/// Removes contributions from a spec: their keys and items, and whole fields in favour of the value in `document`.
+/// Removes contributions from a spec: their keys and items, and whole fields, which return to the value in `document`.
 pub fn without<'c>(spec: &Value, contributions: impl Iterator<Item = &'c Contribution>, document: &Value) -> Value {
     let mut spec = spec.clone();
     let mut lists: blueprint::IndexMap<
@@ -323,8 +323,8 @@ fn replace(spec: &mut Value, path: &str, value: Option<Value>) {
     }
 }
 
-/// Replaces the contributions in `spec` by their values in `from`, and removes those that `from` lacks. What the
-/// document sets stays, even an empty list.
+/// Replaces the contributions in `spec` by their values in `from`, and removes contributions that `from` lacks. Values
+/// that the document sets stay, even an empty list.
 pub fn carried<'c>(
     spec: &Value,
     contributions: impl Iterator<Item = &'c Contribution> + Clone,

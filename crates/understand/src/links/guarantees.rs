@@ -44,7 +44,8 @@ pub struct Counted {
 }
 
 /// Checks the number of links against the limits of their kinds. `members` are all present members with their types.
-/// `open` says whether more links may come at a member, so that a lack is not an error yet. Returns the violations.
+/// `open` returns whether a member may get more links, so that too few links are not an error yet. Returns the
+/// violations.
 pub fn count<'a>(
     links: impl Iterator<Item = Between<'a>>,
     members: impl Iterator<Item = (MemberKey, &'a str)>,
@@ -103,7 +104,8 @@ pub fn count<'a>(
     wrong
 }
 
-/// The numbers of the links that give a guarantee, and of those that need it, with whether it is mandatory.
+/// The numbers of the links that give a guarantee, and of the links that need it, each with whether the need is
+/// mandatory.
 type GiversAndNeeders = (Vec<u32>, Vec<(u32, bool)>);
 
 /// The links that give and need each guarantee at a member.
@@ -140,7 +142,7 @@ impl Guarantees {
     }
 
     /// The rank of each link: the length of the longest chain of guarantees before it, 0 if it needs none. Also returns
-    /// the links on cycles and behind them.
+    /// the links on cycles and the links that depend on them.
     pub fn ranks(&self) -> (Vec<u32>, Vec<u32>) {
         let (links, places) = (self.links as usize, self.at.len());
         // Nodes are the links, then the guarantees. A guarantee waits for the links that give it; a link waits for the
@@ -176,7 +178,7 @@ impl Guarantees {
         (ranks, circle)
     }
 
-    /// For each guarantee at a member: the numbers of the links that give it, and of those that need it.
+    /// For each guarantee at a member: the numbers of the links that give it, and of the links that need it.
     pub fn orders(&self) -> impl Iterator<Item = (&[u32], Vec<u32>)> {
         self.at.values().map(|(given, needed)| (given.as_slice(), needed.iter().map(|(link, _)| *link).collect()))
     }

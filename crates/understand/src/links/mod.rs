@@ -1,4 +1,4 @@
-//! Links between resources of one document (decision 3): their ends, and what their kinds read and write.
+//! Links between resources of one document (decision 3): their ends, and the reads and writes of their kinds.
 //!
 //! A [`LinkedPair`] is a link as the document declares it, between two resources; `evaluate` expands it to links
 //! between members. Nothing here compares resources pair by pair.
@@ -35,18 +35,19 @@ pub struct LinkedPair {
     pub kind: Arc<LinkKind>,
     /// The place of the declaration: `linkSelector` of a, or the reference to b.
     pub span: Span,
-    /// The members of b that references name; `None` if a selector or a plain reference means all of b.
+    /// The members of b that references select; `None` if a selector or a plain reference means all of b.
     pub only: Option<Vec<u32>>,
-    /// The neighbours, in the order of the kind's `use`; `None` for one that was not found, which is already reported.
+    /// The neighbours, in the order of the kind's `use`; `None` for a neighbour that was not found, which is already
+    /// reported.
     pub uses: Vec<Option<UsedNeighbour>>,
-    /// What the expressions of the kind read.
+    /// The reads of the kind's expressions.
     pub wiring: Arc<Wiring>,
-    /// The types of the kind's parts, in their order; `None` for one that no provider offers.
+    /// The types of the kind's parts, in their order; `None` for a type that no provider offers.
     pub part_types: Vec<Option<Arc<ResourceType>>>,
 }
 
 impl LinkedPair {
-    /// The same link, with the resources of its document numbered from `first` on.
+    /// Returns the same link, with the resources of its document numbered from `first` on.
     pub fn from(&self, first: u32) -> LinkedPair {
         let uses =
             self.uses.iter().map(|used| used.map(|used| UsedNeighbour { resource: used.resource + first, ..used }));

@@ -1,4 +1,5 @@
-//! What a link has written after its targets were ready, as its record stores it (decision 3.2: the overlay).
+//! The contributions that a link has written after its targets were ready, as its record stores them (decision 3.2: the
+//! overlay).
 //!
 //! The record of a link is an ordinary record. Its inputs are the effective annotations and the contributions with its
 //! targets, its outputs are the value of `link(a, b)`, and its private data holds the overlay.
@@ -10,16 +11,16 @@ use state::Record;
 
 use super::contribution::{Contribution, ContributionForm};
 
-/// A contribution with a step of its own, finished or under way.
+/// A contribution with a step of its own, finished or in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overlay {
     /// The target.
     pub target: Address,
     /// The phase: `a`, `b` or a neighbour's name.
     pub phase: Name,
-    /// What was written.
+    /// The contribution that was written.
     pub contribution: Contribution,
-    /// Whether the outcome of the write is unknown, because the call was under way.
+    /// Whether the outcome of the write is unknown, because the call was in progress.
     pub open: bool,
 }
 

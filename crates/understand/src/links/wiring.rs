@@ -1,4 +1,4 @@
-//! What the expressions of a link kind read, for the order of evaluation and of calls.
+//! Finds the values that the expressions of a link kind read, for the order of evaluation and of calls.
 //!
 //! Reading a field of an end normally waits for the whole resource. A field that the document sets is read from the
 //! document alone if that wait would close a cycle: if both sides read each other, or if a neighbour's contribution
@@ -36,10 +36,10 @@ impl LinkTarget {
     }
 }
 
-/// Something that an expression of a link kind reads.
+/// A value that an expression of a link kind reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkRead {
-    /// The spec of an end: one field, or all of it.
+    /// The spec of an end: one field, or the whole spec for `None`.
     Spec(Side, Option<Name>),
     /// The metadata of an end.
     Metadata(Side),
@@ -49,16 +49,16 @@ pub enum LinkRead {
     Part(usize),
 }
 
-/// What the expressions of one kind read, computed once per kind.
+/// The reads of the expressions of one kind, computed once per kind.
 #[derive(Clone, Debug, Default)]
 pub struct Wiring {
-    /// What `with` contributions read, by target.
+    /// The reads of `with` contributions, by target.
     pub with: Vec<(LinkTarget, Vec<LinkRead>)>,
-    /// What each part reads.
+    /// The reads of each part.
     pub parts: Vec<Vec<LinkRead>>,
-    /// What `data` reads.
+    /// The reads of `data`.
     pub data: Vec<LinkRead>,
-    /// What `require` reads. It must hold before any contribution with a target is sent.
+    /// The reads of `require`, which must hold before any contribution with a target is sent.
     pub require: Vec<LinkRead>,
     /// Whether `with` contributions on both sides read each other's specs.
     pub(crate) mutual: bool,
@@ -154,7 +154,7 @@ pub fn is_settable(schema: &Schema, field: &Name) -> bool {
     schema.fields.get(field).is_some_and(|field| !field.computed)
 }
 
-/// Appends everything that an expression reads.
+/// Appends every read of an expression.
 pub fn reads(expr: &Expr, kind: &LinkKind, found: &mut Vec<LinkRead>) {
     expr.references(&mut |reference: &Ref| {
         let ReferenceHead::Scoped(head) = &reference.head else { return };

@@ -13,7 +13,7 @@ pub(crate) fn conformance() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint")
 }
 
-/// The catalogue of the pack, and types of `acme`.
+/// The catalogue of the pack, and the catalogues below.
 pub(crate) fn catalogs() -> &'static (Catalogs, FunctionTable) {
     static CATALOGS: OnceLock<(Catalogs, FunctionTable)> = OnceLock::new();
     CATALOGS.get_or_init(|| {
@@ -103,7 +103,7 @@ pub(crate) fn check_text(name: &str, text: &str) -> Checked {
     check_including(Files::new(), name, text, &[])
 }
 
-/// The same of a document with its children, by position. The text becomes the last of the files.
+/// Like [`check_text`], for a document with its children, by position. The text becomes the last of the files.
 pub(crate) fn check_including(
     mut files: Files,
     name: &str,

@@ -119,7 +119,7 @@ impl Checker<'_> {
             included.rules.children.stand_for(below, written, &ty.schema, &attributes, found);
         }
         let inputs = &below.inputs;
-        // Prefer the document's name to the child's: all members of a group have the same error, which is reported
+        // Prefer the document's name to the child's: all members of a group have the same error, so it is reported
         // once.
         let written = child.stands_for.as_ref().map(|written| written.item.as_ref());
         let written = written.or_else(|| child.path.as_literal()?.as_text());

@@ -1,4 +1,4 @@
-//! Checks exports by value: what they read exists.
+//! Checks exports by value: the attributes that they read must exist.
 
 use blueprint::{ReferenceHead, Type};
 use diag::{Diagnostic, Severity};
@@ -13,7 +13,7 @@ impl Checker<'_> {
         let blueprint = self.blueprint;
         for (name, export) in &blueprint.exports {
             let place = ExpressionPlace::new(ExpressionPart::Export, name, &export.field);
-            // A hidden export may read anything. Errors are reported when it is read.
+            // A hidden export may read anything. Its errors are reported when it is read.
             if !export.hidden {
                 self.gone(place, &export.field, known);
             }

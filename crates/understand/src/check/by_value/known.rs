@@ -1,4 +1,4 @@
-//! Evaluates expressions before deployment. What depends on the world or on missing inputs is Unknown.
+//! Evaluates expressions before deployment. Values that depend on the world or on missing inputs are Unknown.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ use crate::graph::{Graph, GraphNode};
 
 /// The values of a document that are known before deployment.
 pub(crate) struct KnownValues<'k> {
-    /// Inputs by position, if they are known.
+    /// The inputs by position; `None` if they are not known.
     inputs: Option<&'k [Value]>,
     blueprint: &'k Blueprint,
     /// Named intermediate values by position.
@@ -34,7 +34,7 @@ impl<'k> KnownValues<'k> {
         found: &mut Diagnostics,
     ) -> KnownValues<'k> {
         let locals = vec![Value::unknown(None, None); blueprint.locals.len()];
-        // The configured limits apply during evaluation proper. Here a value that is too large is only Unknown.
+        // Evaluation at stage applies the configured limits. Here a value that is too large is only Unknown.
         let meter = Cell::new(expr::Meter::new(Some(expr::MAX_VALUE_BYTES), None));
         let mut known = KnownValues { inputs, blueprint, locals, functions, messages, meter };
         for node in graph.order() {
@@ -73,7 +73,8 @@ impl<'k> KnownValues<'k> {
         value
     }
 
-    /// The value of an expression. `None` after an error, which goes to `found`, or if it needs an answer of the world.
+    /// The value of an expression. `None` after an error, which goes to `found`, or if the expression needs an answer
+    /// of the world.
     pub(crate) fn value(&self, expr: &Expr, found: &mut Diagnostics) -> Option<Value> {
         let mut frame = KnownFrame { known: self, meter: self.meter.get() };
         let mut mine = Diagnostics::new();

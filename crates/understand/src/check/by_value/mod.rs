@@ -1,7 +1,7 @@
 //! Checks by value, for dialects that choose it: evaluates each expression as far as possible and checks the value.
 //!
-//! A value that is not known before deployment is Unknown here, and fits everywhere. So the code that computes values
-//! at stage reports the errors of literals at check.
+//! A value that is not known before deployment is Unknown here, and fits everywhere. The code that computes values at
+//! stage therefore also reports the errors of literals during the check.
 //!
 //! Not here: unresolved names in the document itself, which the dialect reports.
 
@@ -23,7 +23,7 @@ use super::Checker;
 use super::conform::conform_schema;
 
 impl Checker<'_> {
-    /// The inputs of a document whose dialect checks values, not types.
+    /// Sets the types of inputs of a document whose dialect checks values, not types.
     pub(super) fn inputs_by_value(&mut self) {
         self.input_types = vec![Type::Any; self.blueprint.inputs.len()];
         self.custom_types = vec![None; self.blueprint.inputs.len()];

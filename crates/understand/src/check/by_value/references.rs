@@ -1,4 +1,4 @@
-//! Checks the attributes that expressions read: the attributes and their resources exist.
+//! Checks the attributes that expressions read: the attributes and their resources must exist.
 
 use blueprint::{AccessorKind, Expr, ExprKind, Ref, ReferenceHead, Value};
 use diag::{Diagnostic, Diagnostics};
@@ -9,7 +9,7 @@ use crate::check::Checker;
 use crate::check::TypeOf;
 
 impl Checker<'_> {
-    /// Reports attributes of absent elements, if the dialect rejects them even where nothing else would fail.
+    /// Reports attributes of absent elements, if the dialect rejects them even where no other check would fail.
     pub(super) fn gone(&mut self, place: ExpressionPlace<'_>, expr: &Expr, known: &KnownValues<'_>) {
         match &expr.kind {
             ExprKind::Choice(choice) => match known.value(&choice.condition, &mut Diagnostics::new()) {

@@ -1,6 +1,6 @@
-//! What references resolve to in the parts of a document that are checked by their values.
+//! Resolves references in the parts of a document that are checked by their values.
 //!
-//! Not here: functions, whose calls a dialect makes from other forms.
+//! Not here: functions, because a dialect makes their calls from other forms.
 
 use blueprint::{AccessorKind, Expr, Field, Ref, ReferenceHead, Type};
 use dialects::CheckedBy;
@@ -10,7 +10,7 @@ use crate::check::{Checker, TypeOf};
 use crate::graph::GraphNode;
 
 impl Checker<'_> {
-    /// Records what the references resolve to in each part that the dialect checks by value.
+    /// Resolves the references in each part that the dialect checks by value.
     pub(crate) fn resolve_by_value(&mut self) {
         let (blueprint, checks) = (self.blueprint, self.rules.checks);
         if checks.locals == CheckedBy::Value {
@@ -53,7 +53,7 @@ impl Checker<'_> {
         });
     }
 
-    /// The type that the declaration gives a reference; none if it is not known before there is a value.
+    /// The type that a declaration gives a reference; `None` if the type is known only with the value.
     fn declared_type(&self, reference: &Ref) -> Option<Type> {
         match &reference.head {
             ReferenceHead::Input(name) => self.blueprint.inputs.get(name).map(|input| input.ty.clone()),

@@ -37,7 +37,7 @@ impl Checker<'_> {
             }
         }
         if !gone.is_empty() {
-            // An unknown type of an absent resource is no error either.
+            // An unknown type of an absent resource is not an error either.
             let all = std::mem::take(&mut self.found);
             self.found.extend(all.iter().map(|one| {
                 let one = one.clone();
@@ -99,7 +99,7 @@ impl Checker<'_> {
         if takes_anything {
             return;
         }
-        // If a part has an error, check the other parts nevertheless.
+        // If a part has an error, check the other parts anyway.
         let value = known.value_at(spec, found).unwrap_or_else(|| known.parts(&resource.spec));
         if let Some(schema) = self.resources[at].schema() {
             let (expr, holder) = (&resource.spec, resource.spec_key);

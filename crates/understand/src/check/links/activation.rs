@@ -29,7 +29,7 @@ struct ActivationCause {
 }
 
 impl<'a> Checker<'a> {
-    /// Finds all links. Reports selectors without the apparent effect.
+    /// Finds all links. Reports selectors that have no effect.
     pub(crate) fn activate(&mut self) -> Links {
         let blueprint = self.blueprint;
         let by_reference = blueprint.version.as_ref() == "2025-11-02";
@@ -243,7 +243,7 @@ impl<'a> Checker<'a> {
                 found.insert(b, ActivationCause { span: reference.head_span, only: position.map(|at| vec![at]) });
             }
             Some(ActivationCause { only: Some(only), .. }) => only.extend(position),
-            // A selector matches it too: both make one link.
+            // A selector also matches this resource: selector and reference make one link.
             Some(ActivationCause { only: None, .. }) => {}
         }
     }
@@ -260,7 +260,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The neighbours that a link writes to, found through references. Reports a missing one.
+    /// The neighbours that a link writes to, found through references. Reports a missing neighbour.
     fn uses(&mut self, a: u32, b: u32, kind: &LinkKind) -> Vec<Option<UsedNeighbour>> {
         let mut uses = Vec::with_capacity(kind.uses.len());
         for used in kind.uses.values() {
@@ -301,7 +301,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The place and value of a field of a spec. If the field is missing, the place of the nearest key above it.
+/// The place and value of a field of a spec. If the field is missing, the place is that of the nearest key above it.
 fn at_path<'r>(resource: &'r Resource, path: &str) -> (Span, Option<&'r Expr>) {
     let mut key = resource.spec_key;
     let mut here = &resource.spec;

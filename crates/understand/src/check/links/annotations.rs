@@ -1,4 +1,4 @@
-//! Finds the annotations that a resource's type, or the kinds of its links, read (decision 3.1).
+//! Finds the annotations that are read by a resource's type or by the kinds of its links (decision 3.1).
 
 use blueprint::{IndexMap, Name, TypeId};
 use diag::{Diagnostic, Span, Spanned};

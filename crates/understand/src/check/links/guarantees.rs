@@ -1,5 +1,5 @@
 //! Checks the cardinality and the guarantees of links, as far as the document alone decides them: between resources
-//! without `each` and conditions. The rest is known at stage.
+//! without `each` and conditions. Other links are checked at stage.
 
 use blueprint::Name;
 use diag::Diagnostic;

@@ -1,7 +1,7 @@
 //! Computes the edges of the graph that links cause for resources and for parts of links.
 //!
-//! A hard link is an edge between its ends; a `with` contribution adds edges for what it reads. Soft links that read
-//! nothing cause no edge, so they may form cycles.
+//! A hard link is an edge between its ends. A `with` contribution adds edges to the elements that it reads. Soft links
+//! that read nothing cause no edge, so they may form cycles.
 
 use blueprint::{Blueprint, Expr, ExprKind, Name};
 use diag::Span;
@@ -61,7 +61,7 @@ impl LinkWires<'_> {
         Edge { to, kind: EdgeKind::Link, span: self.pair.span }
     }
 
-    /// The edges for the existence of an end and its members.
+    /// The edges to the elements that decide whether an end and its members exist.
     fn presence(&self, side: Side, needed: &mut Vec<Edge>) {
         let Some((_, end)) = self.edges.blueprint.resources.get_index(self.pair.end(side) as usize) else { return };
         let each = end.each.iter().flat_map(|each| [Some(&each.list), each.key.as_ref()]).flatten();
@@ -113,8 +113,8 @@ impl LinkWires<'_> {
         }
     }
 
-    /// The edges for what the kind's requirements read: it must be known before any contribution with a target is
-    /// written. Fields that the target itself computes are excepted.
+    /// The edges to the elements that the kind's requirements read. These elements must be known before any
+    /// contribution with a target is written. Fields that the target itself computes are excepted.
     fn requirements<'t>(
         &self,
         target: LinkTarget,
@@ -151,7 +151,7 @@ impl LinkWires<'_> {
         }
     }
 
-    /// The edges of the parts: to both ends, except an end that itself waits for a part.
+    /// The edges of the parts to both ends, except to an end that itself waits for a part.
     fn parts(&self) -> Vec<Edge> {
         let mut needed = Vec::new();
         for side in [Side::A, Side::B] {
