@@ -1,8 +1,8 @@
-//! A client that makes the calls of a deployment directly, without conversions: what a plugin costs by itself.
+//! A client that makes the calls of a deployment directly, without conversions. Measures the cost of the plugin itself.
 //!
-//! `bare_client COUNT PARALLEL -- PROGRAM [ARGUMENT]..` starts the plugin `shop` of the tests with an empty folder and
-//! prints how long COUNT creates (Check, Create with preview, Check, Create) and a plan without changes (Check, Diff)
-//! take, with PARALLEL resources at a time.
+//! `bare_client COUNT PARALLEL -- PROGRAM [ARGUMENT]..` starts the plugin `shop` of the tests with an empty folder.
+//! Prints the time of COUNT creates (Check, Create with preview, Check, Create) and of a plan without changes (Check,
+//! Diff), with PARALLEL resources at a time.
 
 #![expect(clippy::print_stdout, reason = "its result is its output")]
 
@@ -23,14 +23,14 @@ use pulumi_host::messages::{
 use pulumi_host::{Engine, PluginProgram, PulumiProtocol};
 
 const TYPE: &str = "shop:index:Item";
-/// What a plugin answers to Diff if nothing differs.
+/// The answer of a plugin to Diff if nothing differs.
 const NO_CHANGE: i32 = 1;
 
 fn text(text: String) -> Value {
     Value { kind: Some(Kind::StringValue(text)) }
 }
 
-/// A resource that has been created.
+/// A created resource.
 #[derive(Clone, Default)]
 struct Made {
     at: usize,
@@ -78,7 +78,7 @@ async fn create(connection: &Connection, at: usize) -> Result<Made, CallError> {
     Ok(made)
 }
 
-/// Whether the resource is as it should be.
+/// Whether the plan of the resource has no changes.
 async fn plan(connection: &Connection, made: Made) -> Result<bool, CallError> {
     let news = check(connection, made.at, made.inputs.clone()).await?;
     let request = DiffRequest {

@@ -1,4 +1,4 @@
-//! What answers mean: capabilities, checked inputs, differences.
+//! The meaning of answers: capabilities, checked inputs, differences.
 
 use blueprint::{Address, Name, Value};
 use prost_types::Struct;
@@ -7,14 +7,14 @@ use pulumi_wire::{Accepts, Decoding, Lookups, Phase, PropertyPath, decode, diffe
 use crate::failure::{CallFailure, PropertyFailure, property};
 use crate::messages::{CheckFailure, DiffResponse};
 
-/// What a plugin can do.
+/// The capabilities of a plugin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PluginCapabilities {
-    /// Which special values it takes.
+    /// The special values that it accepts.
     pub accepts: Accepts,
-    /// It answers what a create or update would give. Without it the inputs are what is known.
+    /// Whether it previews creates and updates. Without previews, the inputs are the only known outputs.
     pub preview: bool,
-    /// It takes the names that the engine makes up.
+    /// Whether it accepts the names that the engine generates.
     pub autonaming: bool,
 }
 
@@ -27,55 +27,55 @@ pub struct CheckAnswer {
     pub failures: Vec<PropertyFailure>,
 }
 
-/// Who decided whether a resource differs.
+/// The party that decided whether a resource differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiffOf {
     /// The plugin.
     Plugin,
-    /// The plugin could not tell, so the old and new inputs were compared.
+    /// The engine, which compared the old and new inputs, because the plugin could not tell.
     Inputs,
-    /// Nothing could be compared, because the settings of the provider are unknown. It may differ.
+    /// No party, because the settings of the provider are unknown. The resource may differ.
     Nothing,
 }
 
 /// The answer of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diff {
-    /// Whether there is anything to do.
+    /// Whether the resource differs.
     pub changed: bool,
-    /// Who decided that.
+    /// The party that decided `changed`.
     pub decided: DiffOf,
-    /// The properties for which the resource is replaced. Without changes there are none.
+    /// The properties that cause a replacement. Empty without changes.
     pub replaces: Vec<PropertyPath>,
     /// The properties that stay as they are in an update.
     pub stables: Vec<PropertyPath>,
-    /// A replacement deletes first.
+    /// Whether a replacement deletes the old object first.
     pub delete_before_replace: bool,
-    /// The changes one by one, as far as known.
+    /// The individual changes, as far as known.
     pub changes: Vec<PropertyChange>,
 }
 
-/// How a property changes.
+/// The change of a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyChange {
-    /// Its place.
+    /// The path of the property.
     pub path: PropertyPath,
-    /// What happens to it.
+    /// The kind of the change.
     pub kind: ChangeKind,
-    /// The resource is replaced for it.
+    /// Whether the change causes a replacement.
     pub replaces: bool,
-    /// Old and new inputs differ, rather than the old outputs and the new inputs.
+    /// Whether the old and new inputs differ, rather than the old outputs and the new inputs.
     pub input: bool,
 }
 
-/// What happens to a property.
+/// The kind of a change of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It is new.
+    /// The property is added.
     Add,
-    /// It goes away.
+    /// The property is deleted.
     Delete,
-    /// It gets another value.
+    /// The value of the property changes.
     Update,
 }
 
@@ -86,7 +86,7 @@ impl CheckAnswer {
 }
 
 impl Diff {
-    /// No difference.
+    /// An answer without differences.
     pub(crate) fn none() -> Diff {
         Diff {
             changed: false,
@@ -99,7 +99,7 @@ impl Diff {
     }
 }
 
-/// The value of an answer. `id` is told if the answer cannot be read.
+/// Decodes an answer. `id` is part of the error if the answer cannot be read.
 pub(crate) fn answered(
     answer: Struct,
     phase: Phase,
@@ -110,7 +110,7 @@ pub(crate) fn answered(
     decode(answer, &Decoding { phase, waits_for, lookups }).map_err(|error| CallFailure::of_answer(error, id))
 }
 
-/// The meaning of an answer of Diff and DiffConfig.
+/// Interprets an answer of Diff or DiffConfig.
 pub(crate) fn diff_of(answer: DiffResponse, old_inputs: &Value, new_inputs: &Value, ignored: &[PropertyPath]) -> Diff {
     let mut changes: Vec<PropertyChange> = answer
         .detailed_diff

@@ -1,4 +1,4 @@
-//! The connection to a plugin: unary calls with errors of this family.
+//! The connection to a plugin: unary calls with the errors of this family of plugins.
 
 use std::sync::Arc;
 

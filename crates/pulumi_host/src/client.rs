@@ -1,4 +1,4 @@
-//! A connected plugin before it has settings: handshake, schema, and the calls about settings.
+//! A connected plugin without settings: handshake, schema, and the calls about settings.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -20,17 +20,17 @@ use crate::messages::{
 };
 use crate::session::PluginSession;
 
-/// How long a plugin may answer that it is not available yet.
+/// The time during which a plugin may answer that it is not available yet.
 const READY_LIMIT: Duration = Duration::from_secs(10);
 /// Pause between two attempts.
 const RETRY: Duration = Duration::from_millis(10);
 /// The largest message in bytes, in each direction.
 const MESSAGE_LIMIT: usize = 400 << 20;
 
-/// What a plugin is told when it is connected.
+/// The facts that a plugin receives when it is connected.
 #[derive(Clone, Debug, Default)]
 pub struct Connecting {
-    /// Where the engine listens: `127.0.0.1:PORT`.
+    /// The address of the engine's server: `127.0.0.1:PORT`.
     pub engine_address: String,
     /// The folder of the plugin's program.
     pub program_folder: Option<String>,
@@ -39,7 +39,7 @@ pub struct Connecting {
 /// The settings of a provider, with its identity as a resource.
 #[derive(Clone, Copy)]
 pub struct ProviderSettings<'a> {
-    /// The name of the package, with which the old form of settings begins.
+    /// The name of the package, which is the prefix of settings in the old form.
     pub package: &'a str,
     /// The settings: a map.
     pub values: &'a Value,
@@ -61,10 +61,10 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects to a plugin and shakes hands. A plugin that was started by hand is told where the engine is.
+    /// Connects to a plugin and makes the handshake. An attached plugin also receives the address of the engine.
     ///
     /// # Errors
-    /// Why it cannot be used.
+    /// The reason why the plugin cannot be used.
     pub async fn connect(plugin: &Plugin, connecting: &Connecting) -> Result<Client, CallFailure> {
         let options = ConnectionOptions { message_bytes: MESSAGE_LIMIT, ..ConnectionOptions::default() };
         let caller = Caller::new(Connection::to(plugin, &options).await.map_err(not_connected)?);
@@ -77,7 +77,7 @@ impl Client {
         Ok(Client { handshake, ..client })
     }
 
-    /// `None` if the plugin does not know the call.
+    /// Returns `None` if the plugin does not know the call.
     async fn shake_hands(&self, connecting: &Connecting) -> Result<Option<HandshakeResponse>, CallFailure> {
         let request = HandshakeRequest {
             engine_address: connecting.engine_address.clone(),
@@ -104,7 +104,7 @@ impl Client {
         self.handshake.is_some()
     }
 
-    /// The version of the plugin; `None` if it does not know it.
+    /// The version of the plugin; `None` if the plugin does not report one.
     ///
     /// # Errors
     /// If the call fails.
@@ -122,11 +122,11 @@ impl Client {
         Ok(optional(answer)?.map(|answer| answer.schema))
     }
 
-    /// Checks settings and fills in defaults. Without this call in the plugin the settings stay as they are. `olds` are
-    /// the settings before, or null.
+    /// Checks settings and fills in defaults. The settings stay as they are if the plugin does not have this call.
+    /// `olds` are the previous settings, or null.
     ///
     /// # Errors
-    /// If the call fails. Refused settings are no error.
+    /// If the call fails. Refused settings are not an error.
     pub async fn check_config(
         &self,
         settings: &ProviderSettings<'_>,
@@ -146,17 +146,17 @@ impl Client {
         let Some(answer) = optional(answer)? else { return Ok(CheckAnswer::unchanged(settings.values)) };
         let inputs = match answer.inputs {
             Some(inputs) => answered(inputs, phase, None, settings.lookups, None)?,
-            // Plugins that only refuse answer nothing else.
+            // Plugins that only refuse settings return no inputs.
             None => settings.values.clone(),
         };
-        // Settings are sent bare.
+        // Settings are sent without secret marks.
         Ok(CheckAnswer {
             inputs: pulumi_wire::mark_like_inputs(inputs, settings.values),
             failures: failures(answer.failures),
         })
     }
 
-    /// Compares settings with those before. Without this call in the plugin there is no difference.
+    /// Compares settings with the previous ones. There is no difference if the plugin does not have this call.
     ///
     /// # Errors
     /// If the call fails.
@@ -221,8 +221,8 @@ impl Client {
         Ok(PluginSession::new(self.caller.clone(), capabilities, true))
     }
 
-    /// A session for a plan whose settings are unknown. It asks the plugin nothing: inputs stay as they are, and
-    /// nothing is known of outputs.
+    /// A session for a plan whose settings are unknown. It does not call the plugin: inputs stay as they are, and no
+    /// output is known.
     pub fn unconfigured(&self) -> PluginSession {
         let capabilities = self.handshake.as_ref().map_or_else(PluginCapabilities::default, of_handshake);
         PluginSession::new(self.caller.clone(), capabilities, false)
@@ -231,7 +231,7 @@ impl Client {
     /// Asks all running calls to end.
     ///
     /// # Errors
-    /// If the call fails. A plugin without this call is no error.
+    /// If the call fails. A plugin without this call is not an error.
     pub async fn cancel(&self) -> Result<(), CallFailure> {
         optional(self.caller.call::<_, Empty>(method::CANCEL, Empty {}).await).map(|_| ())
     }
@@ -250,7 +250,7 @@ fn of_handshake(answer: &HandshakeResponse) -> PluginCapabilities {
             outputs: answer.accept_outputs,
             bytes: answer.accepts_byte_string,
         },
-        // A plugin that knows Handshake knows previews.
+        // A plugin that knows Handshake also supports previews.
         preview: true,
         autonaming: answer.supports_autonaming_configuration,
     }
@@ -262,7 +262,7 @@ fn not_connected(error: ConnectError) -> CallFailure {
     CallFailure::NotAsked { why, exit }
 }
 
-/// `None` if the plugin does not know the call.
+/// Converts the error for an unknown call to `None`.
 fn optional<R>(answer: Result<R, CallFailure>) -> Result<Option<R>, CallFailure> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
@@ -275,7 +275,8 @@ fn provider_type(package: &str) -> String {
     format!("pulumi:providers:{package}")
 }
 
-/// The old form of settings: texts, and JSON for all else. The version of the plugin is no setting in this form.
+/// The settings in their old form: texts, and JSON for all other values. The version of the plugin is not a setting in
+/// this form.
 fn variables(package: &str, args: &Struct) -> HashMap<String, String> {
     let settings = args.fields.iter().filter(|(key, _)| *key != "version");
     settings
@@ -294,7 +295,7 @@ fn json(value: &Wire) -> serde_json::Value {
         None | Some(Kind::NullValue(_)) => serde_json::Value::Null,
         Some(Kind::BoolValue(value)) => (*value).into(),
         Some(Kind::NumberValue(number)) => {
-            // JSON's own form of a whole number has no fraction.
+            // In JSON, a whole number has no fraction.
             let whole = number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
             if whole { (*number as i64).into() } else { (*number).into() }
         }

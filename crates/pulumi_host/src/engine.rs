@@ -1,6 +1,8 @@
-//! The server that plugins of this family expect beside them: it takes log messages and names the root resource.
+//! The server that plugins of this family expect the engine to run. It receives log messages and names the root
+//! resource.
 //!
-//! Go plugins end when they cannot reach it. Every other method is answered as unimplemented, which they tolerate.
+//! Go plugins exit if they cannot reach the server. Every other method is answered as unimplemented, which plugins
+//! tolerate.
 
 use std::convert::Infallible;
 use std::io;
@@ -26,7 +28,7 @@ use crate::messages::{Empty, GetRootResourceResponse, LogRequest};
 /// The largest message that a plugin may send, in bytes.
 const LIMIT: usize = 4 << 20;
 
-/// The number of calls that a plugin may have under way on a connection.
+/// The number of concurrent calls of a plugin on a connection.
 const STREAMS: u32 = 128;
 
 /// Pause after a connection that could not be accepted.
@@ -40,18 +42,18 @@ const INVALID: i32 = 3;
 /// A log message of a plugin. It may repeat secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logged {
-    /// The URN of the resource that it is about; empty if it is about none.
+    /// The URN of the resource that the message is about; empty if there is none.
     pub urn: String,
     /// The message.
     pub line: LogLine,
-    /// Whether it is progress that need not be kept.
+    /// Whether the message is progress that need not be kept.
     pub ephemeral: bool,
 }
 
 /// Receives log messages. It must not block.
 pub type LogSink = Arc<dyn Fn(Logged) + Send + Sync>;
 
-/// The server. It ends when this is dropped.
+/// The server. It stops when this value is dropped.
 #[derive(Debug)]
 pub struct Engine {
     address: SocketAddr,
@@ -72,7 +74,7 @@ impl Engine {
             let mut connections = JoinSet::new();
             loop {
                 let Ok((stream, _)) = listener.accept().await else {
-                    // This process has too many open files; some of them may be closed soon.
+                    // The process has too many open files; some of them may be closed soon.
                     sleep(RETRY).await;
                     continue;
                 };
@@ -82,7 +84,7 @@ impl Engine {
                     let service = service_fn(move |request| answer(request, root_urn.clone(), sink.clone()));
                     let mut server = http2::Builder::new(TokioExecutor::new());
                     server.max_concurrent_streams(STREAMS);
-                    // A connection that fails is the plugin's loss alone.
+                    // A failed connection affects only its plugin.
                     let _ = server.serve_connection(TokioIo::new(stream), service).await;
                 });
             }

@@ -1,4 +1,4 @@
-//! Why a call has no result, and whether it may have changed something.
+//! The reason why a call has no result, and whether the call may have changed something.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::messages::{ConfigureErrorMissingKeys, Empty, InputPropertiesError};
 /// A property that the plugin refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyFailure {
-    /// Its place; empty if the plugin names none.
+    /// The path of the property; empty if the plugin does not name one.
     pub path: PropertyPath,
     /// The plugin's reason.
     pub reason: String,
@@ -21,24 +21,24 @@ pub struct PropertyFailure {
 /// A setting that the provider needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingSetting {
-    /// Its name with the package: `aws:region`.
+    /// The name of the setting with the package: `aws:region`.
     pub name: String,
-    /// What it is for.
+    /// The purpose of the setting.
     pub description: String,
 }
 
-/// Why a call has no result. Messages of the plugin may repeat secrets.
+/// The reason why a call has no result. Messages of the plugin may repeat secrets.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallFailure {
-    /// A value cannot be sent. The plugin was not asked.
+    /// A value cannot be sent. The plugin was not called.
     #[error("{0}")]
     Request(#[from] EncodeError),
-    /// The plugin was not asked, because its connection had ended.
+    /// The plugin was not called, because its connection had ended.
     #[error("the plugin was not asked: {why}")]
     NotAsked {
-        /// What happened.
+        /// The reason.
         why: String,
-        /// How the process ended, if it did.
+        /// The exit of the process, if it has ended.
         exit: Option<ProcessExit>,
     },
     /// The plugin does not have this method.
@@ -50,45 +50,45 @@ pub enum CallFailure {
     /// The plugin refused and changed nothing.
     #[error("{message}")]
     Refused {
-        /// Its code.
+        /// The status code.
         code: GrpcCode,
-        /// Its message.
+        /// The message of the plugin.
         message: String,
-        /// The properties that it names.
+        /// The properties that the plugin names.
         properties: Vec<PropertyFailure>,
-        /// The settings that it misses.
+        /// The settings that the plugin misses.
         missing: Vec<MissingSetting>,
     },
     /// The plugin failed. It does not say whether it changed something.
     #[error("{message}")]
     Failed {
-        /// Its code.
+        /// The status code.
         code: GrpcCode,
-        /// Its message.
+        /// The message of the plugin.
         message: String,
     },
     /// The plugin gave no answer. It may have changed something.
     #[error("the plugin gave no answer: {why}")]
     Lost {
-        /// What happened.
+        /// The reason.
         why: String,
-        /// How the process ended, if it did.
+        /// The exit of the process, if it has ended.
         exit: Option<ProcessExit>,
     },
     /// The answer breaks the protocol.
     #[error("{problem}")]
     Answer {
-        /// How.
+        /// The violation.
         problem: AnswerProblem,
         /// The id of the resource, if the answer has one.
         id: Option<Name>,
     },
 }
 
-/// How an answer breaks the protocol.
+/// A violation of the protocol in an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerProblem {
-    /// A value in it makes no sense.
+    /// A value that is not valid.
     Value(DecodeError),
     /// A create without an id.
     NoId,
@@ -116,13 +116,13 @@ impl CallFailure {
         }
     }
 
-    /// Whether the plugin did not answer because its process or connection ended: a call that changes nothing can be
-    /// made again on a new process.
+    /// Whether the plugin did not answer because its process or connection ended. A call that changes nothing can then
+    /// be made again on a new process.
     pub fn is_crash(&self) -> bool {
         matches!(self, CallFailure::NotAsked { .. } | CallFailure::Lost { .. })
     }
 
-    /// How the process ended, if that is why.
+    /// The exit of the process, if it is the reason.
     pub fn exit(&self) -> Option<&ProcessExit> {
         match self {
             CallFailure::NotAsked { exit, .. } | CallFailure::Lost { exit, .. } => exit.as_ref(),
@@ -139,7 +139,8 @@ impl CallFailure {
     }
 
     fn of_status(method: &'static str, status: GrpcStatus) -> CallFailure {
-        // The plugin says that a create made nothing, and an update changed nothing, whatever its code is.
+        // With this detail the plugin says that a create made nothing, or that an update changed nothing, whatever the
+        // code is.
         let nothing_happened = status.detail::<Empty>("pulumirpc.ErrorResourceAwaitFailed").is_some();
         match status.code {
             GrpcCode::Unimplemented => CallFailure::Unimplemented { method: name(method) },

@@ -1,31 +1,31 @@
 //! The fields of a resource in the contract, and its outputs in the protocol.
 //!
-//! The fields are the outputs and `id`, the id of the resource. Some plugins also answer an output `id`. It is kept in
-//! the private data, and given back to the plugin as it was. Outputs of the schema that a plugin leaves out are null in
-//! the fields, and are left out again.
+//! The fields are the outputs and `id`, the id of the resource. Some plugins also return an output `id`. The private
+//! data keeps this output, and the plugin receives it back unchanged. Outputs of the schema that a plugin leaves out
+//! are null in the fields, and are left out again when the outputs are sent.
 
 use std::sync::Arc;
 
 use blueprint::{Map, Value};
 use pulumi_wire::schema::ResourceFacts;
 
-/// The field with the id.
+/// The field that holds the id of the resource.
 const ID: &str = "id";
-/// In private data: the output `id` of the plugin.
+/// In private data: the plugin's own output `id`.
 const OWN_ID: &str = "id";
-/// In private data: the resource must be read before it is compared.
+/// In private data: whether the resource must be read before it is compared.
 const READ_FIRST: &str = "readFirst";
-/// In private data: the inputs that the plugin has read, where they differ from those that were sent.
+/// In private data: the inputs that the plugin has read, if they differ from the sent inputs.
 const READ_INPUTS: &str = "readInputs";
 
-/// What is kept with the record of a resource.
+/// The private data in the record of a resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Private {
-    /// The output `id` of the plugin, if it answers one.
+    /// The plugin's own output `id`, if there is one.
     pub(crate) own_id: Option<Value>,
-    /// The resource must be read before it is compared.
+    /// Whether the resource must be read before it is compared.
     pub(crate) read_first: bool,
-    /// The inputs that the plugin has read, where they differ from those that were sent.
+    /// The inputs that the plugin has read, if they differ from the sent inputs.
     pub(crate) read_inputs: Option<Value>,
 }
 
@@ -38,7 +38,7 @@ impl Private {
         }
     }
 
-    /// Null if there is nothing to keep.
+    /// Converts the private data to a value; null if there is nothing to keep.
     pub(crate) fn value(self) -> Value {
         let entries = [
             (OWN_ID, self.own_id),
@@ -66,7 +66,7 @@ impl Private {
     }
 }
 
-/// The fields of a resource that exists: every output of the schema.
+/// The fields of an existing resource, with every output of the schema, and the private data of its outputs.
 pub(crate) fn complete_fields(facts: &ResourceFacts, outputs: Value, id: Value) -> (Value, Private) {
     let (fields, private) = fields_of(facts.mark_outputs(&outputs), id);
     let (bare, secret) = fields.exposed();
@@ -77,7 +77,7 @@ pub(crate) fn complete_fields(facts: &ResourceFacts, outputs: Value, id: Value) 
     (Value::Map(Arc::new(all)).tainted(secret), private)
 }
 
-/// The fields of a resource with that id, and what is to be kept of its outputs.
+/// The fields of a resource with this id, and the private data of its outputs.
 pub(crate) fn fields_of(outputs: Value, id: Value) -> (Value, Private) {
     let (bare, secret) = outputs.exposed();
     let mut fields = bare.as_map().cloned().unwrap_or_default();

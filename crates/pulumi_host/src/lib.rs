@@ -1,15 +1,15 @@
-//! Hosts provider plugins of Pulumi: how they start and end, the calls of their protocol, and what the answers mean.
+//! Hosts provider plugins of Pulumi: their start and end, the calls of their protocol, and the meaning of the answers.
 //!
 //! ```text
 //! PluginProgram ──plugins──> Plugin ──Client::connect──> Client ──configure──> Session: check, diff, create, ..
 //! HostedPackage ──open──> provider::Provider ──configure──> provider::Session, on the calls above
 //! ```
 //!
-//! [`open`] is what the engine uses: the contract of providers, answered by a plugin. `package.rs` has its catalogue
-//! and configurations, `managed.rs` the calls about resources, `process.rs` the process behind them.
+//! The engine uses [`open`]: the contract of providers, served by a plugin. `package.rs` has the catalogue and the
+//! configurations of a package, `managed.rs` the calls about resources, `process.rs` the process of the plugin.
 //!
 //! Not here: the conversion of values and schemas (`pulumi_wire`), processes (`plugins`), connections (`grpc_client`),
-//! and what the engine makes of the answers.
+//! and the use of the answers (the engine).
 
 mod answer;
 mod caller;

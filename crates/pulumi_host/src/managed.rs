@@ -1,8 +1,8 @@
 //! A configured package as a session of the contract: the calls about its resources and functions.
 //!
-//! Secrets are removed from what a plugin says. A call that is stopped is dropped, which cancels it in the plugin; one
-//! that changes something has some seconds to end first. Cancel is not sent then, because it would end the calls about
-//! other resources too; it is sent when the session ends.
+//! Secrets are removed from the messages of a plugin. A stopped call is dropped, which cancels it in the plugin. A call
+//! that changes something first gets some seconds to end. Cancel is not sent then, because it would also end the calls
+//! about other resources; it is sent when the session ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::problems::{CallEffect, error_of, refusals};
 use crate::process::PackageProcess;
 use crate::session::{CallTarget, Desired, Invoked, PluginSession, ReadResult, RecordedResource};
 
-/// How long a call that changes something may go on after it was stopped.
+/// The time that a call that changes something gets to end after it was stopped.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A configured package.
@@ -79,7 +79,7 @@ impl ManagedPackage {
     async fn apply_with(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
         let facts = self.facts(request.type_name)?;
         let process = self.process()?;
-        // A process that starts is not waited for once the call is stopped.
+        // A stopped call does not wait for a starting process.
         let (_lease, session) = within(call, CallEffect::Reads, process.session()).await?;
         let name = ResourceName::new(&call.instance, &call.address, &facts.token);
         let target = target(&name, &facts, Phase::Applying, &call.address);
@@ -114,7 +114,7 @@ impl ManagedPackage {
             Err(failure) => {
                 let id = if let CallFailure::Answer { id, .. } = &failure { id.clone() } else { None };
                 let error = self.changed(request)(failure);
-                // The resource exists, although what the plugin says of it makes no sense.
+                // The resource exists, although the plugin's answer about it is not valid.
                 let partial = id.map(|id| {
                     let (fields, private) = complete_fields(facts, inputs.clone(), Value::Text(id.clone()));
                     Box::new(Applied::ready(id, fields).with_private(private.value()))
@@ -160,7 +160,7 @@ impl ManagedPackage {
         let outputs = Private::of(request.private).outputs(facts, request.prior);
         let recorded = RecordedResource { id, inputs: request.prior_inputs, outputs: &outputs };
         match session.delete(target, &recorded, call.deadline).await.map_err(self.changed(request)) {
-            // It is gone, which is what was wanted.
+            // The object does not exist, which is the wanted state.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(Applied::deleted()),
             answer => answer.map(|()| Applied::deleted()),
         }
@@ -168,14 +168,14 @@ impl ManagedPackage {
 
     async fn read_with(&self, call: &Call, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
         let facts = self.facts(request.type_name)?;
-        // A plugin finds nothing by the token of a create.
+        // A plugin cannot find an object by the token of a create.
         let Some(id) = request.id.filter(|id| !id.is_empty()) else { return Ok(ReadOutcome::Unknown) };
         let private = Private::of(request.private);
         let Some(process) = &self.process else {
             if request.outputs.is_null() {
                 return self.process().map(|_| ReadOutcome::Unknown);
             }
-            // What is recorded counts, because the plugin cannot be asked.
+            // The record counts, because the plugin cannot be asked.
             let (fields, private) = (request.outputs.clone(), request.private.clone());
             return Ok(ReadOutcome::Present(Observed { id: id.into(), fields, private, ..Observed::default() }));
         };
@@ -194,11 +194,11 @@ impl ManagedPackage {
             ReadResult::Absent => ReadOutcome::Absent,
             ReadResult::Unknown => ReadOutcome::Unknown,
             ReadResult::Present { id, outputs, inputs, problems, refresh_before_update } => {
-                // A plugin that takes secrets may still forget them when it reads.
+                // A plugin that accepts secrets may still lose their marks in a read.
                 let outputs = mark_like_inputs(mark_like_inputs(outputs, request.inputs), request.outputs);
                 let inputs = inputs.map(|inputs| facts.complete_inputs(&mark_like_inputs(inputs, request.inputs)));
                 let (fields, own) = complete_fields(&facts, outputs, Value::Text(id.clone()));
-                // A plugin that cannot compare is helped with the inputs as they are now.
+                // Comparison by inputs, for plugins that cannot compare, needs the inputs as read.
                 let drifted =
                     |inputs: &&Value| !request.inputs.is_null() && !differences(request.inputs, inputs, &[]).is_empty();
                 let read_inputs = inputs.as_ref().filter(drifted).cloned();
@@ -220,7 +220,7 @@ impl ManagedPackage {
         })
     }
 
-    /// Calls a function. `None` if it cannot be called yet.
+    /// Calls a function. Returns an unknown value if it cannot be called yet.
     async fn call_function(
         &self,
         call: &Call,
@@ -257,7 +257,7 @@ impl ManagedPackage {
         let equal = |(_, (_, operator, _)): &(usize, &(Name, Name, Value))| operator.as_ref() == "=";
         let filters: Vec<(usize, &(Name, Name, Value))> = request.filters.iter().enumerate().filter(equal).collect();
         let arguments = filters.iter().map(|(_, (field, _, value))| (field.clone(), value.clone()));
-        // A data source is read while a plan is made.
+        // Data sources are read while a plan is made.
         let result = self.call_function(call, request.type_name, Value::map(arguments), Phase::Planning).await?;
         let result = if result.is_unknown() { self.unknown_result(request.type_name) } else { result };
         let applied = filters.iter().map(|(at, _)| *at).collect();
@@ -277,7 +277,7 @@ fn id_of<'a>(request: &ApplyRequest<'a>) -> Result<&'a str, ProviderError> {
     request.id.filter(|id| !id.is_empty()).ok_or_else(missing)
 }
 
-/// The answer of the contract from that of the protocol.
+/// Converts an answer of the protocol to an answer of the contract.
 fn applied(
     facts: &ResourceFacts,
     id: Name,
@@ -303,7 +303,7 @@ fn applied(
     }
 }
 
-/// Waits for a call until it is stopped.
+/// Waits for a call until it ends or is stopped.
 async fn within<T>(
     call: &Call,
     effect: CallEffect,

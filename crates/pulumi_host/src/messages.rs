@@ -1,4 +1,4 @@
-//! The messages of the protocol, as far as they are used. Fields that are left out are skipped when they arrive.
+//! The messages of the protocol, as far as they are used. Unknown fields of received messages are skipped.
 //!
 //! Not here: the meaning of values in a `Struct` (`pulumi_wire`).
 
@@ -8,9 +8,9 @@ use prost_types::Struct;
 
 /// The paths of the methods.
 pub mod method {
-    /// Announces the engine, and asks what the plugin understands.
+    /// Announces the engine, and asks for the capabilities of the plugin.
     pub const HANDSHAKE: &str = "/pulumirpc.ResourceProvider/Handshake";
-    /// Tells a plugin that was started by hand where the engine is.
+    /// Sends the address of the engine to an attached plugin.
     pub const ATTACH: &str = "/pulumirpc.ResourceProvider/Attach";
     /// Asks for the schema of the package.
     pub const GET_SCHEMA: &str = "/pulumirpc.ResourceProvider/GetSchema";
@@ -83,7 +83,7 @@ pub struct HandshakeResponse {
 /// Request of Attach.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct AttachRequest {
-    /// Where the engine listens.
+    /// The address of the engine's server.
     #[prost(string, tag = "1")]
     pub address: String,
 }
@@ -128,13 +128,13 @@ pub struct CheckRequest {
     pub autonaming: Option<AutonamingOptions>,
 }
 
-/// How a plugin is to name what has no name.
+/// The way in which a plugin generates missing names.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct AutonamingOptions {
     /// The name.
     #[prost(string, tag = "1")]
     pub proposed_name: String,
-    /// 0: a proposal. 1: exactly this name. 2: no name is made up.
+    /// 0: a proposal. 1: exactly this name. 2: no name is generated.
     #[prost(int32, tag = "2")]
     pub mode: i32,
 }
@@ -204,13 +204,13 @@ pub struct DiffResponse {
     pub has_detailed_diff: bool,
 }
 
-/// How a property differs.
+/// The difference of a property.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PropertyDiff {
     /// 0: added. 2: deleted. 4: changed. Each plus 1: the resource is replaced for it.
     #[prost(int32, tag = "1")]
     pub kind: i32,
-    /// Old and new inputs differ, rather than the old outputs and the new inputs.
+    /// Whether the old and new inputs differ, rather than the old outputs and the new inputs.
     #[prost(bool, tag = "2")]
     pub input_diff: bool,
 }
@@ -472,7 +472,7 @@ pub struct LogRequest {
     pub message: String,
     #[prost(string, tag = "3")]
     pub urn: String,
-    /// The line is progress and need not be kept.
+    /// Whether the line is progress that need not be kept.
     #[prost(bool, tag = "5")]
     pub ephemeral: bool,
 }

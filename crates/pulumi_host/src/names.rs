@@ -1,4 +1,4 @@
-//! The names of resources and providers for plugins.
+//! The names of resources and providers as plugins see them.
 //!
 //! A resource is `urn:pulumi:INSTANCE::cyan::TYPE::ADDRESS`, with its whole address as its name, so that two resources
 //! of an instance never share a URN. A provider is `urn:pulumi:cyan::cyan::pulumi:providers:PACKAGE::NAME`, because a
@@ -11,7 +11,7 @@ use pulumi_wire::Urn;
 /// The name of the project in all URNs.
 pub(crate) const PROJECT: &str = "cyan";
 
-/// The URN of what plugins take for the stack.
+/// The URN of the resource that plugins take for the stack.
 pub(crate) fn root_urn() -> String {
     let name = format!("{PROJECT}-{PROJECT}");
     Urn { stack: PROJECT, project: PROJECT, type_name: "pulumi:pulumi:Stack", name: &name }.to_string()
@@ -23,11 +23,11 @@ pub(crate) fn provider_urn(package: &str, name: &str) -> String {
     Urn { stack: PROJECT, project: PROJECT, type_name: &type_name, name }.to_string()
 }
 
-/// A resource for plugins.
+/// The name of a resource as plugins see it.
 pub(crate) struct ResourceName {
-    /// Its URN.
+    /// The URN of the resource.
     pub(crate) urn: String,
-    /// Its name, as it is in the URN.
+    /// The name in the URN.
     pub(crate) name: String,
 }
 

@@ -1,8 +1,8 @@
-//! A package of a plugin as a provider: its catalogue from the schema of the plugin, its configurations.
+//! A package of a plugin as a provider: its catalogue, from the schema of the plugin, and its configurations.
 //!
-//! The functions of a package are data sources of its catalogue. They are in no function table: a token is no name that
-//! an expression can call, and their arguments are named. [`provider::Session::invoke`] takes a function by its name as
-//! a data source, with a map of arguments.
+//! The functions of a package are data sources of its catalogue. They are not in a function table: a token is not a
+//! valid function name in an expression, and the arguments are named. [`provider::Session::invoke`] takes a function by
+//! its name as a data source, with a map of arguments.
 //!
 //! Not here: calls about resources (`managed`), processes (`process`).
 
@@ -26,7 +26,7 @@ use crate::process::{OwnSettings, PackageHost, PackageProcess};
 use crate::protocol::{DEBUG_PROVIDERS, attached};
 use crate::schema_cache;
 
-/// Numbers the processes that are started without settings.
+/// Counts the processes that are started without settings.
 static UNCONFIGURED: AtomicU64 = AtomicU64::new(0);
 
 /// The provider of a package.
@@ -39,14 +39,14 @@ pub(crate) struct PulumiProvider {
 
 #[derive(Default)]
 struct Processes {
-    /// By the digest of their settings.
+    /// The configured processes, by the digest of their settings.
     configured: HashMap<String, Arc<PackageProcess>>,
-    /// A process without settings: that of the schema, for the first configuration.
+    /// A process without settings. It reads the schema, and the first configuration takes it.
     spare: Option<Arc<PackageProcess>>,
 }
 
-/// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process is kept for the
-/// first configuration. A plugin that is listed in `PULUMI_DEBUG_PROVIDERS` is attached to and not started.
+/// Opens a package: reads its schema from the cache, or starts its plugin and asks for the schema. The process is kept
+/// for the first configuration. A plugin that is listed in `PULUMI_DEBUG_PROVIDERS` is attached to, not started.
 ///
 /// # Errors
 /// If the plugin cannot be started, or if it has no schema that can be read.
@@ -58,7 +58,7 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Pul
     let listed = std::env::var(DEBUG_PROVIDERS).unwrap_or_default();
     let attached =
         attached(&package.name, &listed).map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()))?;
-    // What runs already may change at any time.
+    // A program that runs already may change at any time, so its schema is not cached.
     let caches = attached.is_none();
     let looked_up = {
         let package = package.clone();
@@ -83,7 +83,7 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Pul
                 let host = host.clone();
                 let stored =
                     tokio::task::spawn_blocking(move || schema_cache::store(&host.package, &host.identity, &text));
-                // A schema that is not stored is asked for again.
+                // A schema that was not stored is read again in the next run.
                 let _ = stored.await;
             }
             spare = Some(process);
@@ -130,7 +130,8 @@ impl PulumiProvider {
         self.processes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process of settings with that digest: one for each. The first takes over the one without settings.
+    /// The process for the settings with this digest: one for each digest. The first configuration takes the process
+    /// without settings.
     fn process_of(&self, digest: &str) -> Arc<PackageProcess> {
         let mut processes = self.processes();
         if let Some(known) = processes.configured.get(digest) {
@@ -142,7 +143,8 @@ impl PulumiProvider {
         process
     }
 
-    /// A process to check settings with. If none has these settings, it is the one without settings, which stays so.
+    /// A process that checks settings. If no process has these settings, it is the one without settings, which stays
+    /// without.
     fn process_to_check(&self, digest: Option<&str>) -> Arc<PackageProcess> {
         let mut processes = self.processes();
         if let Some(known) = digest.and_then(|digest| processes.configured.get(digest)) {
@@ -151,7 +153,7 @@ impl PulumiProvider {
         processes.spare.get_or_insert_with(|| PackageProcess::new(self.host.clone(), unconfigured())).clone()
     }
 
-    /// A digest of settings. `None` while they are unknown.
+    /// The digest of settings; `None` while they are unknown.
     fn digest(&self, settings: &Value) -> Result<Option<String>, ProviderError> {
         if settings.has_unknown() {
             return Ok(None);

@@ -1,6 +1,6 @@
-//! What a plugin plans: Check, then Diff for what exists, then a preview of Create or Update.
+//! Planning with a plugin: Check, then Diff for an existing resource, then a preview of Create or Update.
 //!
-//! Directly before a call, Check and Diff are asked again and no preview is.
+//! Directly before a call, Check and Diff are called again, without a preview.
 
 use blueprint::{Address, FieldPath, Name, Type, Value};
 use provider::{Call, ErrorKind, PlanMode, PlanPhase, PlanRequest, Planned, ProviderError, Scrub, Verdict};
@@ -15,7 +15,7 @@ use crate::names::ResourceName;
 use crate::problems::{CallEffect, error_of, field_path, property_path, refusals};
 use crate::session::{CallTarget, Desired, PluginSession, ReadResult, RecordedResource};
 
-/// The target of a call about a resource.
+/// The target of calls about a resource.
 pub(crate) fn target<'a>(
     name: &'a ResourceName,
     facts: &'a ResourceFacts,
@@ -32,7 +32,7 @@ pub(crate) fn target<'a>(
     }
 }
 
-/// The plan of a plugin whose settings are unknown: it is asked when they are known.
+/// The plan while the settings of the plugin are unknown: the plugin is asked once they are known.
 pub(crate) fn undecided(package: &str, facts: &ResourceFacts, call: &Call, request: &PlanRequest<'_>) -> Planned {
     let outputs = facts.complete_planned(&Value::map::<Name>([]), Some(&call.address));
     let id = planned_id(request.id.map(Name::from), &call.address);
@@ -71,7 +71,7 @@ pub(crate) async fn planned(
     let seed = Sha256::digest(request.seed.as_bytes());
     let desired = facts.complete_inputs(request.desired);
     let olds = if updates { recorded_inputs } else { &Value::Null };
-    // The plugin's own way of naming applies: there is nothing to configure it with.
+    // The plugin generates names in its own way, because there is no configuration for it.
     let checked = session.check(&target, olds, &desired, &seed, None).await.map_err(reads)?;
     if !checked.failures.is_empty() {
         let refused = refusals(&checked.failures, &secrets());
@@ -112,7 +112,7 @@ pub(crate) async fn planned(
     Ok(Planned { verdict, inputs: Some(inputs), outputs, replaces, ..Planned::default() })
 }
 
-/// The outputs of a resource that must be read before each comparison. `None` if those that are recorded count.
+/// The current outputs of a resource that must be read before each comparison; `None` if the recorded outputs count.
 pub(crate) async fn current(
     session: &PluginSession,
     target: &CallTarget<'_>,
@@ -135,7 +135,7 @@ pub(crate) async fn current(
     }
 }
 
-/// What a comparison means, with the paths for which the resource is replaced.
+/// The verdict of a comparison, with the paths that cause a replacement.
 fn verdict_of(diff: &Diff, facts: &ResourceFacts, unhealthy: bool) -> (Verdict, Vec<FieldPath>) {
     if !diff.changed {
         let verdict = if unhealthy { Verdict::Update } else { Verdict::Same };

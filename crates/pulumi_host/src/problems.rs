@@ -1,4 +1,4 @@
-//! Failures of calls as errors of the provider contract, and places of plugins as paths of fields.
+//! Failures of calls as errors of the provider contract, and property paths of plugins as paths of fields.
 
 use blueprint::{FieldPath, PathStep};
 use grpc_client::GrpcCode;
@@ -8,19 +8,19 @@ use pulumi_wire::{PropertyPath, PropertyStep};
 
 use crate::failure::{CallFailure, MissingSetting, PropertyFailure};
 
-/// How many of the last lines of a process that ended are shown.
+/// The number of last lines of an ended process that are shown.
 const LINES: usize = 20;
 
 /// Whether a call may change something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallEffect {
-    /// It only reads: it can be made again.
+    /// The call only reads, so it can be made again.
     Reads,
-    /// It may change something: without an answer its outcome is unknown.
+    /// The call may change something. Without an answer its outcome is unknown.
     Changes,
 }
 
-/// The error of a call. Secrets are removed from what the plugin says.
+/// The error of a failed call. Secrets are removed from the messages of the plugin.
 pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrub) -> ProviderError {
     let kind = kind_of(&failure, effect);
     let mut said = match &failure {
@@ -44,7 +44,7 @@ pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrub
     ProviderError::of_diagnostics(kind, said)
 }
 
-/// The class of a failure.
+/// The kind of error for a failure.
 fn kind_of(failure: &CallFailure, effect: CallEffect) -> ErrorKind {
     match failure {
         CallFailure::Request(_) => ErrorKind::Document,
@@ -74,14 +74,14 @@ fn kind_of(failure: &CallFailure, effect: CallEffect) -> ErrorKind {
     }
 }
 
-/// The error of a plugin that cannot be used.
+/// The error for a plugin that cannot be used.
 pub(crate) fn not_started(error: &PluginError) -> ProviderError {
     let kind = match error {
         PluginError::NotFound { .. } | PluginError::NotExecutable { .. } | PluginError::NoFolder { .. } => {
             ErrorKind::Document
         }
         PluginError::Closed { .. } => ErrorKind::Cancelled,
-        // The pool counts the failures of a process that exits at its start, and refuses after some.
+        // The pool counts processes that exit at their start, and refuses to start more after a few.
         PluginError::Exited { .. } => ErrorKind::Transient,
         _ => ErrorKind::Permanent,
     };
@@ -98,18 +98,20 @@ fn refusal(failure: &PropertyFailure, secrets: &Scrub) -> ProviderDiagnostic {
     ProviderDiagnostic { path: field_path(&failure.path), ..message_of(&failure.reason, secrets) }
 }
 
-/// The name of a missing setting comes with its package: `aws:region`, or `aws:config:region`.
+/// The diagnostic for a missing setting. The plugin puts the package before its name: `aws:region`, or
+/// `aws:config:region`.
 fn missing_setting(missing: &MissingSetting) -> ProviderDiagnostic {
     let name = missing.name.rsplit(':').next().unwrap_or(&missing.name);
     ProviderDiagnostic::error(FieldPath::field(name), format!("the provider needs the setting `{name}`"))
         .detailed(missing.description.trim())
 }
 
-/// A message of a plugin: its first line is the summary. The others, such as the traceback of Python, are the detail.
+/// The diagnostic for a message of a plugin. The first line is the summary. The others, such as a Python traceback, are
+/// the detail.
 pub(crate) fn message_of(message: &str, secrets: &Scrub) -> ProviderDiagnostic {
     let message = secrets.clean(message);
     let (first, rest) = message.trim().split_once('\n').unwrap_or((message.trim(), ""));
-    // The framework for Python writes a colon before the traceback.
+    // The Python framework writes a colon before the traceback.
     let summary = if rest.is_empty() { first } else { first.trim_end().trim_end_matches(':') };
     ProviderDiagnostic::error("", summary.trim_end()).detailed(rest.trim_end())
 }
@@ -123,7 +125,7 @@ fn last_of(output: &str) -> String {
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
-/// The path of a field. It ends before a step that stands for every element.
+/// The path of a field. It ends before a step that means every element.
 pub(crate) fn field_path(path: &PropertyPath) -> FieldPath {
     let steps = path.0.iter().enumerate().map_while(|(at, step)| match step {
         PropertyStep::Property(name) if at == 0 || is_plain(name) => Some(PathStep::Field(name.clone())),

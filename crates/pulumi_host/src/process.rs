@@ -1,4 +1,4 @@
-//! The process of a configuration: started by the pool, connected and configured, also again after a crash.
+//! The process of a configuration: the pool starts it, and it is connected and configured again after a crash.
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,17 +17,18 @@ use crate::problems::{CallEffect, error_of, not_started};
 use crate::protocol::{PluginProgram, PulumiProtocol};
 use crate::session::PluginSession;
 
-/// What all processes of a package have in common.
+/// The common data of all processes of a package.
 pub(crate) struct PackageHost {
     pub(crate) package: HostedPackage,
     /// The identity of the program.
     pub(crate) identity: String,
-    /// Where the plugin runs already, for debugging.
+    /// The address of a plugin that runs already, for debugging.
     pub(crate) attached: Option<Endpoint>,
     pub(crate) pool: Arc<Pool>,
-    /// Started with the first process.
+    /// The server for plugins, started with the first process.
     engine: OnceCell<Engine>,
-    /// Receives what plugins log by calls. `None` before the first configuration: their lines are dropped.
+    /// Receives the log lines that plugins send by calls. `None` before the first configuration: log lines are then
+    /// dropped.
     log: Arc<Mutex<Option<Progress>>>,
 }
 
@@ -41,7 +42,7 @@ impl PackageHost {
         Arc::new(PackageHost { package, identity, attached, pool, engine: OnceCell::new(), log: Arc::default() })
     }
 
-    /// Sets who receives log lines from now on.
+    /// Sets the receiver of later log lines.
     pub(crate) fn log_to(&self, log: Progress) {
         *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(log);
     }
@@ -82,9 +83,9 @@ impl PackageHost {
     }
 }
 
-/// Settings that a process is configured with.
+/// The settings of a configured process.
 pub(crate) struct OwnSettings {
-    /// The package as its schema names it.
+    /// The name of the package in its schema.
     pub(crate) package: Name,
     pub(crate) values: Value,
     pub(crate) urn: String,
@@ -103,7 +104,7 @@ impl OwnSettings {
 pub(crate) struct PackageProcess {
     host: Arc<PackageHost>,
     key: PoolKey,
-    /// What it is configured with, also after a restart. `None` before it is configured.
+    /// The settings of the process, also after a restart. `None` before the first configuration.
     settings: Mutex<Option<Arc<OwnSettings>>>,
     live: AsyncMutex<Option<LiveProcess>>,
     /// Number of open sessions.
@@ -114,7 +115,7 @@ pub(crate) struct PackageProcess {
 struct LiveProcess {
     plugin: Plugin,
     client: Client,
-    /// `None` before it is configured.
+    /// The configured session; `None` before the process is configured.
     session: Option<PluginSession>,
 }
 
@@ -122,7 +123,7 @@ impl PackageProcess {
     /// A process that is started on first use. `settings` is a digest of its settings.
     pub(crate) fn new(host: Arc<PackageHost>, settings: String) -> Arc<PackageProcess> {
         let package = &host.package;
-        // Packages with the same program differ in their environment.
+        // Packages with the same program may differ in their environment.
         let binary = format!("{}\0{}\0{:?}", package.name, host.identity, package.environment);
         let key = PoolKey { binary: crate::schema_cache::digest(&binary), settings };
         Arc::new(PackageProcess {
@@ -134,7 +135,7 @@ impl PackageProcess {
         })
     }
 
-    /// The connected plugin. The lease keeps its process.
+    /// The connected plugin. The lease keeps the process running.
     pub(crate) async fn client(&self) -> Result<(PluginLease, Client), ProviderError> {
         let (lease, mut live) = self.live().await?;
         let live = live.as_mut().ok_or_else(gone)?;
@@ -147,7 +148,7 @@ impl PackageProcess {
         self.session().await.map(|_| ())
     }
 
-    /// The configured plugin. The lease keeps its process for the time of a call.
+    /// The configured plugin. The lease keeps the process running during a call.
     pub(crate) async fn session(&self) -> Result<(PluginLease, PluginSession), ProviderError> {
         let settings = self.settings().clone();
         let (lease, mut live) = self.live().await?;
@@ -187,7 +188,8 @@ impl PackageProcess {
         self.users.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Ends a session. The process is stopped with its last one: Cancel, an interrupt, then by force.
+    /// Ends a session. The end of the last session stops the process: first with Cancel, then with an interrupt, then
+    /// by force.
     pub(crate) async fn leave(&self) {
         let left = self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
         if left == Ok(1) {

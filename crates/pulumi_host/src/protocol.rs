@@ -1,4 +1,4 @@
-//! How a process of this family starts and ends: its arguments, its port, its stop, its log lines.
+//! The conventions for processes of this family: arguments, port, stop, log lines.
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,13 +13,13 @@ use plugins::{
 
 use crate::messages::{Empty, method};
 
-/// The variable that names providers that run already: `PACKAGE:PORT`, separated by commas.
+/// The environment variable that lists running providers: `PACKAGE:PORT`, separated by commas.
 pub const DEBUG_PROVIDERS: &str = "PULUMI_DEBUG_PROVIDERS";
 
 /// Terminal progress codes that some language runtimes print before the port.
 const PROGRESS: [&str; 2] = ["\u{1b}]9;4;3;\u{1b}\\", "\u{1b}]9;4;0;\u{1b}\\"];
 
-/// How long a stop waits for the connection that carries Cancel.
+/// The maximum time to connect for Cancel when a process is stopped.
 const CONNECT: Duration = Duration::from_secs(2);
 
 /// The conventions of Pulumi's plugins: the first line of output that is a number is the port.
@@ -50,7 +50,7 @@ impl Protocol for PulumiProtocol {
         Box::pin(async move {
             let options = ConnectionOptions { within: CONNECT, ..ConnectionOptions::default() };
             if let Ok(connection) = Connection::connect(endpoint, &options).await {
-                // A plugin that does not know the call is signalled like any other.
+                // A plugin that does not know the call gets a signal, like any other plugin.
                 let _ = connection.unary::<Empty, Empty>(method::CANCEL, Empty {}).await;
             }
             AfterStop::Signal
@@ -66,7 +66,7 @@ impl Protocol for PulumiProtocol {
     }
 }
 
-/// The level of a line in the form of Go's `glog`: a letter and the date, `W1124 18:36:27.1 ..`.
+/// The level of a line in the format of Go's `glog`: a letter and the date, `W1124 18:36:27.1 ..`.
 fn glog_level(line: &str) -> Level {
     let bytes = line.as_bytes();
     let dated = bytes.get(1..6).is_some_and(|date| date[..4].iter().all(u8::is_ascii_digit) && date[4] == b' ');
@@ -85,7 +85,7 @@ fn local(port: u16) -> Endpoint {
     Endpoint::new(ListenAddress::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port))))
 }
 
-/// How to start a plugin.
+/// The program of a plugin, and how to start it.
 #[derive(Clone, Debug)]
 pub struct PluginProgram {
     /// The plugin in messages, as a noun phrase: "pulumi provider `random`".
@@ -94,13 +94,13 @@ pub struct PluginProgram {
     pub program: PathBuf,
     /// Arguments before the address of the engine.
     pub arguments: Vec<OsString>,
-    /// The working folder, which is the one of the root document.
+    /// The working folder: the folder of the root document.
     pub folder: PathBuf,
     /// The name of the instance's project, for `PULUMI_PROJECT`.
     pub project: String,
     /// Further variables.
     pub environment: Vec<(OsString, OsString)>,
-    /// Which variables of this process it gets.
+    /// The environment variables that the plugin inherits from this process.
     pub inherit: Inherit,
     /// Its limits.
     pub limits: ProcessLimits,
@@ -133,7 +133,7 @@ pub struct AttachError {
     pub entry: String,
 }
 
-/// Where a provider of a package runs already, by the value of [`DEBUG_PROVIDERS`]. `None` if it is not listed.
+/// The address of a running provider of a package, from the value of [`DEBUG_PROVIDERS`]. `None` if it is not listed.
 ///
 /// # Errors
 /// If an entry cannot be read.

@@ -1,9 +1,9 @@
-//! Schemas of plugins on disk, so that a start of `cyan` need not start the plugin to know its types.
+//! Caches schemas of plugins on disk, so that `cyan` knows their types without starting them.
 //!
-//! A cached schema belongs to a program as it was: its path, size, time of change and inode, and those of arguments
-//! that are files, such as a script. A change of files that a script imports is not noticed.
+//! A cached schema belongs to one state of a program: its path, size, time of change and inode, and those of arguments
+//! that are files, such as a script. Changes of files that a script imports are not detected.
 //!
-//! Nothing here fails: what cannot be read or written is not cached.
+//! No function here fails: a file that cannot be read or written is not cached.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,12 +18,12 @@ use sha2::{Digest as _, Sha256};
 /// The first words of a file. The number is the version of the format.
 const FORMAT: &str = "cyan pulumi schema 1";
 
-/// What the program of a package is: it changes with the program.
+/// The identity of a package's program. It changes when the program changes.
 pub(crate) fn identity(package: &HostedPackage) -> String {
     let mut text = about(&package.program);
     for argument in &package.arguments {
         let path = package.folder.join(argument);
-        // An argument that is no file counts as it is written.
+        // An argument that is not a file counts as it is written.
         let known = if path.is_file() { about(&path) } else { argument.clone() };
         let _ = write!(text, "\0{known}");
     }
@@ -52,7 +52,7 @@ pub(crate) fn load(package: &HostedPackage, identity: &str) -> Option<String> {
     (head == head_of(identity, schema)).then(|| schema.to_owned())
 }
 
-/// Caches a schema. It replaces that of an earlier program at the same path.
+/// Caches a schema. It replaces the schema of an earlier program at the same path.
 pub(crate) fn store(package: &HostedPackage, identity: &str, schema: &str) {
     let (Some(folder), Some(place)) = (&package.cache, place(package)) else { return };
     if fs::create_dir_all(folder).is_err() {

@@ -1,4 +1,4 @@
-//! A configured plugin: the calls about resources, and what their answers mean.
+//! A configured plugin: the calls about resources, and the interpretation of their answers.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::messages::{
     method,
 };
 
-/// The resource that a call is about, and how values are converted in it.
+/// The resource that a call is about, and the data for the conversion of its values.
 #[derive(Clone, Copy)]
 pub struct CallTarget<'a> {
     /// Its URN.
@@ -29,42 +29,42 @@ pub struct CallTarget<'a> {
     pub type_name: &'a str,
     /// Its name in the URN.
     pub name: &'a str,
-    /// Whether the call is for a plan. Create and update are previews then.
+    /// Whether the call is for a plan. Create and Update are then previews.
     pub phase: Phase,
-    /// What unknown values of an answer wait for.
+    /// The resource that unknown values of an answer wait for.
     pub address: Option<&'a Address>,
     /// Facts about resources and files.
     pub lookups: &'a dyn Lookups,
 }
 
-/// How a plugin is to name a resource without a name.
+/// The way in which a plugin names a resource without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Autonaming<'a> {
     /// A proposal.
     Propose(&'a str),
     /// Exactly this name.
     Enforce(&'a str),
-    /// No name is made up.
+    /// No name is generated.
     Disable,
 }
 
-/// What is recorded of a resource.
+/// The recorded data of a resource.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedResource<'a> {
     /// The id.
     pub id: &'a str,
-    /// The inputs as checked; null if there are none.
+    /// The inputs as the plugin checked them; null if there are none.
     pub inputs: &'a Value,
-    /// The outputs as answered; null if there are none.
+    /// The outputs as the plugin returned them; null if there are none.
     pub outputs: &'a Value,
 }
 
-/// What a resource is to become.
+/// The desired state of a resource.
 #[derive(Clone, Copy, Debug)]
 pub struct Desired<'a> {
-    /// The inputs as checked.
+    /// The inputs as the plugin checked them.
     pub inputs: &'a Value,
-    /// Changes of these properties do not count. They are told to the plugin; the caller has put the old values in.
+    /// The properties whose changes are ignored. The plugin receives these paths; the caller has put in the old values.
     pub ignored: &'a [PropertyPath],
     /// The time limit, if there is one.
     pub timeout: Option<Duration>,
@@ -73,15 +73,15 @@ pub struct Desired<'a> {
 /// The answer of a create.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Created {
-    /// The id; `None` in a preview that does not know it.
+    /// The id; `None` in a preview if the plugin does not know it.
     pub id: Option<Name>,
     /// The outputs: a map.
     pub outputs: Value,
-    /// The inputs, if the plugin answers them for a resource that is not healthy.
+    /// The inputs, if the plugin returns them for a resource that is not healthy.
     pub inputs: Option<Value>,
-    /// Why the resource exists but is not healthy. Empty if it is.
+    /// The reasons why the resource exists but is not healthy. Empty if it is healthy.
     pub problems: Vec<String>,
-    /// The resource must be read before it is compared again.
+    /// Whether the resource must be read before it is compared again.
     pub refresh_before_update: bool,
 }
 
@@ -90,11 +90,11 @@ pub struct Created {
 pub struct Updated {
     /// The outputs: a map.
     pub outputs: Value,
-    /// The inputs, if the plugin answers them for a resource that is not healthy.
+    /// The inputs, if the plugin returns them for a resource that is not healthy.
     pub inputs: Option<Value>,
-    /// Why the resource exists but is not healthy. Empty if it is.
+    /// The reasons why the resource exists but is not healthy. Empty if it is healthy.
     pub problems: Vec<String>,
-    /// The resource must be read before it is compared again.
+    /// Whether the resource must be read before it is compared again.
     pub refresh_before_update: bool,
 }
 
@@ -103,27 +103,27 @@ pub struct Updated {
 pub enum ReadResult {
     /// The resource does not exist.
     Absent,
-    /// It exists.
+    /// The resource exists.
     Present {
         /// The id.
         id: Name,
         /// The outputs: a map.
         outputs: Value,
-        /// The inputs that would make it, if the plugin knows them.
+        /// The inputs that would create the resource, if the plugin knows them.
         inputs: Option<Value>,
-        /// Why the resource exists but is not healthy. Empty if it is.
+        /// The reasons why the resource exists but is not healthy. Empty if it is healthy.
         problems: Vec<String>,
-        /// The resource must be read before it is compared again.
+        /// Whether the resource must be read before it is compared again.
         refresh_before_update: bool,
     },
-    /// Not asked, because the settings of the provider are unknown.
+    /// The plugin was not asked, because the settings of the provider are unknown.
     Unknown,
 }
 
 /// The answer of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invoked {
-    /// The result: a map, or an unknown value if the function was not called because something is unknown.
+    /// The result: a map, or an unknown value if the function was not called because arguments or settings are unknown.
     pub result: Value,
     /// The refused arguments.
     pub failures: Vec<PropertyFailure>,
@@ -142,21 +142,21 @@ impl PluginSession {
         PluginSession { caller, capabilities, configured }
     }
 
-    /// What the plugin can do.
+    /// The capabilities of the plugin.
     pub fn capabilities(&self) -> PluginCapabilities {
         self.capabilities
     }
 
-    /// Whether the plugin has its settings. Without them nothing is asked, and nothing may be changed.
+    /// Whether the plugin has its settings. Without settings, the plugin is not called, and nothing may be changed.
     pub fn is_configured(&self) -> bool {
         self.configured
     }
 
-    /// Checks inputs and fills in defaults. `olds` are the inputs before, or null for a resource that is created. The
-    /// same `seed` gives the same made-up names.
+    /// Checks inputs and fills in defaults. `olds` are the previous inputs, or null for a resource that is created. The
+    /// same `seed` leads to the same generated names.
     ///
     /// # Errors
-    /// If the call fails. Refused properties are no error.
+    /// If the call fails. Refused properties are not an error.
     pub async fn check(
         &self,
         target: &CallTarget<'_>,
@@ -171,7 +171,7 @@ impl PluginSession {
         let encoding = self.encoding(RequestPart::Check, target);
         let request = CheckRequest {
             urn: target.urn.to_owned(),
-            // The old inputs are never absent in this call.
+            // Plugins require the old inputs in this call.
             olds: Some(encode(olds, &encoding)?.unwrap_or_default()),
             news: encode(news, &encoding)?,
             random_seed: seed.to_vec(),
@@ -217,10 +217,10 @@ impl PluginSession {
         Ok(diff_of(answer, recorded.inputs, desired.inputs, desired.ignored))
     }
 
-    /// Creates a resource, or while planning asks what a create would give.
+    /// Creates a resource, or previews the create while planning.
     ///
     /// # Errors
-    /// If the call fails. A resource that exists but is not healthy is no error.
+    /// If the call fails. A resource that exists but is not healthy is not an error.
     pub async fn create(&self, target: &CallTarget<'_>, desired: &Desired<'_>) -> Result<Created, CallFailure> {
         let preview = target.phase == Phase::Planning;
         if let Some(outputs) = self.without_preview(target, desired)? {
@@ -256,10 +256,10 @@ impl PluginSession {
         })
     }
 
-    /// Updates a resource, or while planning asks what an update would give.
+    /// Updates a resource, or previews the update while planning.
     ///
     /// # Errors
-    /// If the call fails. A resource that is not healthy afterwards is no error.
+    /// If the call fails. A resource that is not healthy afterwards is not an error.
     pub async fn update(
         &self,
         target: &CallTarget<'_>,
@@ -302,7 +302,7 @@ impl PluginSession {
     /// Reads a resource. For an import the recorded inputs and outputs are null.
     ///
     /// # Errors
-    /// If the call fails. A resource that does not exist, or is not healthy, is no error.
+    /// If the call fails. A resource that does not exist, or is not healthy, is not an error.
     pub async fn read(
         &self,
         target: &CallTarget<'_>,
@@ -334,7 +334,7 @@ impl PluginSession {
         if id.is_empty() {
             return Ok(ReadResult::Absent);
         }
-        // What exists is known, also while planning.
+        // An existing resource is fully known, also while planning.
         let target = &CallTarget { phase: Phase::Applying, ..*target };
         let id = Name::from(id);
         let known = [recorded.inputs, recorded.outputs];
@@ -347,7 +347,7 @@ impl PluginSession {
         Ok(ReadResult::Present { id, outputs, inputs, problems, refresh_before_update })
     }
 
-    /// Deletes a resource. Most plugins take the delete of a resource that does not exist as done.
+    /// Deletes a resource. Most plugins treat the delete of a missing resource as successful.
     ///
     /// # Errors
     /// If the call fails.
@@ -371,10 +371,10 @@ impl PluginSession {
         self.caller.call::<_, Empty>(method::DELETE, request).await.map(|_| ())
     }
 
-    /// Calls a function. It is not called if the arguments or the settings are not known while planning.
+    /// Calls a function. While planning, the function is not called if its arguments or the settings are unknown.
     ///
     /// # Errors
-    /// If the call fails. Refused arguments are no error.
+    /// If the call fails. Refused arguments are not an error.
     pub async fn invoke(
         &self,
         token: &str,
@@ -407,7 +407,7 @@ impl PluginSession {
         }
     }
 
-    /// The outputs of a preview that the plugin is not asked for; `None` if it is asked.
+    /// The outputs of a preview that does not call the plugin; `None` if the plugin must be called.
     fn without_preview(&self, target: &CallTarget<'_>, desired: &Desired<'_>) -> Result<Option<Value>, CallFailure> {
         if target.phase == Phase::Applying {
             return self.must_be_configured().map(|()| None);
@@ -431,12 +431,12 @@ impl PluginSession {
         answered(answer, target.phase, target.address, target.lookups, id)
     }
 
-    /// The marks that the plugin could not keep, if it takes none.
+    /// Restores the secret marks on an answer if the plugin does not accept marks.
     fn marked(&self, answer: Value, inputs: &Value) -> Value {
         if self.capabilities.accepts.secrets { answer } else { mark_like_inputs(answer, inputs) }
     }
 
-    /// A call whose error may say that the resource exists.
+    /// Makes a call whose error may say that the resource exists.
     async fn call<Q, R>(&self, method: &'static str, request: Q) -> Result<CallOutcome<R>, CallFailure>
     where
         Q: Message + 'static,
@@ -459,7 +459,7 @@ impl PluginSession {
     }
 }
 
-/// How a call that makes or reads a resource ended.
+/// The result of a call that creates or reads a resource.
 enum CallOutcome<R> {
     Done(R),
     Unhealthy(ErrorResourceInitFailed),

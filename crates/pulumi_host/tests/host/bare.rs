@@ -1,4 +1,4 @@
-//! What only the bare protocol shows: raw requests, status details, and answers that break the protocol.
+//! Tests of the bare protocol: raw requests, status details, and answers that break the protocol.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ async fn start(arguments: &[&str]) -> Option<(Peer, PluginSession)> {
     Some((peer, session))
 }
 
-/// The requests of a method, as the plugin saw them.
+/// The requests of a method, as the plugin received them.
 fn requests(peer: &Peer, method: &str) -> Vec<Json> {
     let log = std::fs::read_to_string(peer.folder.path().join("log")).unwrap();
     let lines = log.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
@@ -141,7 +141,7 @@ async fn answers_that_break_the_protocol_are_refused() {
     }
     let deep = failure("deep").await;
     assert!(matches!(deep, CallFailure::Lost { .. }), "{deep}");
-    // In a preview a value may be unknown, and there may be no id.
+    // In a preview, a value may be unknown and the id may be missing.
     assert!(session.create(&PLAN, &desired(&wanted("unknown"))).await.unwrap().outputs.has_unknown());
     assert_eq!(session.create(&PLAN, &desired(&wanted("no-id"))).await.unwrap().id, None);
 }
@@ -205,7 +205,7 @@ async fn each_call_encodes_values_by_its_rules() {
     session.read(&APPLY, &recorded("bare-1", &Value::Null, &Value::Null), None).await.unwrap();
     let request = &requests(&peer, "Read")[0];
     assert!(request.get("properties").is_none() && request.get("inputs").is_none());
-    // The content of an asset that comes back as a digest is restored.
+    // An asset that returns as a digest gets its content back.
     let ReadResult::Present { outputs, .. } = session.read(&APPLY, &before, None).await.unwrap() else {
         panic!("it exists")
     };

@@ -1,4 +1,4 @@
-//! Plugins through the contract of providers: the whole life of a resource, settings, the cache of schemas.
+//! Plugins through the contract of providers: the life cycle of a resource, settings, the schema cache.
 
 use std::time::Duration;
 
@@ -45,13 +45,13 @@ async fn a_resource_lives_from_plan_to_delete() {
     }
     assert_eq!(package.contents().len(), 0, "a plan creates nothing");
 
-    // With everything known the same seed gives the same name.
+    // With all inputs known, the same seed gives the same name.
     let made = things.create(&lamp("red")).await;
     assert_eq!((text(&made.inputs, "name"), text(&made.fields, "serial")), (name.clone(), "1".into()));
     assert_eq!(made.fields.get("id").and_then(Value::as_text), Some(&*made.id));
     assert!(made.private.is_null());
 
-    // No change, also with the marks of secrets and with numbers of another kind.
+    // Secret marks and numbers of another kind are not changes.
     for same in [lamp("red"), spec(&[("label", Value::from("red").secret()), ("size", Value::Float(3.0))])] {
         let planned = things.update(&made, &same).await;
         assert_eq!((planned.verdict, planned.outputs), (Verdict::Same, None));
@@ -69,7 +69,7 @@ async fn a_resource_lives_from_plan_to_delete() {
     assert_eq!((&applied.id, text(&applied.fields, "revision")), (&made.id, "1".into()));
     let made = recorded(applied, inputs);
 
-    // An ignored change is no change.
+    // An ignored change is not a change.
     let ignoring = Things { ignored: vec!["tags[\"a b\"]".into(), "label".into()], ..things_of(&things) };
     assert_eq!(ignoring.update(&made, &lamp("green")).await.verdict, Verdict::Same);
 
@@ -85,7 +85,7 @@ async fn a_resource_lives_from_plan_to_delete() {
         assert_eq!(now.verdict, Verdict::Replace { delete_first });
     }
 
-    // Drift is read and planned away.
+    // Drift is read, and the plan reverts it.
     package.drift(&made.id, "label", "black");
     let ReadOutcome::Present(seen) = things.read(&made).await.unwrap() else { panic!("it exists") };
     assert_eq!((text(&seen.fields, "label"), &seen.id), ("\"black\"".into(), &made.id));
@@ -109,7 +109,7 @@ async fn a_resource_lives_from_plan_to_delete() {
     assert!(matches!(things.read(&Record::default()).await.unwrap(), ReadOutcome::Unknown));
 }
 
-/// The same calls.
+/// The same session and type, without the other settings.
 fn things_of(things: &Things) -> Things {
     Things::new(things.session.clone(), things.type_name)
 }
@@ -132,10 +132,10 @@ async fn secrets_keep_their_marks() {
             assert_eq!(text(value, "tags"), r#"{"a": (secret), "b": "open"}"#, "{takes_secrets}");
             assert_eq!(text(value, "label"), "\"x\"");
         }
-        // A computed secret.
+        // A computed secret is marked.
         assert_eq!(text(&made.fields, "key"), "(secret)");
         assert_eq!(things.update(&made, &desired).await.verdict, Verdict::Same);
-        // An error does not repeat it.
+        // An error does not repeat the secret.
         let fails = spec(&[("fail", Value::from("create")), ("name", Value::from("create").secret())]);
         let error = things.apply(Operation::Create, &Record::default(), &fails).await.unwrap_err();
         assert!(error.message.contains("the (secret) fails"), "{}", error.message);
@@ -169,7 +169,7 @@ async fn unknown_settings_leave_everything_open() {
     assert!(refused.message.contains("not known yet"), "{refused}");
     let found = fetch(&things, "any", true).await.unwrap();
     assert!(found.candidates[0].fields.get("label").unwrap().is_unknown());
-    // The settings become known: the process of the schema is used.
+    // Once the settings are known, they use the process that read the schema.
     let known = package.configure(&provider, package.settings(&[]), Value::Null).await.unwrap();
     Things::new(known.session, "shop/index:Item").create(&lamp("red")).await;
     assert_eq!((package.starts().len(), package.contents().len()), (1, 1));
@@ -210,7 +210,7 @@ async fn a_warm_cache_starts_no_process() {
         assert_eq!(package.starts().len() - before, 1, "one process for schema and session, run {run}");
         package.next_run().await;
     }
-    // Other arguments are another program, and so is a script that has changed.
+    // Other arguments are another program, and a changed script is too.
     let other = package.folder.path().join("other.py");
     std::fs::copy(&package.package.arguments[0], &other).unwrap();
     package.package.arguments = vec!["other.py".into()];
@@ -314,7 +314,7 @@ async fn a_stopped_call_ends() {
     cancelled.cancel.cancel();
     let error = cancelled.apply(Operation::Create, &Record::default(), &lamp("red")).await.unwrap_err();
     assert_eq!((error.kind, package.contents().len()), (ErrorKind::Cancelled, 0));
-    // A call that changes something may end although its time is over.
+    // A call that changes something may end after its deadline.
     let late = Things { deadline: Some(Duration::ZERO), ..things_of(&things) };
     let slow = spec(&[("name", "n".into()), ("size", Value::Int(1)), ("waitAfter", Value::Float(0.05))]);
     late.apply(Operation::Create, &Record::default(), &slow).await.unwrap();
@@ -339,7 +339,7 @@ async fn an_unhealthy_resource_is_kept_and_repaired() {
     assert_eq!(&*made.id, "bare-1");
     let ReadOutcome::Present(seen) = things.read(&made).await.unwrap() else { panic!("it exists") };
     assert!(seen.diagnostics[0].summary.contains("it does not answer"));
-    // Its inputs are as desired, and it is updated nevertheless.
+    // The inputs are as desired, and the resource is still updated.
     assert_eq!(
         things.plan(PlanMode::Update, PlanPhase::Apply, &made, &made.inputs).await.unwrap().verdict,
         Verdict::Same
@@ -353,7 +353,7 @@ async fn an_unhealthy_resource_is_kept_and_repaired() {
     let applied = sick.apply(Operation::Update, &made, &desired("work")).await.unwrap();
     assert_eq!((applied.ready.clone(), &applied.id), (Ready::Yes, &made.id));
 
-    // A plugin that demands it is read before each comparison.
+    // A resource whose plugin demands it is read before each comparison.
     let made = things.apply(Operation::Create, &Record::default(), &desired("work")).await.unwrap();
     assert_eq!(made.private.to_string(), r#"{"readFirst": true}"#);
     let made = recorded(made, desired("work"));
@@ -366,7 +366,7 @@ async fn an_unhealthy_resource_is_kept_and_repaired() {
     };
     assert_eq!(methods(&log), ["Check", "Read", "Diff"]);
 
-    // Answers that make no sense.
+    // Answers that break the protocol.
     let error = things.apply(Operation::Create, &Record::default(), &desired("no-id")).await.unwrap_err();
     assert_eq!((error.kind, error.partial.is_none()), (ErrorKind::OutcomeUnknown, true), "{error}");
     let error = things.apply(Operation::Create, &Record::default(), &desired("unknown")).await.unwrap_err();
@@ -426,7 +426,7 @@ async fn a_crash_is_told_apart_by_what_it_may_have_changed() {
     package.drift(&made.id, "fail", "exit-read");
     crashed(things.read(&made).await.unwrap_err(), ErrorKind::Transient, "read");
     package.drift(&made.id, "fail", "");
-    // Each next call has a new process, which is configured again.
+    // Each next call starts a new process, which is configured again.
     things.delete(&made).await.unwrap();
     assert_eq!((package.contents().len(), package.starts().len()), (1, starts));
 

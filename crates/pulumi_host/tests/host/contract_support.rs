@@ -1,4 +1,4 @@
-//! Opens the providers of the folder `peer` through the contract, and keeps records as the engine does.
+//! Opens the providers of the folder `peer` through the contract, and keeps records like the engine.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -43,7 +43,7 @@ impl Package {
             folder: folder.path().to_owned(),
             cache: Some(folder.path().join("cache")),
         };
-        // Tests end a process more often than is sensible.
+        // Tests crash processes more often than the default limit allows.
         let limits = PoolLimits { crashes: 100, ..PoolLimits::default() };
         Some(Package { folder, package, pool: Arc::new(Pool::new(limits, Logs::default())), log: Arc::default() })
     }
@@ -63,7 +63,7 @@ impl Package {
         self.folder.path().join("items")
     }
 
-    /// The settings of the shop with others.
+    /// The settings of the shop, and additional ones.
     pub(crate) fn settings(&self, more: &[(&str, Value)]) -> Value {
         let folder = ("folder", Value::from(self.items().to_str().unwrap()));
         Value::map([folder].into_iter().chain(more.iter().cloned()))
@@ -109,7 +109,7 @@ impl Package {
         items.map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()).collect()
     }
 
-    /// Changes the input of an item behind the back of the provider.
+    /// Changes the input of an item outside of the provider.
     pub(crate) fn drift(&self, id: &str, name: &str, value: &str) {
         let path = self.items().join(format!("{id}.json"));
         let mut item: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
@@ -118,7 +118,7 @@ impl Package {
     }
 }
 
-/// What is recorded of a resource.
+/// The recorded data of a resource.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) id: Name,
@@ -189,7 +189,7 @@ impl Things {
         self.session.plan(&self.call(), request).await
     }
 
-    /// The plan of a change, made while planning.
+    /// Plans a change in the preview phase.
     pub(crate) async fn update(&self, prior: &Record, desired: &Value) -> Planned {
         self.plan(PlanMode::Update, PlanPhase::Preview, prior, desired).await.unwrap()
     }
@@ -215,7 +215,7 @@ impl Things {
         self.session.apply(&self.call(), request).await
     }
 
-    /// Plans and makes a resource.
+    /// Plans and creates a resource.
     pub(crate) async fn create(&self, desired: &Value) -> Record {
         let planned = self.plan(PlanMode::Create, PlanPhase::Apply, &Record::default(), desired).await.unwrap();
         assert_eq!(planned.outputs, None, "no preview is asked for directly before the call");

@@ -1,4 +1,4 @@
-//! The whole life of a resource with a provider on the official framework.
+//! The life cycle of a resource of a provider that uses the official framework.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,7 +52,7 @@ async fn settings_are_checked_compared_and_set() {
     let with = settings("shop", &values);
     let checked = peer.client.check_config(&with, &Value::Null, Phase::Planning).await.unwrap();
     assert_eq!((checked.failures.len(), checked.inputs), (0, values.clone()), "the secret mark is put back");
-    // The framework cannot tell, so the settings are compared.
+    // The framework cannot compare the settings, so the engine compares them.
     let same = peer.client.diff_config(&with, &values, Phase::Planning).await.unwrap();
     assert_eq!((same.changed, same.decided), (false, DiffOf::Inputs));
     let old = inputs(&[("folder", Value::from("/elsewhere"))]);
@@ -132,7 +132,7 @@ async fn a_resource_lives_from_check_to_delete() {
     assert_eq!(peer.items()[0]["inputs"]["label"], "blue");
     let inputs_2 = checked.inputs;
 
-    // An ignored change is no change.
+    // An ignored change is not a change.
     let news = inputs(&[("label", Value::from("green")), ("size", Value::Int(3))]);
     let ignored = [PropertyPath::property("label")];
     let with = pulumi_host::Desired { inputs: &news, ignored: &ignored, timeout: Some(Duration::from_secs(60)) };
@@ -200,7 +200,7 @@ async fn secrets_keep_their_mark_whether_the_plugin_takes_them_or_not() {
             panic!("it exists")
         };
         assert_eq!(outputs.get("password"), Some(&secret), "plain: {plain}");
-        // Without previews the inputs are what is known.
+        // Without previews, the inputs are the only known outputs.
         let planned = session.create(&PLAN, &desired(&checked)).await.unwrap();
         assert_eq!(planned.outputs.get("serial").is_some(), !plain);
         assert_eq!(planned.outputs.get("password"), Some(&secret));
@@ -230,7 +230,7 @@ async fn an_exception_leaves_the_outcome_open() {
     assert!(matches!(failure, CallFailure::Failed { .. }) && failure.outcome_is_unknown());
     assert!(failure.to_string().contains("the create fails"), "{failure}");
     assert_eq!(peer.items().len(), 0);
-    // The plugin is as usable as before.
+    // The plugin remains usable.
     create(&session, &[]).await;
 }
 
@@ -279,7 +279,7 @@ async fn a_plugin_that_is_killed_in_a_call_can_be_asked_again_after_a_restart() 
     let Some((mut peer, session)) = Peer::shop().await else { return };
     let news = inputs(&[("name", Value::from("n")), ("size", Value::Int(1)), ("waitAfter", Value::Int(600))]);
     let making = tokio::spawn(async move { session.create(&APPLY, &desired(&news)).await });
-    // The item exists, and its answer is not sent yet.
+    // The item exists, but the answer is not sent yet.
     while peer.items().is_empty() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

@@ -1,4 +1,4 @@
-//! Programs that are no plugins.
+//! Programs that are not plugins.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,7 +10,7 @@ use pulumi_host::{CallFailure, Client, Connecting, PulumiProtocol};
 
 use crate::support::program;
 
-/// Runs a script of the shell as a plugin.
+/// Runs a shell script as a plugin.
 async fn run(script: &str) -> Result<Plugin, PluginError> {
     let folder = tempfile::tempdir().unwrap();
     let arguments: Vec<OsString> = vec!["-c".into(), script.into()];

@@ -14,7 +14,7 @@ use pulumi_host::{
 use pulumi_wire::{NoLookups, Phase};
 use tempfile::TempDir;
 
-/// A Python with the package `pulumi`. `None`, with a message, if there is none.
+/// A Python with the package `pulumi`. `None`, with a message, if it is not installed.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub(crate) fn python() -> Option<PathBuf> {
     let found = std::env::var_os("CYAN_TEST_PULUMI").filter(|path| !path.is_empty());
@@ -26,7 +26,7 @@ pub(crate) fn python() -> Option<PathBuf> {
     found.map(PathBuf::from)
 }
 
-/// A provider that runs, and the folder in which it keeps its objects.
+/// A running provider, and the folder in which it keeps its objects.
 pub(crate) struct Peer {
     pub(crate) folder: TempDir,
     pub(crate) plugin: Plugin,
@@ -78,7 +78,7 @@ impl Peer {
         items.map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()).collect()
     }
 
-    /// Changes an item behind the back of the provider.
+    /// Changes an item outside of the provider.
     pub(crate) fn change(&self, id: &str, change: impl FnOnce(&mut serde_json::Value)) {
         let path = self.folder.path().join(format!("{id}.json"));
         let mut item = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
