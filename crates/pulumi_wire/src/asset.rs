@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::lookups::Lookups;
 use crate::signature::{KEY, Special};
 
-/// How deep archives may be nested.
+/// The maximum nesting depth of archives.
 const DEPTH: usize = 32;
 
 /// The hexadecimal SHA-256 digest of an asset: of its bytes, or for an archive of the names and digests of its entries.
@@ -27,7 +27,7 @@ pub fn asset_hash(asset: &Asset, lookups: &dyn Lookups) -> Option<Name> {
             sorted.sort_by_key(|(name, _)| *name);
             let mut digest = Sha256::new();
             for (name, entry) in sorted {
-                // The length before the name keeps two different lists of entries apart.
+                // The length before the name makes the digests of two different lists of entries differ.
                 digest.update((name.len() as u64).to_le_bytes());
                 digest.update(name.as_bytes());
                 digest.update(asset_hash(entry, lookups)?.as_bytes());
@@ -64,7 +64,8 @@ fn text(text: &str) -> Wire {
     Wire { kind: Some(Kind::StringValue(text.to_owned())) }
 }
 
-/// The asset of a map in wire form, if nothing is lost: a digest may only be there if it follows from the content.
+/// The asset of a map in wire form; `None` if the conversion would lose data. A digest is accepted only if it follows
+/// from the content.
 pub(crate) fn of_wire(entries: &Map) -> Option<Asset> {
     of_wire_at(entries, 0)
 }
@@ -103,7 +104,7 @@ fn of_wire_at(entries: &Map, depth: usize) -> Option<Asset> {
     (more.is_none() && exact).then_some(asset)
 }
 
-/// The kind of special value that a map in wire form is.
+/// The kind of a special value in wire form.
 pub(crate) fn special_of(entries: &Map) -> Option<Special> {
     match entries.get(KEY)? {
         Value::Text(text) => Special::of_text(text),
@@ -111,7 +112,7 @@ pub(crate) fn special_of(entries: &Map) -> Option<Special> {
     }
 }
 
-/// Restores the content of assets of an answer that came back with only a digest, from equal ones in `known`.
+/// Restores the content of assets for which an answer has only a digest, from equal assets in `known`.
 pub fn restore_content(answer: Value, known: &[&Value]) -> Value {
     if !lacks_content(&answer) {
         return answer;

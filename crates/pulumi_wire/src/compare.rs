@@ -1,10 +1,10 @@
-//! Equality of properties as Pulumi's engine compares them when a provider cannot tell.
+//! Compares properties as Pulumi's engine does when a provider cannot tell whether they differ.
 
 use blueprint::Value;
 
 use crate::path::{PropertyPath, PropertyStep};
 
-/// Whether two values are equal: numbers by size, secret marks aside.
+/// Whether two values are equal. Numbers are compared by value, and secret marks do not count.
 pub fn same(a: &Value, b: &Value) -> bool {
     match (a.bare(), b.bare()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
@@ -18,7 +18,7 @@ pub fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The places at which two maps of properties differ. A list is one place. An unknown value differs from everything.
+/// The places at which two maps of properties differ. A list is one place. An unknown value differs from every value.
 /// Places below one of `ignored` do not count.
 pub fn differences(old: &Value, new: &Value, ignored: &[PropertyPath]) -> Vec<PropertyPath> {
     let mut found = Vec::new();

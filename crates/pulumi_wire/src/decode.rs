@@ -1,4 +1,4 @@
-//! From the wire form to a value.
+//! Decodes the wire form to a value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use crate::path::{PropertyPath, PropertyStep};
 use crate::rules::Phase;
 use crate::signature::{KEY, Special, unknown_of_text};
 
-/// How an answer is decoded.
+/// The rules for decoding an answer.
 #[derive(Clone, Copy)]
 pub struct Decoding<'a> {
-    /// Unknown values are allowed in an answer for a plan only.
+    /// The phase of the call. Unknown values are allowed only while planning.
     pub phase: Phase,
-    /// What unknown values of the answer wait for.
+    /// The resource that unknown values of the answer wait for.
     pub waits_for: Option<&'a Address>,
     /// Facts about resources.
     pub lookups: &'a dyn Lookups,
 }
 
-/// An answer that is no value.
+/// An answer that cannot be decoded.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{problem}")]
 pub struct DecodeError {
-    /// The place of the part at fault.
+    /// The path of the invalid part.
     pub path: PropertyPath,
-    /// What is wrong there.
+    /// The problem of the part.
     pub problem: DecodeProblem,
 }
 
-/// What is wrong with an answer. The text does not show the value.
+/// A problem of an answer. The text does not show the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeProblem {
     /// A value is unknown although everything must be known.
@@ -64,11 +64,11 @@ impl DecodeError {
     }
 }
 
-/// The value of an answer, a map. Assets with a recorded digest and references to resources that `lookups` does not
-/// know stay maps in their wire form; [`encode`](crate::encode) sends them as what they are.
+/// Decodes an answer, which is a map. Assets with a recorded digest, and references to resources that `lookups` does
+/// not know, stay maps in their wire form; [`encode`](crate::encode) sends such maps unchanged.
 ///
 /// # Errors
-/// If the answer holds what the protocol does not allow.
+/// If the answer contains something that the protocol does not allow.
 pub fn decode(answer: Struct, decoding: &Decoding<'_>) -> Result<Value, DecodeError> {
     Ok(Value::Map(Arc::new(entries(answer.fields, decoding, 0)?)))
 }
@@ -119,7 +119,7 @@ fn special_of(fields: &BTreeMap<String, Wire>) -> Option<Special> {
     }
 }
 
-/// A whole number becomes an integer: the wire does not tell the two apart.
+/// A whole number becomes an integer, because the wire form does not distinguish integers and floats.
 fn number_value(number: f64) -> Value {
     // 2^63 itself is outside the range of integers.
     if number.fract() == 0.0 && number.abs() < 9_223_372_036_854_775_808.0 {
@@ -183,7 +183,7 @@ fn special_value(
             match decoding.lookups.address(urn) {
                 Some(address) => Ok(Value::Resource(Arc::new(address))),
                 None => {
-                    // An unknown id is an empty text in the form that stays a map.
+                    // A reference that stays a map has an empty text for an unknown id.
                     if let Some(id) = fields.get_mut("id")
                         && matches!(&id.kind, Some(Kind::StringValue(text)) if unknown_of_text(text).is_some())
                     {

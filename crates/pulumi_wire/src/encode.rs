@@ -1,4 +1,4 @@
-//! From a value to its wire form.
+//! Encodes a value to its wire form.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,22 @@ use crate::lookups::{Lookups, Reference};
 use crate::path::{PropertyPath, PropertyStep};
 use crate::signature::{KEY, Special, UNKNOWN_TEXT, unknown_text};
 
-/// The depth from which values are refused, so that no value exhausts the stack. Plugins refuse less than this.
+/// The maximum depth of values, so that no value exhausts the stack. Plugins refuse even less deep values.
 pub(crate) const DEPTH: usize = 100;
 
-/// How values are encoded. [`Encoding::of`] makes the one of a call.
+/// The rules for encoding values. [`Encoding::of`] returns those of a call.
 #[derive(Clone, Copy)]
 pub struct Encoding<'a> {
-    /// Unknown values are sent. Otherwise an entry that is unknown is left out, and an unknown item of a list is null.
+    /// Whether unknown values are sent. If not, an unknown entry is left out, and an unknown item of a list becomes
+    /// null.
     pub unknowns: bool,
-    /// Secrets are sent with their mark.
+    /// Whether secrets are sent with their mark.
     pub secrets: bool,
-    /// References to resources are sent as such.
+    /// Whether references to resources are sent as references.
     pub references: bool,
-    /// Bytes that are not UTF-8 are sent.
+    /// Whether bytes that are not UTF-8 are sent.
     pub bytes: bool,
-    /// Assets are sent as their digest only, where it is known.
+    /// Whether assets are sent as their digest only, if it is known.
     pub hash_only: bool,
     /// Facts about resources and files.
     pub lookups: &'a dyn Lookups,
@@ -36,13 +37,13 @@ pub struct Encoding<'a> {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{problem}")]
 pub struct EncodeError {
-    /// Its place.
+    /// The path of the value.
     pub path: PropertyPath,
-    /// Why it has none.
+    /// The problem of the value.
     pub problem: EncodeProblem,
 }
 
-/// Why a value has no wire form. The text does not show the value.
+/// The reason why a value has no wire form. The text does not show the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeProblem {
     /// The properties as a whole are neither a map nor null.
@@ -54,10 +55,10 @@ pub enum EncodeProblem {
     /// A function.
     #[error("a function cannot be sent")]
     Function,
-    /// A reference to a resource that is not known here.
+    /// A reference to a resource that `lookups` does not know.
     #[error("the resource is not known to this provider")]
     Resource,
-    /// Bytes that are not UTF-8, for a plugin that does not take them.
+    /// Bytes that are not UTF-8, for a plugin that does not accept them.
     #[error("the plugin takes only text, and these bytes are not UTF-8")]
     Bytes,
     /// Too many levels.
@@ -76,10 +77,10 @@ impl EncodeError {
     }
 }
 
-/// The wire form of properties: a map, or `None` for null. A secret mark around the map goes to each of its entries.
+/// Encodes properties to a map, or to `None` for null. A secret mark around the map moves to each of its entries.
 ///
 /// # Errors
-/// If a part of it has no wire form.
+/// If a part of the properties has no wire form.
 pub fn encode(properties: &Value, encoding: &Encoding<'_>) -> Result<Option<Struct>, EncodeError> {
     match properties.exposed() {
         (Value::Null, _) => Ok(None),
@@ -152,7 +153,7 @@ fn wire(value: &Value, encoding: &Encoding<'_>, depth: usize) -> Result<Option<W
     Ok(Some(Wire { kind: Some(kind) }))
 }
 
-/// A map, which may be a special value that has no other form.
+/// The wire form of a map, which may itself be a special value in wire form.
 fn map(entries: &Map, encoding: &Encoding<'_>, depth: usize) -> Result<Option<Wire>, EncodeError> {
     let known = if entries.contains_key(KEY) { asset::special_of(entries) } else { None };
     if known == Some(Special::Reference) && !encoding.references {
@@ -191,7 +192,7 @@ fn resource(address: &Address, encoding: &Encoding<'_>) -> Result<Option<Wire>, 
     Ok(Some(special(Special::Reference, parts)))
 }
 
-/// A reference for a plugin that takes none: its id, or its URN if it has no id.
+/// A reference for a plugin that does not accept references: its id, or its URN if it has no id.
 fn downgraded(urn: &str, id: Option<&str>, encoding: &Encoding<'_>) -> Option<Wire> {
     match id {
         Some("") => encoding.unknowns.then(|| text(UNKNOWN_TEXT.to_owned())),

@@ -1,4 +1,4 @@
-//! What the conversion has to ask its caller.
+//! The facts that a conversion needs from its caller.
 
 use blueprint::{Address, Asset, Name};
 
@@ -7,7 +7,7 @@ use blueprint::{Address, Asset, Name};
 pub struct Reference {
     /// Its URN.
     pub urn: Name,
-    /// The provider's id: `None` for a component, empty while it is unknown.
+    /// The provider's id: `None` for a component, empty while the id is unknown.
     pub id: Option<Name>,
     /// Its name in the URN.
     pub name: Name,
@@ -17,26 +17,25 @@ pub struct Reference {
     pub package_version: Name,
 }
 
-/// Facts about other resources and about files, which the values themselves do not hold. The default methods know
-/// nothing.
+/// Facts about other resources and about files, which the values do not contain. The default methods return nothing.
 pub trait Lookups: Send + Sync {
-    /// The resource with that address in this instance.
+    /// The resource at this address in this instance.
     fn reference(&self, _address: &Address) -> Option<Reference> {
         None
     }
 
-    /// The address of the resource with that URN.
+    /// The address of the resource with this URN.
     fn address(&self, _urn: &str) -> Option<Address> {
         None
     }
 
-    /// The hexadecimal SHA-256 digest of the bytes of a file or of something remote.
+    /// The hexadecimal SHA-256 digest of the bytes of a local or remote file.
     fn content_hash(&self, _asset: &Asset) -> Option<Name> {
         None
     }
 }
 
-/// Knows no resource and no file.
+/// Lookups that know no resource and no file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoLookups;
 

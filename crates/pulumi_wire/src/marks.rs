@@ -1,11 +1,11 @@
-//! Secret marks on answers of plugins that take none.
+//! Secret marks on answers of plugins that do not accept marks.
 
 use std::sync::Arc;
 
 use blueprint::Value;
 
-/// Puts the marks of the inputs on the entries of an answer with the same names: where both are maps, entry by entry;
-/// else the whole entry of the answer is secret if the input holds a secret.
+/// Copies the secret marks of the inputs to the entries of an answer with the same names. Where both are maps, the
+/// marks are copied entry by entry; otherwise the whole entry of the answer is secret if the input contains a secret.
 pub fn mark_like_inputs(answer: Value, inputs: &Value) -> Value {
     if !inputs.has_secret() {
         return answer;

@@ -15,11 +15,11 @@ pub enum PropertyStep {
     Every,
 }
 
-/// A path from the properties of a resource. Empty for the properties as a whole.
+/// A path in the properties of a resource. The empty path means the properties as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PropertyPath(pub Vec<PropertyStep>);
 
-/// A text that is no property path.
+/// The error for a text that is not a property path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a property path; the mistake is at byte {at}")]
 pub struct PathError {
@@ -28,7 +28,7 @@ pub struct PathError {
 }
 
 impl PropertyPath {
-    /// Reads a path. The empty text is the empty path.
+    /// Parses a path. The empty text is the empty path.
     ///
     /// # Errors
     /// If the text does not follow the grammar.
@@ -36,7 +36,7 @@ impl PropertyPath {
         PathParser { text, at: 0 }.path()
     }
 
-    /// Reads a path of a plugin's answer. A text that is no path is the name of one property.
+    /// Parses a path in a plugin's answer. A text that is not a path is the name of one property.
     pub fn parse_or_name(text: &str) -> PropertyPath {
         PropertyPath::parse(text).unwrap_or_else(|_| PropertyPath(vec![PropertyStep::Property(text.into())]))
     }
@@ -46,7 +46,7 @@ impl PropertyPath {
         PropertyPath(vec![PropertyStep::Property(name.into())])
     }
 
-    /// Whether `other` is at this path or below it. `*` stands for any one step.
+    /// Whether `other` is at this path or below it. `*` matches any one step.
     pub fn covers(&self, other: &PropertyPath) -> bool {
         self.0.len() <= other.0.len()
             && self.0.iter().zip(&other.0).all(|(own, other)| *own == PropertyStep::Every || own == other)
@@ -137,7 +137,7 @@ impl PathParser<'_> {
         Ok(step)
     }
 
-    /// A key in quotes; a backslash takes the next character as it is.
+    /// Parses a key in quotes; a backslash escapes the next character.
     fn quoted(&mut self) -> Result<Name, PathError> {
         self.at += 1;
         let mut key = String::new();
@@ -161,7 +161,7 @@ impl PathParser<'_> {
     }
 }
 
-/// Writes the path so that [`PropertyPath::parse`] reads it back.
+/// Writes the path in a form that [`PropertyPath::parse`] accepts.
 impl fmt::Display for PropertyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.0.iter().enumerate() {

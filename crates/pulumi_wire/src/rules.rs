@@ -1,31 +1,31 @@
-//! How values are encoded in each call: the rules of the protocol as one function.
+//! The encoding of values in each call: the rules of the protocol as one function.
 
 use crate::encode::Encoding;
 use crate::lookups::Lookups;
 
-/// What a plugin has said it understands.
+/// The special values that a plugin accepts, according to its handshake or configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accepts {
-    /// Secrets in their wire form. Without it they are sent bare.
+    /// Secrets in their wire form. If not accepted, they are sent without a mark.
     pub secrets: bool,
-    /// References to resources. Without it the id is sent, or the URN.
+    /// References to resources. If not accepted, the id is sent, or the URN.
     pub resources: bool,
-    /// Output values. Calls for plain resources never send them; answers may hold them.
+    /// Output values. Calls for ordinary resources never send them; answers may contain them.
     pub outputs: bool,
     /// Bytes that are not UTF-8.
     pub bytes: bool,
 }
 
-/// Whether a call is made for a plan or to change something.
+/// The purpose of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// For a plan: values may be unknown.
+    /// Planning: values may be unknown.
     Planning,
-    /// With everything known.
+    /// Changing something: all values are known.
     Applying,
 }
 
-/// A part of a request, as far as it decides how values are encoded.
+/// A part of a request. It decides how values are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestPart {
     /// Settings of the provider: CheckConfig, DiffConfig, Configure.
@@ -34,9 +34,9 @@ pub enum RequestPart {
     Check,
     /// All sides of Diff.
     Diff,
-    /// What Create and Update are to make. `Planning` is their preview.
+    /// The desired inputs of Create and Update; with `Planning`, of their previews.
     Desired,
-    /// What is recorded: the old side of Update, and Read and Delete.
+    /// Recorded values: the old side of Update, and the values of Read and Delete.
     Recorded,
     /// The arguments of Invoke.
     Arguments,

@@ -2,7 +2,7 @@
 
 use blueprint::Type;
 
-/// The key that makes a map a special value. The text under it names the kind.
+/// The key that makes a map a special value. The text under the key is the kind.
 pub(crate) const KEY: &str = "4dabf18193072939515e22adb298388d";
 
 /// The kinds of special values.
@@ -31,13 +31,13 @@ impl Special {
         SPECIALS.iter().find(|(special, _)| *special == self).map_or("", |(_, text)| text)
     }
 
-    /// The kind of that text.
+    /// The kind with this text.
     pub(crate) fn of_text(text: &str) -> Option<Special> {
         SPECIALS.iter().find(|(_, known)| *known == text).map(|(special, _)| *special)
     }
 }
 
-/// The text of an unknown value whose type is text or not known. An unknown id of a provider is this text too.
+/// The text of an unknown value whose type is text or unknown. It is also the text of an unknown provider id.
 pub const UNKNOWN_TEXT: &str = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 const UNKNOWN_BOOL: &str = "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7";
@@ -59,8 +59,8 @@ pub(crate) fn unknown_text(ty: Option<&Type>) -> &'static str {
     }
 }
 
-/// The type of the unknown value with that text; `None` for any other text. The inner `None` is an unknown type: the
-/// text for unknown texts also stands for values of any type.
+/// The type of the unknown value with this text; `None` for any other text. The inner `None` is an unknown type,
+/// because the text for unknown texts also stands for values of any type.
 pub(crate) fn unknown_of_text(text: &str) -> Option<Option<Type>> {
     Some(match text {
         UNKNOWN_TEXT | UNKNOWN_ASSET | UNKNOWN_ARCHIVE => None,

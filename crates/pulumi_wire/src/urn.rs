@@ -1,4 +1,4 @@
-//! Names of resources for plugins (URNs): `urn:pulumi:<stack>::<project>::<type>::<name>`.
+//! The names of resources for plugins (URNs): `urn:pulumi:<stack>::<project>::<type>::<name>`.
 
 use std::fmt;
 

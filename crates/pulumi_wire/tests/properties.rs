@@ -1,4 +1,4 @@
-//! Properties over generated values and answers: the wire keeps values, and nothing panics.
+//! Properties over generated values and answers: the wire form keeps values, and nothing panics.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -114,7 +114,8 @@ fn structs() -> impl Strategy<Value = Struct> {
     prop::collection::btree_map(keys(), wires(), 0..4).prop_map(|fields| Struct { fields })
 }
 
-/// The same value without what no wire form keeps: the two kinds of numbers, sets, and digests of assets.
+/// Whether two values are equal except for facts that the wire form loses: kinds of numbers, sets, and digests of
+/// assets.
 fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Secret(a), Value::Secret(b)) => equal(a, b),
@@ -199,7 +200,7 @@ proptest! {
     }
 }
 
-/// Entries of schemas, most of which make some sense.
+/// Entries of schemas, most of them valid.
 fn json() -> impl Strategy<Value = serde_json::Value> {
     use serde_json::Value as Json;
     let words = vec!["string", "integer", "number", "boolean", "array", "object", "#/types/x:index:T", "a", ""];

@@ -12,7 +12,7 @@ use pulumi_wire::{
 const KEY: &str = "4dabf18193072939515e22adb298388d";
 const ALL: Accepts = Accepts { secrets: true, resources: true, outputs: true, bytes: true };
 
-/// Knows one resource and the content of every file.
+/// Lookups that know one resource and the content of every file.
 struct One {
     id: Option<&'static str>,
 }
@@ -79,7 +79,7 @@ fn the_digest_of_a_file_is_kept_from_the_time_it_was_sent() {
     let encoding = Encoding::of(RequestPart::Check, Phase::Planning, ALL, &One { id: None });
     let recorded = decoded(encode(&value, &encoding).unwrap().unwrap(), &NoLookups);
     assert_eq!(recorded.get("code").and_then(|code| code.get("hash")), Some(&Value::from("abc")));
-    // The recorded digest is sent, without the content, although nothing is known about the file now.
+    // The recorded digest is sent without the content, although `NoLookups` knows no file.
     let diff = encode(&recorded, &Encoding::of(RequestPart::Diff, Phase::Planning, ALL, &NoLookups)).unwrap().unwrap();
     let diff = decoded(diff, &NoLookups);
     let code = diff.get("code").unwrap();

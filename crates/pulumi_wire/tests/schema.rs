@@ -143,6 +143,6 @@ fn settings_come_from_config_and_provider() {
     let names: Vec<&str> = settings.iter().map(|setting| setting.name.as_ref()).collect();
     assert_eq!(names, ["folder", "token", "zone"]);
     assert!(settings[0].field.required && settings[1].field.sensitive);
-    // What the plugin takes from its environment may be missing.
+    // Settings that the plugin can take from its environment are optional.
     assert!(!settings[2].field.required);
 }

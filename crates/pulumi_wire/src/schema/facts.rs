@@ -1,13 +1,13 @@
-//! What calls need to know about a type beside its fields.
+//! The facts about a type that calls need besides its fields.
 
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Map, Name, Type, Unknown, Value};
 
-/// A resource type for calls.
+/// The facts about a resource type.
 #[derive(Clone, Debug, Default)]
 pub struct ResourceFacts {
-    /// The token in the protocol.
+    /// The token of the type in the protocol.
     pub token: Name,
     /// Inputs that are secret by the schema.
     pub secret_inputs: Vec<Name>,
@@ -15,27 +15,27 @@ pub struct ResourceFacts {
     pub outputs: IndexMap<Name, Type>,
     /// Outputs that are secret by the schema.
     pub secret_outputs: Vec<Name>,
-    /// Inputs that always have one value.
+    /// Inputs with only one allowed value.
     pub constants: Vec<(Name, Value)>,
-    /// Properties whose change replaces the resource, whatever the plugin says.
+    /// Properties whose change replaces the resource, whatever the plugin decides.
     pub replace_on_changes: Vec<Name>,
     /// Whether the schema has a property `id` of its own beside the id of the resource.
     pub own_id: bool,
-    /// Whether it is a component, which only programs can construct.
+    /// Whether the type is a component, which only programs can construct.
     pub component: bool,
 }
 
-/// A function for calls.
+/// The facts about a function.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionFacts {
-    /// The token in the protocol.
+    /// The token of the function in the protocol.
     pub token: Name,
     /// Arguments that are secret by the schema.
     pub secret_inputs: Vec<Name>,
 }
 
 impl ResourceFacts {
-    /// The inputs with the constants of the schema added and its secret inputs marked.
+    /// Returns the inputs with the constants of the schema added and its secret inputs marked.
     pub fn complete_inputs(&self, inputs: &Value) -> Value {
         let (Value::Map(entries), secret) = inputs.exposed() else { return inputs.clone() };
         if self.constants.is_empty() && self.secret_inputs.is_empty() {
@@ -49,8 +49,8 @@ impl ResourceFacts {
         Value::Map(Arc::new(all)).tainted(secret)
     }
 
-    /// Planned outputs: the secret outputs marked, and the outputs of the schema that the plugin left out as unknown
-    /// values that wait for the resource.
+    /// Returns planned outputs with the secret outputs marked. Outputs of the schema that the plugin left out become
+    /// unknown values that wait for the resource.
     pub fn complete_planned(&self, outputs: &Value, waits_for: Option<&Address>) -> Value {
         let (Value::Map(entries), secret) = outputs.exposed() else { return outputs.clone() };
         let mut all = Map::clone(entries);
@@ -64,7 +64,7 @@ impl ResourceFacts {
         Value::Map(Arc::new(all)).tainted(secret)
     }
 
-    /// The outputs with the secret outputs of the schema marked.
+    /// Returns the outputs with the secret outputs of the schema marked.
     pub fn mark_outputs(&self, outputs: &Value) -> Value {
         let (Value::Map(entries), secret) = outputs.exposed() else { return outputs.clone() };
         if self.secret_outputs.is_empty() {

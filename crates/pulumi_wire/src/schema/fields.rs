@@ -1,4 +1,4 @@
-//! Property specifications as fields.
+//! Converts property specifications to fields.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use serde_json::Value as Json;
 
 use super::package::PackageSchema;
 
-/// How deep object types are followed. Deeper parts take any value.
+/// The maximum depth of nested object types. Deeper parts accept any value.
 const DEPTH: usize = 24;
 
-/// Reads the types of one entry of a schema. Each object type is made once. A type that contains itself takes any value
-/// where it does.
+/// Reads the types of one entry of a schema. Each object type is read once. Where a type contains itself, it accepts
+/// any value.
 pub(super) struct FieldReader<'a> {
     package: &'a PackageSchema,
     made: IndexMap<String, Field>,
@@ -35,7 +35,7 @@ impl<'a> FieldReader<'a> {
         fields
     }
 
-    /// The field of a property specification, optional.
+    /// The field of a property specification, without `required`.
     pub(super) fn property(&mut self, spec: &Json) -> Field {
         let mut field = self.of_type(spec);
         let constant = spec.get("const").filter(|constant| !constant.is_null()).map(value);
@@ -69,7 +69,7 @@ impl<'a> FieldReader<'a> {
             Some("object") => {
                 let values = match spec.get("additionalProperties") {
                     Some(values) => self.item(values),
-                    // Without a type the values are texts.
+                    // Without a type, the values are texts.
                     None => Field { nullable: true, ..Field::of(Kind::String) },
                 };
                 Kind::Map(Arc::new(values))
@@ -84,7 +84,7 @@ impl<'a> FieldReader<'a> {
 
     fn referenced(&mut self, reference: &str) -> Field {
         let any = || Field::of(Kind::Any);
-        // Types of other packages, resources, assets and archives take what the plugin accepts.
+        // Types of other packages, resources, assets and archives accept any value; the plugin decides.
         let Some(token) = reference.strip_prefix("#/types/") else { return any() };
         let token = decoded(token);
         if let Some(made) = self.made.get(&token) {
@@ -116,7 +116,7 @@ fn number() -> Kind {
     Kind::Union(Arc::new(vec![Field::of(Kind::Integer), Field::of(Kind::Float)]))
 }
 
-/// References percent-encode characters that a URL does not allow.
+/// Decodes the percent-encoding in a reference.
 fn decoded(token: &str) -> String {
     let mut bytes = Vec::with_capacity(token.len());
     let mut rest = token.as_bytes();
@@ -136,7 +136,7 @@ fn decoded(token: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| token.to_owned())
 }
 
-/// The texts of a list.
+/// The texts in a JSON list.
 pub(super) fn texts(list: &Json) -> Vec<&str> {
     list.as_array().into_iter().flatten().filter_map(Json::as_str).collect()
 }
@@ -151,7 +151,7 @@ fn value(json: &Json) -> Value {
             .or_else(|| number.as_f64().map(Value::Float))
             .unwrap_or_else(|| Value::Decimal(number.to_string().into())),
         Json::String(text) => Value::from(text.as_str()),
-        // A list or map is never a constant or a member.
+        // A list or map is never a constant or a member of an enumeration.
         Json::Null | Json::Array(_) | Json::Object(_) => Value::Null,
     }
 }

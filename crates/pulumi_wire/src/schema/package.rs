@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-/// A text that is no package schema.
+/// The error for a text that is not a package schema.
 #[derive(Debug, thiserror::Error)]
 #[error("the schema of the plugin cannot be read")]
 pub struct SchemaError(#[from] serde_json::Error);
@@ -25,11 +25,11 @@ pub struct PackageSchema {
     types: SchemaSection,
     resources: SchemaSection,
     functions: SchemaSection,
-    /// The token of a resource by its aliases in lower case, read on first use.
+    /// The tokens of resources by their aliases in lower case, read on first use.
     aliases: OnceLock<HashMap<String, Name>>,
 }
 
-/// The entries of a part of the schema by token.
+/// The entries of a section of the schema, by token.
 #[derive(Default)]
 pub(crate) struct SchemaSection {
     entries: IndexMap<Name, Range<usize>>,
@@ -58,13 +58,13 @@ struct Top<'a> {
 }
 
 impl PackageSchema {
-    /// Reads the outline of a schema. The entries are not read: one that makes no sense has no properties.
+    /// Parses the outline of a schema. Entries are not parsed: an invalid entry has no properties.
     ///
     /// # Errors
-    /// If the text is no JSON object, or its sections are no objects.
+    /// If the text is not a JSON object, or its sections are not objects.
     pub fn parse(text: impl Into<Arc<str>>) -> Result<PackageSchema, SchemaError> {
         let text = text.into();
-        // A list would be read as the values of the members in their order.
+        // Serde would accept a list as the values of the fields in their order.
         if !text.trim_start().starts_with('{') {
             return Err(SchemaError(serde::de::Error::custom("not an object")));
         }
@@ -93,7 +93,7 @@ impl PackageSchema {
         })
     }
 
-    /// The name of the package, with which its tokens begin.
+    /// The name of the package, which is the prefix of its tokens.
     pub fn name(&self) -> &Name {
         &self.name
     }
@@ -103,7 +103,7 @@ impl PackageSchema {
         self.version.as_ref()
     }
 
-    /// What the package is for.
+    /// The description of the package.
     pub fn description(&self) -> &Name {
         &self.description
     }
@@ -118,13 +118,13 @@ impl PackageSchema {
         self.functions.entries.keys()
     }
 
-    /// The resource type that a token stands for: the token itself, else one of its longer forms, else an alias; all
-    /// without regard to case.
+    /// Resolves a token of a resource type: to the token itself, else to one of its longer forms, else by an alias.
+    /// Case does not matter.
     pub fn resource_token(&self, token: &str) -> Option<Name> {
         self.resources.resolve(token).or_else(|| self.aliases().get(&token.to_lowercase()).cloned())
     }
 
-    /// The function that a token stands for: the token itself, else one of its longer forms, without regard to case.
+    /// Resolves a token of a function: to the token itself, else to one of its longer forms. Case does not matter.
     pub fn function_token(&self, token: &str) -> Option<Name> {
         self.functions.resolve(token)
     }
@@ -193,7 +193,8 @@ impl SchemaSection {
     }
 }
 
-/// The forms of a token in lower case: itself, with the module `index`, and with the type at the end of its module.
+/// The forms of a token in lower case: the token itself, with the module `index`, and with the type at the end of its
+/// module.
 fn forms(token: &str) -> Vec<String> {
     let mut forms = vec![token.to_owned()];
     let parts: Vec<&str> = token.split(':').collect();
@@ -208,7 +209,7 @@ fn forms(token: &str) -> Vec<String> {
     forms
 }
 
-/// The place of a part in the text that it is borrowed from.
+/// The place of a borrowed part in its text.
 fn place(text: &str, raw: &RawValue) -> Range<usize> {
     let start = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     start..start + raw.get().len()

@@ -1,9 +1,9 @@
-//! Names of types in documents: the namespace, `/`, and the token without the name of its package.
+//! The names of types in documents: the namespace, `/`, and the token without the name of its package.
 
 use blueprint::Name;
 
-/// How the types of a package are called in documents: the token `aws:s3/bucket:Bucket` of the package `aws` is
-/// `aws/s3/bucket:Bucket` in the namespace `aws`.
+/// Converts between tokens and the names of types in documents: the token `aws:s3/bucket:Bucket` of the package `aws`
+/// is `aws/s3/bucket:Bucket` in the namespace `aws`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeTokens {
     namespace: Name,
@@ -11,7 +11,7 @@ pub struct TypeTokens {
 }
 
 impl TypeTokens {
-    /// The names of a package in a namespace.
+    /// Creates the names of a package in a namespace.
     pub fn new(namespace: impl Into<Name>, package: &str) -> TypeTokens {
         TypeTokens { namespace: namespace.into(), prefix: format!("{package}:") }
     }
@@ -21,14 +21,14 @@ impl TypeTokens {
         &self.namespace
     }
 
-    /// The name in documents of a token.
+    /// The name of a token in documents.
     pub fn in_documents(&self, token: &str) -> Name {
         let rest = token.strip_prefix(self.prefix.as_str()).filter(|rest| !rest.is_empty()).unwrap_or(token);
         format!("{}/{rest}", self.namespace).into()
     }
 
-    /// The token that a name in a document stands for, found by `resolve`. The name may also have the whole token after
-    /// the slash; the short form takes precedence.
+    /// The token of a name in a document, resolved by `resolve`. The name may also have the whole token after the
+    /// slash; the short form takes precedence.
     pub fn in_protocol(&self, name: &str, resolve: impl Fn(&str) -> Option<Name>) -> Option<Name> {
         let written = name.strip_prefix(self.namespace.as_ref())?.strip_prefix('/')?;
         resolve(&format!("{}{written}", self.prefix)).or_else(|| resolve(written))

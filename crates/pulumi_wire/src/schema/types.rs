@@ -1,4 +1,4 @@
-//! The entries of a package schema as the types of a catalogue. Names of properties stay as the package spells them.
+//! The entries of a package schema as types of a catalogue. Names of properties stay as the package spells them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -14,14 +14,14 @@ use super::fields::{FieldReader, status, summary, texts};
 use super::package::PackageSchema;
 use super::tokens::TypeTokens;
 
-/// The number of types from which a package counts as large.
+/// The minimum number of types of a large package.
 const LARGE: usize = 200;
 
-/// The types of a package, each made on first use.
+/// The types of a package, each created on first use.
 pub struct PackageTypes {
     schema: Arc<PackageSchema>,
     tokens: TypeTokens,
-    /// Names in documents, in the order of the schema.
+    /// The names of the resource types in documents, in the order of the schema.
     resources: Vec<Name>,
     functions: Vec<Name>,
     made: Mutex<Made>,
@@ -34,7 +34,7 @@ struct Made {
 }
 
 impl PackageTypes {
-    /// The types of a schema under their names in a namespace.
+    /// Creates the types of a schema, with their names in a namespace.
     pub fn new(schema: Arc<PackageSchema>, namespace: impl Into<Name>) -> PackageTypes {
         let tokens = TypeTokens::new(namespace, schema.name());
         let resources = schema.resource_tokens().map(|token| tokens.in_documents(token)).collect();
@@ -47,17 +47,17 @@ impl PackageTypes {
         &self.schema
     }
 
-    /// The names in documents.
+    /// The names of the types in documents.
     pub fn tokens(&self) -> &TypeTokens {
         &self.tokens
     }
 
-    /// What calls need to know about the resource type with that name in documents.
+    /// The facts about the resource type with this name in documents.
     pub fn resource_facts(&self, name: &str) -> Option<Arc<ResourceFacts>> {
         self.resource(name).map(|(_, facts)| facts)
     }
 
-    /// What calls need to know about the function with that name in documents.
+    /// The facts about the function with this name in documents.
     pub fn function_facts(&self, name: &str) -> Option<Arc<FunctionFacts>> {
         self.function(name).map(|(_, facts)| facts)
     }
@@ -68,7 +68,7 @@ impl PackageTypes {
         let mut fields = FieldReader::new(&self.schema);
         let mut all = fields.object(&config["variables"], &config["defaults"]);
         all.extend(fields.object(&provider["inputProperties"], &provider["requiredInputs"]));
-        // What the plugin takes from its environment may be missing.
+        // Settings that the plugin can take from its environment are optional.
         let specs = |name: &str| [&config["variables"][name], &provider["inputProperties"][name]];
         let has_default = |name: &str| specs(name).iter().any(|spec| !spec["defaultInfo"].is_null());
         let setting = |(name, mut field): (Name, Field)| {
@@ -142,14 +142,15 @@ impl TypeSource for PackageTypes {
     }
 }
 
-/// Inputs first, in the order of the schema, then what is only an output. Every resource has an `id`.
+/// The fields of a resource: inputs first, in the order of the schema, then properties that are only outputs. Every
+/// resource has an `id`.
 fn resource_fields(schema: &PackageSchema, entry: &Json) -> IndexMap<Name, Field> {
     let mut read = FieldReader::new(schema);
     let mut fields = read.object(&entry["inputProperties"], &entry["requiredInputs"]);
     let outputs = read.object(&entry["properties"], &entry["required"]);
     for (name, output) in outputs {
         match fields.get_mut(&name) {
-            // The plugin may fill in what the document leaves out.
+            // The plugin may fill in inputs that the document leaves out.
             Some(input) => {
                 let filled_in = !input.required && input.default.is_none();
                 input.computed = filled_in;
@@ -178,7 +179,7 @@ fn resource_fields(schema: &PackageSchema, entry: &Json) -> IndexMap<Name, Field
 }
 
 fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceType {
-    // An entry that cannot be read takes anything: the plugin decides.
+    // An entry that cannot be parsed accepts any fields: the plugin decides.
     let open = !entry.is_object();
     ResourceType {
         name: name.into(),
@@ -276,7 +277,7 @@ fn secrets(properties: &Json) -> Vec<Name> {
     flagged(properties, "secret")
 }
 
-/// The properties in whose specification a flag is set.
+/// The properties whose specification sets a flag.
 fn flagged(properties: &Json, flag: &str) -> Vec<Name> {
     let all = properties.as_object().into_iter().flatten();
     all.filter(|(_, spec)| spec[flag] == true).map(|(name, _)| Name::from(name.as_str())).collect()
