@@ -1,18 +1,18 @@
-//! How a plugin ends, and why one cannot be used.
+//! The end of a plugin process, and the reasons why a plugin cannot be used.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a process ended.
+/// The way in which a process ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProcessEnding {
-    /// It exited with this code.
+    /// The process exited with this code.
     Code(i32),
-    /// A signal ended it.
+    /// A signal ended the process.
     Signal(i32),
-    /// The system does not say how it ended.
+    /// The system does not report how the process ended.
     Unknown,
 }
 
@@ -26,19 +26,19 @@ impl fmt::Display for ProcessEnding {
     }
 }
 
-/// The end of a plugin process. It is the same for everyone who asks.
+/// The end of a plugin process. All callers get the same value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessExit {
-    /// How it ended.
+    /// The way in which the process ended.
     pub ending: ProcessEnding,
-    /// Whether this process asked it to end.
+    /// Whether `cyan` asked the process to end.
     pub requested: bool,
-    /// What it wrote last, at most 64 KiB, scrubbed. Empty if it wrote nothing.
+    /// The last output of the process, at most 64 KiB, scrubbed. Empty if there is none.
     pub output: String,
 }
 
-/// Why a plugin cannot be used. The messages are lower-case phrases without the plugin's output and without secrets;
-/// [`PluginError::output`] has the output, scrubbed.
+/// The reason why a plugin cannot be used. The messages are lower-case phrases without the plugin's output and without
+/// secrets; [`PluginError::output`] returns the output, scrubbed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum PluginError {
     /// The program does not exist.
@@ -46,7 +46,7 @@ pub enum PluginError {
     NotFound {
         /// The plugin.
         name: String,
-        /// The file that was looked for.
+        /// The file that does not exist.
         program: PathBuf,
     },
     /// The program cannot be executed.
@@ -67,39 +67,39 @@ pub enum PluginError {
         /// The folder.
         folder: PathBuf,
     },
-    /// The system refused to start the process or to make its folder.
+    /// The system refused to start the process or to create its folder.
     #[error("{name} cannot be started: {kind}")]
     Start {
         /// The plugin.
         name: String,
         /// The file.
         program: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         kind: io::ErrorKind,
     },
-    /// It ended before its handshake.
+    /// The process ended before its handshake.
     #[error("{name} {} before it was ready", exit.ending)]
     Exited {
         /// The plugin.
         name: String,
         /// The file.
         program: PathBuf,
-        /// How, and what it wrote.
+        /// The end of the process, with its output.
         exit: ProcessExit,
     },
-    /// It was not ready in time, or closed its standard output. The process is ended.
+    /// The process made no handshake in time, or closed its standard output. The process has been ended.
     #[error("{name} did not say within {} s where it listens", limit.as_secs())]
     NoHandshake {
         /// The plugin.
         name: String,
         /// The file.
         program: PathBuf,
-        /// The time that it had.
+        /// The time limit.
         limit: Duration,
-        /// What it wrote instead, scrubbed. Empty if it wrote nothing.
+        /// The output of the process, scrubbed. Empty if there is none.
         output: String,
     },
-    /// Its handshake cannot be accepted. The process is ended.
+    /// The handshake of the process cannot be accepted. The process has been ended.
     #[error("{name} cannot be used: {why}")]
     Refused {
         /// The plugin.
@@ -109,20 +109,20 @@ pub enum PluginError {
         /// A phrase such as "it speaks protocol 4".
         why: String,
     },
-    /// It failed too often in a short time, so it is not started again.
+    /// The process failed too often in a short time, so it is not started again.
     #[error("{name} failed {times} times within {} s, last: {last}", within.as_secs())]
     CrashedTooOften {
         /// The plugin.
         name: String,
         /// The file.
         program: PathBuf,
-        /// How often it failed.
+        /// The number of failures.
         times: usize,
-        /// In which time.
+        /// The time in which the failures were counted.
         within: Duration,
         /// The last failure, as a phrase.
         last: String,
-        /// What it wrote before the last failure, scrubbed.
+        /// The output before the last failure, scrubbed.
         output: String,
     },
     /// The pool is closed: the run ends.
@@ -140,7 +140,7 @@ pub enum PluginError {
 }
 
 impl PluginError {
-    /// What the process wrote last, scrubbed. Empty if there is nothing.
+    /// The last output of the process, scrubbed. Empty if there is none.
     pub fn output(&self) -> &str {
         match self {
             PluginError::Exited { exit, .. } => &exit.output,

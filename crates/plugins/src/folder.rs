@@ -1,24 +1,24 @@
-//! The private folder of a plugin process, and what killed runs have left behind.
+//! The private folder of a plugin process, and the cleanup after killed runs.
 //!
-//! A process whose parent is killed by `SIGKILL` is not told. So each plugin has a folder with a lock that its run
-//! holds; the kernel releases it when the run ends in any way. The first plugin start of a later `cyan` process looks
-//! for folders whose lock is free. It ends the processes that have the folder in their environment, and waits up to 5
-//! seconds for them to end, before it starts anything.
+//! A process is not told when its parent is killed by `SIGKILL`. Each plugin therefore has a folder with a lock that
+//! its run holds; the kernel releases the lock when the run ends in any way. The first plugin start of a later `cyan`
+//! process looks for folders whose lock is free. It ends the processes that have the folder in their environment, and
+//! waits up to 5 seconds for them to end, before it starts anything.
 //!
-//! Limits: It looks only in `base()`. A process whose `TMPDIR` gives another base finds nothing. Processes are found on
-//! Linux only; elsewhere only the folder is removed.
+//! Limits: only folders in `base()` are found, so a process whose `TMPDIR` gives another base finds none. Processes are
+//! found on Linux only; on other systems only the folder is removed.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// The variable that marks a process, and those that it starts, with its folder.
+/// The environment variable that marks a process, and its child processes, with its folder.
 pub(crate) const VARIABLE: &str = "CYAN_PLUGIN_FOLDER";
 
-/// Start of the names of folders in use.
+/// The prefix of the names of folders in use.
 const PREFIX: &str = "cyan-plugin-";
-/// Start of the names of folders without a lock yet.
+/// The prefix of the names of folders without a lock yet.
 const UNLOCKED: &str = "cyan-new-plugin-";
 /// The maximum length of the base path. A Unix socket path is limited to about 100 bytes in total.
 const MAX_BASE_LENGTH: usize = 50;
@@ -40,9 +40,10 @@ impl PrivateFolder {
         DirBuilder::new().mode(0o700).create(fresh.path().join("s"))?;
         let name = fresh.path().file_name().unwrap_or_default().to_string_lossy().replacen(UNLOCKED, PREFIX, 1);
         let path = within.join(name);
-        // It gets its name with the lock held, so no other run takes it for one that was left behind.
+        // The folder gets its final name while the lock is held, so no other run takes it for the folder of a killed
+        // run.
         fs::rename(fresh.path(), &path)?;
-        // There is nothing left to remove under the old name.
+        // There is no folder under the old name any more.
         let _ = fresh.keep();
         Ok(PrivateFolder { path, _lock: lock })
     }
@@ -51,7 +52,7 @@ impl PrivateFolder {
         &self.path
     }
 
-    /// Where the sockets of the plugin belong.
+    /// The folder for the sockets of the plugin.
     pub(crate) fn sockets(&self) -> PathBuf {
         self.path.join("s")
     }
@@ -59,19 +60,19 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        // If this fails, a later run tries it again.
+        // If the removal fails, a later run tries it again.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// The folder in which private folders are made.
+/// The folder in which private folders are created.
 pub(crate) fn base() -> PathBuf {
     let usual = std::env::temp_dir();
     if usual.as_os_str().len() <= MAX_BASE_LENGTH { usual } else { "/tmp".into() }
 }
 
-/// Ends the processes of runs that were killed, and removes their folders. Those of other users and of living runs are
-/// left alone.
+/// Ends the processes of killed runs, and removes their folders. Folders of other users and of living runs are left
+/// alone.
 pub(crate) fn sweep(within: &Path) {
     let Ok(entries) = fs::read_dir(within) else { return };
     for entry in entries.flatten() {
@@ -85,7 +86,7 @@ pub(crate) fn sweep(within: &Path) {
         let Ok(lock) = File::options().read(true).write(true).open(path.join("lock")) else { continue };
         if lock.try_lock().is_ok() {
             end_processes(&path);
-            // If this fails, a later run tries it again.
+            // If the removal fails, a later run tries it again.
             let _ = fs::remove_dir_all(&path);
         }
     }
@@ -103,7 +104,7 @@ fn end_processes(folder: &Path) {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
     use rustix::time::Timespec;
 
-    /// How long a killed process may take to end.
+    /// The maximum time for a killed process to end.
     const LIMIT: Duration = Duration::from_secs(5);
 
     let mut mark = format!("{VARIABLE}=").into_bytes();
@@ -113,7 +114,7 @@ fn end_processes(folder: &Path) {
         environment.split(|byte| *byte == 0).any(|variable| variable == mark)
     };
     let deadline = Instant::now() + LIMIT;
-    // A process can have started another one meanwhile, so it is looked for again until there is none.
+    // A process may have started another one meanwhile, so search again until there is none.
     loop {
         let Ok(processes) = fs::read_dir("/proc") else { return };
         let mut ended = false;
@@ -124,14 +125,14 @@ fn end_processes(folder: &Path) {
                 continue;
             }
             let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
-            // The number could have been given to another process before it was opened.
+            // The number may belong to another process by now, so check the mark again.
             if !marked(pid) || pidfd_send_signal(&process, Signal::KILL).is_err() {
                 continue;
             }
             ended = true;
             let left = deadline.saturating_duration_since(Instant::now());
             let left = Timespec::try_from(left).unwrap_or_default();
-            // On a failure it is looked for again.
+            // On a failure, the next search finds the process again.
             let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&left));
         }
         if !ended || Instant::now() >= deadline {
@@ -200,14 +201,14 @@ mod tests {
         assert!(other.0.try_wait().unwrap().is_none());
     }
 
-    /// A process that ends with the test, also if the test fails.
+    /// A process that is killed at the end of the test, also if the test fails.
     #[cfg(target_os = "linux")]
     struct Ended(std::process::Child);
 
     #[cfg(target_os = "linux")]
     impl Drop for Ended {
         fn drop(&mut self) {
-            // It may have ended.
+            // The process may have ended.
             let _ = self.0.kill();
             let _ = self.0.wait();
         }

@@ -1,30 +1,30 @@
-//! How a process is started: its program, arguments, folder, environment and limits.
+//! The launch of a process: its program, arguments, folder, environment and limits.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How to start a plugin.
+/// The description of a process to start.
 #[derive(Clone)]
 pub struct Launch {
     /// The plugin in messages, as a noun phrase: "terraform provider `local`".
     pub name: String,
     /// The file to execute. A relative path starts at the working folder of this process; `PATH` is not searched.
     pub program: PathBuf,
-    /// Its arguments. Never secrets: other users of the machine can read them.
+    /// The arguments, which must not contain secrets: other users of the machine can read them.
     pub arguments: Vec<OsString>,
-    /// Its working folder.
+    /// The working folder.
     pub folder: PathBuf,
-    /// Variables added to those that are inherited. They win over them.
+    /// Variables that are added to the inherited ones. They take precedence.
     pub environment: Vec<(OsString, OsString)>,
-    /// Which variables of this process it gets.
+    /// The variables of this process that the plugin inherits.
     pub inherit: Inherit,
-    /// Its limits.
+    /// The limits of the process.
     pub limits: ProcessLimits,
 }
 
-/// Without the values of variables, which can be secrets.
+/// Prints no values of variables, because these can be secrets.
 impl fmt::Debug for Launch {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&OsString> = self.environment.iter().map(|(name, _)| name).collect();
@@ -40,26 +40,26 @@ impl fmt::Debug for Launch {
     }
 }
 
-/// Which variables of this process a plugin gets. None of these passes a variable named `CYAN_*`.
+/// The variables of this process that a plugin inherits. No variant passes variables named `CYAN_*`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Inherit {
-    /// All of them.
+    /// All variables.
     #[default]
     All,
-    /// Those that every program needs (`PATH`, `HOME`, `TMPDIR`, `SSL_CERT_*`), and those that match one of these
-    /// patterns. `*` matches any number of characters.
+    /// The variables that every program needs (`PATH`, `HOME`, `TMPDIR`, `SSL_CERT_*`), and variables that match one of
+    /// these patterns. `*` matches any number of characters.
     Only(Vec<String>),
 }
 
 /// The limits of one plugin process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessLimits {
-    /// The private writable memory that each of its processes may use, in bytes. The kernel enforces it on Linux;
-    /// elsewhere there is no limit. It holds from the moment after the start.
+    /// The private writable memory that each process of the plugin may use, in bytes. The kernel enforces the limit on
+    /// Linux; on other systems there is no limit. The limit is set directly after the start.
     pub memory: Option<u64>,
-    /// Time from the start of the process to its handshake.
+    /// The maximum time from the start of the process to its handshake.
     pub start: Duration,
-    /// Time for each phase of a stop: the polite stop, and the time after the signal.
+    /// The time for each phase of a stop: the polite stop, and the time after the signal.
     pub grace: Duration,
 }
 
@@ -69,11 +69,11 @@ impl Default for ProcessLimits {
     }
 }
 
-/// Variables that every plugin gets.
+/// Variables that every plugin inherits.
 const BASE: [&str; 4] = ["PATH", "HOME", "TMPDIR", "SSL_CERT_*"];
 
 impl Inherit {
-    /// The variables that pass, of those of a process.
+    /// The inherited variables among those of a process.
     pub(crate) fn of(&self, all: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
         all.filter(|(name, _)| self.passes(name)).collect()
     }
@@ -96,7 +96,7 @@ impl Inherit {
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(name) = name.strip_prefix(start) else { return false };
-    // The parts between stars, each at its first place; the last one at the end.
+    // Each part between stars is matched at its first place, and the last part at the end.
     let mut parts: Vec<&str> = rest.split('*').collect();
     let last = parts.pop().unwrap_or_default();
     let mut left = name;

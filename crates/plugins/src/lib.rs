@@ -1,10 +1,10 @@
 //! Starts provider plugins as processes of their own and watches them: handshake, logs, stop, crash, restart.
 //!
-//! It knows no family of plugins and no remote procedure call: a [`Protocol`] says how a family announces where it
-//! listens and how it is asked to end. Messages of plugins are scrubbed before they leave this crate.
+//! This crate knows no family of plugins and no remote procedure call: a [`Protocol`] defines how a family announces
+//! its address and how it is asked to end. Messages of plugins are scrubbed before they leave this crate.
 //!
-//! No plugin outlives its run: it is stopped with the run, killed with the runtime, and ended by the next run if this
-//! one was killed (`folder.rs`).
+//! No plugin outlives its run: it is stopped with the run, or killed with the runtime. If the run was killed, the next
+//! run ends the plugin (`folder.rs`).
 
 mod error;
 #[cfg(unix)]

@@ -1,8 +1,8 @@
-//! Reads lines of a stream with a limit of their length, from any bytes.
+//! Reads the lines of a byte stream, with a limit on their length.
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
-/// The longest line in bytes.
+/// The maximum length of a line in bytes.
 const LONGEST: usize = 64 * 1024;
 
 /// The lines of a stream.
@@ -15,8 +15,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Lines { reader: BufReader::new(stream) }
     }
 
-    /// The next line without its line break, LF or CRLF. `None` at the end of the stream, or when it fails. A line that
-    /// is too long is replaced by a note: a part of it could hold a part of a secret, which no scrubber finds.
+    /// The next line without its line break, LF or CRLF. `None` at the end of the stream, or on an error. A line that
+    /// is too long is replaced by a note: a part of the line could hold a part of a secret, which no scrubber finds.
     pub(crate) async fn next(&mut self) -> Option<String> {
         let mut line = Vec::new();
         let mut length = 0;

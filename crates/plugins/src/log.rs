@@ -1,21 +1,21 @@
-//! Where the lines of a plugin go, and what is kept of them for a crash report.
+//! The receiver of a plugin's lines, and the last lines for a crash report.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::LogLine;
 
-/// Gets the name of a plugin and one of its lines.
+/// Receives the name of a plugin and one of its lines.
 pub type Sink = Arc<dyn Fn(&str, &LogLine) + Send + Sync>;
 /// Replaces secrets in a text.
 pub type LogScrub = Arc<dyn Fn(&str) -> String + Send + Sync>;
 
-/// Where log lines go, and how secrets are removed from them. The default drops the lines and removes nothing.
+/// The receiver of log lines, and the scrubber for secrets in them. The default drops the lines and removes nothing.
 #[derive(Clone)]
 pub struct Logs {
-    /// Gets each line, scrubbed, in the order of its stream. It must not block.
+    /// Receives each line, scrubbed, in the order of its stream. It must not block.
     pub sink: Sink,
-    /// Gets single lines, and the last lines together when they are reported.
+    /// Scrubs single lines, and the last lines together when they are reported.
     pub scrub: LogScrub,
 }
 
@@ -25,7 +25,7 @@ impl Default for Logs {
     }
 }
 
-/// Number of bytes that are kept for a crash report.
+/// The number of bytes of the last lines that are kept for a crash report.
 const KEPT: usize = 64 * 1024;
 
 /// The last lines of a plugin.

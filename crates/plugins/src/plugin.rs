@@ -7,10 +7,10 @@ use tokio::sync::watch;
 
 use crate::{Endpoint, ProcessExit};
 
-/// What the task that owns a process is asked to do.
+/// An order to the task that owns a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Order {
-    /// Nothing.
+    /// Let the process run.
     Run,
     /// End the process politely, then by force.
     Stop,
@@ -18,8 +18,8 @@ pub(crate) enum Order {
     Kill,
 }
 
-/// A plugin that has announced where it listens. Clones are handles of the same process. When the last handle is
-/// dropped, the process is stopped.
+/// A plugin that has announced its address. Clones are handles of the same process. When the last handle is dropped,
+/// the process is stopped.
 #[derive(Debug, Clone)]
 pub struct Plugin {
     shared: Arc<SharedPlugin>,
@@ -30,9 +30,9 @@ struct SharedPlugin {
     id: u64,
     name: String,
     endpoint: Endpoint,
-    /// Filled once, by the task that owns the process.
+    /// The exit, set once by the task that owns the process.
     exit: watch::Receiver<Option<ProcessExit>>,
-    /// Absent for an attached process.
+    /// Sends orders to the task; `None` for an attached process.
     orders: Option<watch::Sender<Order>>,
     process: Option<u32>,
 }
@@ -51,39 +51,39 @@ impl Plugin {
         Plugin { shared: Arc::new(SharedPlugin { id, name, endpoint, exit, orders, process }) }
     }
 
-    /// A number that no other process of this run has. A restarted plugin has another one, so it has to be configured
+    /// A number that no other process of this run has. A restarted plugin has another number, so it must be configured
     /// again.
     pub fn id(&self) -> u64 {
         self.shared.id
     }
 
-    /// The plugin in messages, as a noun phrase.
+    /// The name of the plugin in messages, as a noun phrase.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// Where it listens.
+    /// The address of the plugin.
     pub fn endpoint(&self) -> &Endpoint {
         &self.shared.endpoint
     }
 
-    /// The number of the process. `None` for an attached one.
+    /// The number of the process; `None` for an attached process.
     pub fn process_id(&self) -> Option<u32> {
         self.shared.process
     }
 
-    /// Whether it was started outside and only attached.
+    /// Whether the process was started outside of `cyan` and only attached to.
     pub fn attached(&self) -> bool {
         self.shared.orders.is_none()
     }
 
-    /// How it ended, if it has.
+    /// The exit of the process, if it has ended.
     pub fn exit(&self) -> Option<ProcessExit> {
         self.shared.exit.borrow().clone()
     }
 
-    /// Waits until the process ends. Every caller gets the same answer, at any time. An attached process never ends
-    /// here. The future holds no handle: it does not keep the process alive.
+    /// Waits until the process ends. Every caller gets the same answer, at any time. For an attached process the future
+    /// never completes. The future holds no handle, so it does not keep the process alive.
     pub fn exited(&self) -> impl Future<Output = ProcessExit> + Send + 'static {
         let exit = self.shared.exit.clone();
         async move {
@@ -94,14 +94,14 @@ impl Plugin {
         }
     }
 
-    /// Ends the process: the polite stop of its family, then a signal to its group, then `SIGKILL` to its group.
-    /// Returns when it has ended. Calls of several callers are one stop; a dropped call does not cancel it. An attached
-    /// process is left alone.
+    /// Ends the process: with the polite stop of its family, then with a signal to its group, then with `SIGKILL` to
+    /// its group. Returns when the process has ended. Concurrent calls share one stop; a dropped call does not cancel
+    /// it. An attached process is left alone.
     pub async fn stop(&self) {
         self.order(Order::Stop).await;
     }
 
-    /// Ends the process at once by `SIGKILL` to its group and returns when it has ended. An attached process is left
+    /// Ends the process at once with `SIGKILL` to its group and returns when it has ended. An attached process is left
     /// alone.
     pub async fn kill(&self) {
         self.order(Order::Kill).await;
@@ -120,14 +120,14 @@ impl Plugin {
     }
 }
 
-/// The exit, or `None` if the task that reports it is gone: the runtime ends.
+/// Waits for the exit. `None` if the task that reports it is gone, because the runtime ends.
 pub(crate) async fn wait(mut exit: watch::Receiver<Option<ProcessExit>>) -> Option<ProcessExit> {
     exit.wait_for(Option::is_some).await.ok().and_then(|exit| exit.clone())
 }
 
-/// Uses a process that runs already, for debugging: there is nothing to start and nothing to stop.
+/// Attaches to a running process, for debugging. The process is neither started nor stopped.
 pub fn attach(name: impl Into<String>, endpoint: Endpoint) -> Plugin {
-    // The sender is dropped: the exit stays unknown.
+    // The sender is dropped, so the exit stays unknown.
     let (_, exit) = watch::channel(None);
     Plugin::new(name.into(), endpoint, exit, None, None)
 }

@@ -1,6 +1,6 @@
-//! One process for each binary and settings, a limit on their number, and restarts after a crash.
+//! Pools processes: one process for each binary and settings, a limit on their number, and restarts after a crash.
 //!
-//! Not here: what a restarted process needs to be told again. [`Plugin::id`] shows that a process is another one.
+//! Not here: the configuration of a restarted process. [`Plugin::id`] shows that a process is another one.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Deref;
@@ -16,34 +16,35 @@ use tokio::time::Instant;
 use crate::start::start;
 use crate::{Endpoint, Launch, Logs, Plugin, PluginError, Protocol, Sink, attach};
 
-/// What a process is started for. Requests with equal keys share a process.
+/// The key of a process. Requests with equal keys share a process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PoolKey {
     /// The identity of the program, for example its digest or its path with time and size.
     pub binary: String,
-    /// A digest of its settings, never the settings themselves. Empty for an unconfigured process.
+    /// A digest of the settings, never the settings themselves. Empty for an unconfigured process.
     pub settings: String,
 }
 
-/// How to get a plugin.
+/// The way to get a plugin.
 #[derive(Clone)]
 pub enum Start {
     /// Start a process.
     Launch(Launch, Arc<dyn Protocol>),
-    /// Use a process that runs already, with its name in messages.
+    /// Use a running process, with its name in messages.
     Attach(String, Endpoint),
 }
 
 /// The limits of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolLimits {
-    /// Number of processes that run at the same time. If more are asked for, the one that has been idle for longest is
-    /// stopped. If none is idle, the number is exceeded until a lease ends: a caller that holds a plugin may ask for
-    /// another one, and would wait forever.
+    /// The maximum number of concurrent processes. For a request above it, the process that has been idle for longest
+    /// is stopped. If no process is idle, the maximum is exceeded until a lease ends: a caller that holds a plugin may
+    /// ask for another one, and would otherwise wait forever.
     pub processes: usize,
-    /// How many crashes and failed starts of one key are followed by another start...
+    /// The number of crashes and failed starts of one key, in the time `within`, after which the process is still
+    /// started again.
     pub crashes: usize,
-    /// ...within this time.
+    /// The time in which crashes and failed starts are counted.
     pub within: Duration,
 }
 
@@ -54,7 +55,7 @@ impl Default for PoolLimits {
 }
 
 /// The plugin processes of a run. Clones are handles of the same pool. When the last handle and the last lease are
-/// dropped, the processes are stopped; [`Pool::close`] waits for it.
+/// dropped, the processes are stopped; [`Pool::close`] waits for their end.
 #[derive(Clone)]
 pub struct Pool {
     inner: Arc<Inner>,
@@ -66,9 +67,9 @@ struct Inner {
     slots: Mutex<Slots>,
     /// Whether the pool is closed.
     closed: watch::Sender<bool>,
-    /// Each process has a clone until it has ended. `None` after the pool is closed.
+    /// A sender of which each process holds a clone until it has ended. `None` after the pool is closed.
     alive: Mutex<Option<mpsc::Sender<()>>>,
-    /// Ends when no process is left and the pool is closed.
+    /// Receives the end of the channel when the pool is closed and no process is left.
     ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
 }
 
@@ -81,17 +82,17 @@ struct Slots {
     clock: u64,
 }
 
-/// The place of one key.
+/// The slot of one key.
 #[derive(Default)]
 struct PoolSlot {
     plugin: Option<Plugin>,
-    /// Whether a process is being started for it.
+    /// Whether a process is being started for the slot.
     starting: bool,
-    /// Number of leases, and of requests that wait.
+    /// The number of leases, and of waiting requests.
     users: usize,
-    /// When the last lease ended.
+    /// The time of the end of the last lease, by `Slots::clock`.
     used: u64,
-    /// Held while a process is started or stopped, so that there is one.
+    /// The failures, locked while a process is started or stopped, so that there is only one process.
     history: Arc<tokio::sync::Mutex<FailureHistory>>,
 }
 
@@ -100,12 +101,12 @@ impl PoolSlot {
         self.plugin.as_ref().filter(|plugin| plugin.exit().is_none())
     }
 
-    /// Whether it counts against the limit.
+    /// Whether the slot counts against the limit.
     fn counts(&self) -> bool {
         self.starting || self.running().is_some_and(|plugin| !plugin.attached())
     }
 
-    /// Whether its process can be stopped to make room.
+    /// Whether the process of the slot can be stopped in favour of another one.
     fn idle(&self) -> bool {
         self.users == 0 && !self.starting && self.counts()
     }
@@ -115,7 +116,7 @@ impl PoolSlot {
 #[derive(Default)]
 struct FailureHistory {
     failures: VecDeque<Instant>,
-    /// The last failure as a phrase, and what the process wrote before it.
+    /// The last failure as a phrase, and the output of the process before it.
     last: (String, String),
 }
 
@@ -125,7 +126,7 @@ impl FailureHistory {
         self.last = (what, output);
     }
 
-    /// How often it failed lately.
+    /// The number of failures in the given time.
     fn recent(&mut self, within: Duration) -> usize {
         let now = Instant::now();
         while self.failures.front().is_some_and(|time| now.duration_since(*time) >= within) {
@@ -135,7 +136,7 @@ impl FailureHistory {
     }
 }
 
-/// The use of a plugin, for the time of a call: the process is not idle while a lease exists.
+/// The use of a plugin during a call. A process is not idle while it has a lease.
 pub struct PluginLease {
     plugin: Plugin,
     _claim: SlotClaim,
@@ -149,7 +150,7 @@ impl Deref for PluginLease {
     }
 }
 
-/// Counts as a user of a slot.
+/// Counts as a user of a slot until it is dropped.
 struct SlotClaim {
     inner: Arc<Inner>,
     key: PoolKey,
@@ -171,7 +172,7 @@ impl Drop for SlotClaim {
     }
 }
 
-/// Marks a slot as starting.
+/// Marks a slot as starting until it is dropped.
 struct Starting<'a> {
     inner: &'a Inner,
     key: &'a PoolKey,
@@ -195,7 +196,7 @@ impl Slots {
         self.leaving.retain(|plugin| plugin.exit().is_none());
         let Some(plugin) = plugin else { return };
         self.leaving.push(plugin.clone());
-        // Without a runtime the process has been killed with it.
+        // Without a runtime the process has already been killed.
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move { plugin.stop().await });
         }
@@ -204,7 +205,7 @@ impl Slots {
     /// Takes the process that has been idle for longest, with the lock of its slot.
     fn take_idle(&mut self) -> Option<(Plugin, OwnedMutexGuard<FailureHistory>)> {
         let slot = self.by_key.values_mut().filter(|slot| slot.idle()).min_by_key(|slot| slot.used)?;
-        // An idle slot has no user who could hold it, but another request may be stopping it.
+        // An idle slot has no user that could hold the lock, but another request may be stopping its process.
         let guard = Arc::clone(&slot.history).try_lock_owned().ok()?;
         Some((slot.plugin.take()?, guard))
     }
@@ -220,7 +221,7 @@ impl Inner {
         self.slots().by_key.get(key).and_then(PoolSlot::running).cloned()
     }
 
-    /// Where the lines of a new process go. The process drops it when it has ended.
+    /// The logs of a new process. The process drops their sink when it has ended.
     fn logs_of_process(&self) -> Logs {
         let alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Logs { sink, scrub } = self.logs.clone();
@@ -231,7 +232,7 @@ impl Inner {
         Logs { sink, scrub }
     }
 
-    /// Marks a slot as starting, and stops idle processes until it fits.
+    /// Marks a slot as starting, and stops idle processes until the limit is kept.
     async fn reserve<'a>(&'a self, key: &'a PoolKey) -> Starting<'a> {
         let starting = Starting { inner: self, key };
         self.slots().by_key.entry(key.clone()).or_default().starting = true;
@@ -245,7 +246,7 @@ impl Inner {
         }
     }
 
-    /// Notes the crash of the last process, and refuses another start after too many.
+    /// Records the crash of the last process, and refuses another start after too many crashes.
     fn judge(&self, key: &PoolKey, wanted: &Start, history: &mut FailureHistory) -> Result<(), PluginError> {
         let last = self.slots().by_key.get_mut(key).and_then(|slot| slot.plugin.take());
         if let Some(exit) = last.and_then(|plugin| plugin.exit())
@@ -267,7 +268,7 @@ impl Inner {
 }
 
 impl Pool {
-    /// An empty pool. It starts nothing yet.
+    /// Creates an empty pool. It starts no process yet.
     pub fn new(limits: PoolLimits, logs: Logs) -> Pool {
         let (closed, _) = watch::channel(false);
         let (alive, ended) = mpsc::channel(1);
@@ -275,11 +276,11 @@ impl Pool {
         Pool { inner: Arc::new(Inner { limits, logs, slots: Mutex::default(), closed, alive, ended }) }
     }
 
-    /// The plugin of a key. It is started if it does not run; concurrent requests start it once. After a crash it is
-    /// started again, up to the limit. A dropped request ends the process that it is starting.
+    /// Returns the plugin of a key. The plugin is started if it does not run; concurrent requests start it once. After
+    /// a crash it is started again, up to the limit. A dropped request ends the process that it is starting.
     ///
     /// # Errors
-    /// Why it cannot be started, or [`PluginError::CrashedTooOften`], or [`PluginError::Closed`].
+    /// The reason why the plugin cannot be started, or [`PluginError::CrashedTooOften`], or [`PluginError::Closed`].
     pub async fn get(&self, key: &PoolKey, wanted: Start) -> Result<PluginLease, PluginError> {
         let mut closed = self.inner.closed.subscribe();
         let name = match &wanted {
@@ -288,7 +289,7 @@ impl Pool {
         };
         tokio::select! {
             biased;
-            // An error cannot occur: this pool has the sender.
+            // An error cannot occur, because this pool holds the sender.
             _ = closed.wait_for(|closed| *closed) => Err(PluginError::Closed { name }),
             lease = self.get_open(key, wanted) => lease,
         }
@@ -307,7 +308,7 @@ impl Pool {
             return Ok(PluginLease { plugin, _claim: claim });
         }
         let mut history = history.lock().await;
-        // Another request may have started it meanwhile.
+        // Another request may have started the plugin meanwhile.
         if let Some(plugin) = inner.running(key) {
             return Ok(PluginLease { plugin, _claim: claim });
         }
@@ -331,8 +332,8 @@ impl Pool {
         Ok(PluginLease { plugin, _claim: claim })
     }
 
-    /// Stops all processes at the same time and returns when they have ended, also those that are being started.
-    /// Requests that wait and later ones are refused. Leases stay valid, but their process has ended.
+    /// Stops all processes concurrently, including those that are being started, and returns when they have ended.
+    /// Waiting and later requests are refused. Leases stay valid, but their process has ended.
     pub async fn close(&self) {
         self.inner.closed.send_replace(true);
         let plugins: Vec<Plugin> = {
@@ -345,7 +346,7 @@ impl Pool {
             stops.spawn(async move { plugin.stop().await });
         }
         while stops.join_next().await.is_some() {}
-        // What was being started has no handle. It ends because its request has been refused.
+        // A starting process has no handle. It ends because its request has been refused.
         drop(self.inner.alive.lock().unwrap_or_else(PoisonError::into_inner).take());
         while self.inner.ended.lock().await.recv().await.is_some() {}
     }

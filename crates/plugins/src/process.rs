@@ -1,7 +1,7 @@
 //! One plugin process from its start to its end.
 //!
-//! One task owns the process. It waits for the end, ends the process when it is asked to, and publishes the exit when
-//! all output is read. When the task is dropped with its runtime, the whole process group is killed.
+//! One task owns the process. It waits for the end, ends the process on request, and publishes the exit when all output
+//! is read. When the task is dropped with its runtime, the whole process group is killed.
 
 use std::fs;
 use std::io;
@@ -29,17 +29,17 @@ use crate::{
     Protocol, Recognised, StopSignal,
 };
 
-/// How long the output is read after the end of a process, if a process outside its group still holds it.
+/// The time for reading the output after the end of a process, if a process outside its group still holds the stream.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// Starts a process and waits for its handshake. The first start of this program ends what killed runs have left.
+/// Starts a process and waits for its handshake. The first start in this program ends the processes of killed runs.
 pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Logs) -> Result<Plugin, PluginError> {
     static SWEPT: OnceCell<()> = OnceCell::const_new();
 
     let program = find(&launch)?;
     SWEPT
         .get_or_init(|| async {
-            // It fails only if the runtime ends.
+            // The cleanup fails only if the runtime ends.
             let _ = tokio::task::spawn_blocking(|| folder::sweep(&folder::base())).await;
         })
         .await;
@@ -102,7 +102,7 @@ pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Log
     })
 }
 
-/// Why an endpoint cannot be used, as a phrase.
+/// The reason why an endpoint cannot be used, as a phrase.
 fn unusable(endpoint: &Endpoint) -> Option<String> {
     match endpoint.address {
         ListenAddress::Tcp(address) if !address.ip().is_loopback() => {
@@ -125,7 +125,7 @@ fn find(launch: &Launch) -> Result<PathBuf, PluginError> {
             Err(PluginError::NotFound { name, program })
         }
         _ if !launch.folder.is_dir() => Err(PluginError::NoFolder { name, folder: launch.folder.clone() }),
-        // Without the permission to look at it, the start says so.
+        // If the file cannot be inspected, the start reports the error.
         _ => Ok(program),
     }
 }
@@ -151,7 +151,7 @@ fn spawn(launch: &Launch, program: &Path, protocol: &dyn Protocol, folder: &Priv
         .envs(launch.environment.iter().map(|(name, value)| (name, value)))
         .envs(protocol.environment(&folder.sockets()))
         .env(folder::VARIABLE, folder.path())
-        // Open as long as this program lives: a plugin that reads it sees the end of a killed run.
+        // Open as long as this program lives: a plugin that reads it is told when the run is killed.
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -160,8 +160,8 @@ fn spawn(launch: &Launch, program: &Path, protocol: &dyn Protocol, folder: &Priv
         .spawn()
 }
 
-/// Sets the memory limit of a process. It counts private writable memory, because programs reserve much more address
-/// space than they use.
+/// Sets the memory limit of a process. The limit is on private writable memory, because programs reserve much more
+/// address space than they use.
 #[cfg(target_os = "linux")]
 fn restrict(group: &ProcessGroup, limits: &ProcessLimits) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, prlimit};
@@ -178,7 +178,7 @@ fn restrict(_: &ProcessGroup, _: &ProcessLimits) -> io::Result<()> {
     Ok(())
 }
 
-/// What the tasks of a process share.
+/// The shared data of the tasks of a process.
 struct Context {
     name: String,
     protocol: Arc<dyn Protocol>,
@@ -205,15 +205,15 @@ impl Context {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(line.text);
     }
 
-    /// The last lines. They are scrubbed together: a secret of several lines is not in any of them, and some secrets
-    /// became known after they were written.
+    /// The last lines, scrubbed together: no single line contains a secret of several lines, and some secrets became
+    /// known only after their line was written.
     fn output(&self) -> String {
         let text = self.tail.lock().unwrap_or_else(PoisonError::into_inner).text();
         self.scrub(&text)
     }
 }
 
-/// Reads a stream to its end. With `announce`, lines are judged until one is a handshake.
+/// Reads a stream to its end. With `announce`, lines are passed to the protocol until one is a handshake.
 async fn read(
     stream: impl AsyncRead + Unpin,
     context: Arc<Context>,
@@ -224,7 +224,7 @@ async fn read(
         if let Some(waiting) = announce.take() {
             match context.protocol.line(&line) {
                 Recognised::Noise => announce = Some(waiting),
-                // The start may have been given up.
+                // The caller may have given up the start.
                 found => {
                     let _ = waiting.send(found);
                     continue;
@@ -235,7 +235,7 @@ async fn read(
     }
 }
 
-/// The process group of a plugin. It is killed when it is dropped, unless it has ended.
+/// The process group of a plugin. Dropping this value kills the group, unless it has ended.
 struct ProcessGroup {
     leader: Pid,
     ended: bool,
@@ -249,7 +249,7 @@ impl ProcessGroup {
     }
 
     fn signal(&self, signal: Signal) {
-        // It fails if the group has no process any more.
+        // The signal fails if the group has no process any more.
         let _ = kill_process_group(self.leader, signal);
     }
 }
@@ -262,7 +262,7 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// What belongs to a process, in the order in which it is dropped.
+/// The parts of a process, in the order in which they are dropped.
 struct Owned {
     group: ProcessGroup,
     child: Child,
@@ -272,7 +272,7 @@ struct Owned {
 }
 
 impl Owned {
-    /// Waits until the process ends, and publishes how.
+    /// Waits until the process ends, and publishes its exit.
     async fn attend(
         mut self,
         context: Arc<Context>,
@@ -284,7 +284,7 @@ impl Owned {
             status = self.child.wait() => status,
             () = end(&context, &mut orders, &self.group) => self.child.wait().await,
         };
-        // What the plugin itself started and left.
+        // End the processes that the plugin itself has started and left.
         self.group.signal(Signal::KILL);
         self.group.ended = true;
         for reader in self.readers {
@@ -310,7 +310,7 @@ fn ending(status: io::Result<ExitStatus>) -> ProcessEnding {
     }
 }
 
-/// Waits for the order to end a process and sends what ends it. It returns when `SIGKILL` is sent.
+/// Waits for the order to end a process, and ends it. Returns when `SIGKILL` is sent.
 async fn end(context: &Context, orders: &mut watch::Receiver<Order>, group: &ProcessGroup) {
     // An error means that all handles are dropped.
     let order = orders.wait_for(|order| *order > Order::Run).await.map_or(Order::Stop, |order| *order);
@@ -329,7 +329,7 @@ async fn end(context: &Context, orders: &mut watch::Receiver<Order>, group: &Pro
     group.signal(Signal::KILL);
 }
 
-/// The polite stop of the family, then its signal, with the time that each of them may take.
+/// Makes the polite stop of the family, then sends its signal, and gives the process time after each.
 async fn end_politely(context: &Context, group: &ProcessGroup) {
     if let Some(endpoint) = context.endpoint.get()
         && let Ok(AfterStop::Exits) = timeout(context.grace, context.protocol.stop(endpoint)).await

@@ -1,4 +1,4 @@
-//! What a family of plugins adds to a process: its variables, its handshake line, its polite stop, its log format.
+//! The conventions of a family of plugins: variables, handshake line, polite stop, log format.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde_json::Value;
 /// A future that a trait object returns.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Where a plugin listens.
+/// The address of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ListenAddress {
     /// A Unix domain socket.
@@ -30,43 +30,43 @@ impl fmt::Display for ListenAddress {
     }
 }
 
-/// What the handshake of a plugin announces.
+/// The content of a plugin's handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Endpoint {
-    /// Where it listens.
+    /// The address of the plugin.
     pub address: ListenAddress,
-    /// The version of the protocol that it speaks, if its handshake names one.
+    /// The version of the protocol, if the handshake contains one.
     pub protocol: Option<u32>,
-    /// Whether it demands TLS: its handshake has a certificate. No client here can do that yet.
+    /// Whether the plugin demands TLS: its handshake has a certificate. Clients do not support TLS yet.
     pub tls: bool,
 }
 
 impl Endpoint {
-    /// An endpoint in plain text without a version.
+    /// Creates an endpoint in plain text without a version.
     pub fn new(address: ListenAddress) -> Endpoint {
         Endpoint { address, protocol: None, tls: false }
     }
 }
 
-/// What a line of standard output means before the handshake.
+/// The meaning of a line of standard output before the handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recognised {
     /// Not a handshake: a log line.
     Noise,
     /// The handshake. Later lines are log lines.
     Endpoint(Endpoint),
-    /// A handshake that this program cannot accept, with the reason: a phrase such as "it speaks protocol 4, not 5 or
-    /// 6". The process is ended.
+    /// A handshake that `cyan` cannot accept, with the reason: a phrase such as "it speaks protocol 4, not 5 or 6". The
+    /// process is ended.
     Refused(String),
 }
 
-/// What ends a process after the polite stop.
+/// The step after the polite stop of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterStop {
-    /// It exits by itself. It is signalled if it still runs after
+    /// The process exits by itself. It gets a signal if it still runs after
     /// [`ProcessLimits::grace`](crate::ProcessLimits::grace).
     Exits,
-    /// It waits for a signal, which is sent at once.
+    /// The process waits for a signal, which is sent at once.
     Signal,
 }
 
@@ -79,42 +79,42 @@ pub enum StopSignal {
     Interrupt,
 }
 
-/// How serious a log line is.
+/// The severity of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Every step.
+    /// A single step.
     Trace,
-    /// For the developer of the plugin.
+    /// A message for the developer of the plugin.
     Debug,
-    /// For its user. Plain text without a level has this one.
+    /// A message for the user of the plugin. Plain text without a level has this one.
     Info,
-    /// Something may be wrong.
+    /// A possible problem.
     Warn,
-    /// Something failed.
+    /// A failure.
     Error,
 }
 
-/// A line that a plugin wrote.
+/// A line of a plugin's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
-    /// How serious it is.
+    /// The severity of the line.
     pub level: Level,
-    /// Its text without a line break at its end.
+    /// The text without a line break at its end.
     pub text: String,
 }
 
 /// The conventions of a family of plugins.
 pub trait Protocol: Send + Sync {
-    /// Variables for the process. `sockets` is a fresh folder that only this user can open; it exists as long as the
-    /// process.
+    /// Returns variables for the process. `sockets` is a new folder that only this user can open; it exists as long as
+    /// the process.
     fn environment(&self, sockets: &Path) -> Vec<(OsString, OsString)>;
 
-    /// Judges a line of standard output, without its line break, until one is the handshake or is refused.
+    /// Interprets a line of standard output, without its line break. Called until a line is the handshake or is
+    /// refused.
     fn line(&self, line: &str) -> Recognised;
 
-    /// Asks the process to end, for example by a call. Its time is limited by
-    /// [`ProcessLimits::grace`](crate::ProcessLimits::grace). Without an own implementation the process is only
-    /// signalled.
+    /// Asks the process to end, for example by a call. The time is limited by
+    /// [`ProcessLimits::grace`](crate::ProcessLimits::grace). The default only leads to the signal.
     fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, AfterStop> {
         let _ = endpoint;
         Box::pin(std::future::ready(AfterStop::Signal))
@@ -125,17 +125,17 @@ pub trait Protocol: Send + Sync {
         StopSignal::Terminate
     }
 
-    /// Reads a log line. The default understands JSON objects with `@level` and `@message`, and takes everything else
+    /// Parses a log line. The default understands JSON objects with `@level` and `@message`, and treats all other lines
     /// as text.
     fn log(&self, line: &str) -> LogLine {
         structured(line).unwrap_or_else(|| LogLine { level: Level::Info, text: line.to_owned() })
     }
 }
 
-/// The fields of a structured line that say nothing to a reader.
+/// The fields of a structured line that are not shown.
 const SILENT: [&str; 5] = ["@level", "@message", "@module", "@timestamp", "@caller"];
 
-/// A line in the JSON form of Go's plugins: `MODULE: MESSAGE KEY=VALUE ..`.
+/// Parses a line in the JSON form of Go's plugins to `MODULE: MESSAGE KEY=VALUE ..`.
 fn structured(line: &str) -> Option<LogLine> {
     if !line.starts_with('{') {
         return None;
@@ -154,7 +154,7 @@ fn structured(line: &str) -> Option<LogLine> {
         _ => message.to_owned(),
     };
     for (name, value) in fields.iter().filter(|(name, _)| !SILENT.contains(&name.as_str())) {
-        // A text without its quotes, so that a scrubber finds it.
+        // A text is written without quotes, so that a scrubber finds secrets in it.
         text += &match value {
             Value::String(value) => format!(" {name}={value}"),
             value => format!(" {name}={value}"),

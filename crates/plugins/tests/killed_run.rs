@@ -1,4 +1,4 @@
-//! A run that is killed by `SIGKILL`: the next run ends its plugins before it starts any.
+//! The run after one that was killed by `SIGKILL` ends its plugins before it starts any.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what fails here fails a test")]
@@ -17,7 +17,7 @@ struct Run {
     _stdout: BufReader<ChildStdout>,
 }
 
-/// A test that fails leaves no process behind.
+/// A failed test leaves no process behind.
 impl Drop for Run {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -28,7 +28,7 @@ impl Drop for Run {
     }
 }
 
-/// Both runs are processes of their own, because a run looks for orphans once.
+/// Starts a run as a process of its own, because a run looks for orphans only once.
 fn run(folder: &std::path::Path) -> Run {
     let mut run = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "a_run_of_its_own", "--nocapture"])
@@ -52,7 +52,7 @@ fn plugins_of_a_killed_run_are_ended_by_the_next_one() {
     assert!(alive(killed.plugin), "nothing tells the plugin that its run was killed");
     let mut next = run(folder.path());
     assert!(!alive(killed.plugin) && alive(next.plugin));
-    // It reads to the end of its input.
+    // The run ends at the end of its input.
     drop(next.process.stdin.take());
     assert!(next.process.wait().unwrap().success());
     assert!(!alive(next.plugin));

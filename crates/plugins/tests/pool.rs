@@ -1,4 +1,4 @@
-//! Processes that are shared: one for each key, a limit, restarts, the end of a run.
+//! Shared processes: one for each key, a limit, restarts, the end of a run.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
@@ -60,7 +60,7 @@ async fn the_process_that_is_idle_for_longest_makes_room() {
     let pool = pool(2);
     let first = get(&pool, folder.path(), "a").await.clone();
     let second = get(&pool, folder.path(), "b").await.clone();
-    // The first is used again, so the second is idle for longer.
+    // The first process is used again, so the second one is idle for longer.
     drop(get(&pool, folder.path(), "a").await);
     let third = get(&pool, folder.path(), "c").await;
     assert!(second.exit().is_some_and(|exit| exit.requested));
@@ -101,7 +101,7 @@ async fn a_crashed_process_is_started_again_until_it_crashed_too_often() {
     let error = refused(&pool, begin(folder.path(), STAYS)).await;
     assert_eq!(error.to_string(), "provider `peer` failed 4 times within 3600 s, last: it exited with code 7");
     assert_eq!(error.output(), "boom");
-    // Other keys are not concerned.
+    // Other keys are not affected.
     drop(get(&pool, folder.path(), "b").await);
     pool.close().await;
 }

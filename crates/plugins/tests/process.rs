@@ -1,4 +1,4 @@
-//! The life of single processes: handshake, output, end.
+//! The life cycle of single processes: handshake, output, end.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
@@ -15,7 +15,7 @@ use plugins::{
     Endpoint, Inherit, Launch, Level, ListenAddress, Logs, Plugin, PluginError, ProcessEnding, attach, start,
 };
 
-/// Starts a program that must not be usable.
+/// Starts a program that must fail to start, and returns the error.
 async fn failure(launch: Launch) -> PluginError {
     match start(launch, protocol(), Logs::default()).await {
         Ok(_) => panic!("the plugin was usable"),
@@ -127,7 +127,7 @@ async fn a_crash_is_reported_to_everyone_in_the_same_way() {
     assert_eq!((&exit.ending, exit.requested, exit.output.as_str()), (&ProcessEnding::Code(7), false, "panic: boom"));
     assert_eq!(clone.exited().await, exit);
     assert_eq!(plugin.exit(), Some(exit.clone()));
-    // To stop it changes nothing any more.
+    // A stop of an ended process changes nothing.
     plugin.stop().await;
     assert_eq!(plugin.exited().await, exit);
 }
@@ -214,7 +214,7 @@ fn processes_are_killed_with_their_runtime() {
     let child = fs::read_to_string(folder.path().join("child")).unwrap().trim().parse().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(until("both end", || !alive(plugin.process_id().unwrap()) && !alive(child)));
-    // No exit is known, and nothing waits for one.
+    // The exit is not known, and `stop` does not wait for it.
     runtime.block_on(plugin.stop());
 }
 
@@ -239,7 +239,7 @@ async fn output_is_scrubbed_line_by_line_and_as_a_whole() {
     assert!(!exit.output.contains("hunter2") && !exit.output.contains("a\"b"), "{}", exit.output);
     assert!(exit.output.contains("token ***"), "{}", exit.output);
 
-    // A secret of several lines.
+    // A secret that spans several lines.
     let logs = Recorded::default().logs(&["first\nsecond"]);
     let script = "echo ready 1; echo first; echo second; echo third; exit 1";
     let plugin = start(shell(folder.path(), script), protocol(), logs).await.unwrap();

@@ -1,4 +1,4 @@
-//! Peers for the tests: small programs of the shell, and the protocol that they speak.
+//! Peers for the tests: small shell scripts, and their protocol.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -12,7 +12,8 @@ use plugins::{
     Recognised,
 };
 
-/// `ready PORT [VERSION]` is the handshake, and `SOCKETS` the variable with the folder of sockets.
+/// The protocol of the peers: the handshake is `ready PORT [VERSION]`, and the variable `SOCKETS` has the folder of
+/// sockets.
 #[derive(Default)]
 pub(crate) struct Peer {
     /// A file that the polite stop writes.
@@ -52,7 +53,7 @@ pub(crate) fn protocol() -> Arc<dyn Protocol> {
     Arc::new(Peer::default())
 }
 
-/// Starts a program of the shell in a folder.
+/// The launch of a shell script in a folder.
 pub(crate) fn shell(folder: &Path, script: &str) -> Launch {
     Launch {
         name: "provider `peer`".into(),
@@ -65,15 +66,15 @@ pub(crate) fn shell(folder: &Path, script: &str) -> Launch {
     }
 }
 
-/// A peer that answers and stays until it is signalled.
+/// A peer that makes its handshake and runs until it gets a signal.
 pub(crate) const STAYS: &str = "echo ready 1; exec sleep 600";
 
-/// All lines that a sink got.
+/// All lines that a sink received.
 #[derive(Clone, Default)]
 pub(crate) struct Recorded(Arc<Mutex<Vec<LogLine>>>);
 
 impl Recorded {
-    /// Logs that are recorded, without these secrets.
+    /// Logs that are recorded, with these secrets removed.
     pub(crate) fn logs(&self, secrets: &'static [&'static str]) -> Logs {
         let lines = Arc::clone(&self.0);
         Logs {
@@ -103,7 +104,7 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process exists. One that has ended and is not reaped does not.
+/// Whether a process exists. A process that has ended and is not reaped does not exist.
 pub(crate) fn alive(process: u32) -> bool {
     let output = std::process::Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output().unwrap();
     let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
