@@ -1,8 +1,8 @@
 //! A cache of fetched documents, addressed by their digest.
 //!
 //! A folder holds contents under their digests, and for each location its last digest and entity tag. A content that a
-//! checksum pins is not requested again; for others the server is asked whether they have changed. The folder may be
-//! emptied at any time. A failure of the cache only means that a document is fetched again.
+//! checksum pins is not requested again. For other contents the server is asked whether they have changed. The folder
+//! may be emptied at any time. A failure of the cache only means that a document is fetched again.
 //!
 //! Not here: files of this machine, which are read directly; retention (`cache_files`).
 
@@ -26,21 +26,21 @@ pub struct Cache {
     pruned: Arc<AtomicBool>,
 }
 
-/// What a location held when it was last fetched.
+/// The content of a location when it was last fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CacheEntry {
     /// The location.
     pub(crate) location: Location,
-    /// The entity tag that the server gave the content.
+    /// The entity tag that the server returned for the content.
     pub(crate) tag: String,
     /// The digest of the content.
     pub(crate) digest: Digest,
 }
 
 impl Cache {
-    /// A cache in a folder, which is created with the first document. Files that were not used for 90 days are removed,
-    /// and the least recently used ones above 256 MiB in total. The check runs at most once a day, when a document is
-    /// stored.
+    /// Creates a cache in a folder, which is created with the first document. Files that were not used for 90 days are
+    /// removed, and the least recently used files if the total exceeds 256 MiB. The check runs at most once a day, when
+    /// a document is stored.
     pub fn new(folder: impl Into<PathBuf>) -> Cache {
         Cache { folder: folder.into().into(), pruned: Arc::default() }
     }
@@ -56,13 +56,13 @@ impl Cache {
         self.folder.join("seen").join(name.hex())
     }
 
-    /// The content of that digest, unless it is longer than `most` bytes.
+    /// The content with this digest, unless it is longer than `most` bytes.
     pub(crate) async fn get(&self, digest: Digest, most: u64) -> Option<Arc<[u8]>> {
         let path = self.content(&digest);
         let read = move || {
             let bytes = bounded(&path, most).map_err(|_| SourceError::Cancelled)?;
             if Digest::of(&bytes) != digest {
-                // A damaged file.
+                // The file is damaged.
                 let _ = fs::remove_file(&path);
                 return Err(SourceError::Cancelled);
             }
@@ -72,7 +72,7 @@ impl Cache {
         blocking(read).await.ok()
     }
 
-    /// What that location last held.
+    /// The last known content of a location.
     pub(crate) async fn last_seen(&self, location: &Location) -> Option<CacheEntry> {
         let path = self.seen_file(location);
         let location = location.clone();

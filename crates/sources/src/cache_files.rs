@@ -1,6 +1,6 @@
 //! The files of the cache: atomic writes, and removal of old files.
 //!
-//! The modification time of a file says when it was last used, to the day. Several processes may prune concurrently. A
+//! The modification time of a file is the time of its last use, to the day. Several processes may prune concurrently. A
 //! failure only leaves a file in place.
 
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The file whose modification time says when the folder was last pruned.
+/// The file whose modification time is the time of the last pruning.
 const MARK: &str = "pruned";
 
 /// Retention limits.
@@ -88,7 +88,7 @@ fn age(path: &Path, now: SystemTime) -> Option<Duration> {
     Some(now.duration_since(path.metadata().ok()?.modified().ok()?).unwrap_or_default())
 }
 
-/// The files that lie `levels` levels below a folder.
+/// The files at `levels` levels below a folder.
 fn files(folder: &Path, levels: u32) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found = Vec::new();
@@ -117,7 +117,7 @@ mod tests {
             Folder { folder: tempfile::tempdir().unwrap(), now: SystemTime::now() }
         }
 
-        /// Creates a file of that size, last used that many days ago.
+        /// Creates a file of this size, last used this number of days ago.
         fn put(&self, name: &str, bytes: usize, days: u32) -> PathBuf {
             let path = self.folder.path().join(name);
             write(&path, &vec![b'x'; bytes]).unwrap();

@@ -1,6 +1,6 @@
-//! The environment variables that give credentials and addresses of services.
+//! The environment variables with credentials and addresses of services.
 //!
-//! It is a value, so that servers and tests can pass their own.
+//! The variables are a value, so that servers and tests can pass their own.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,7 +33,7 @@ impl Variables {
         self.get(name).is_some_and(|value| matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on"))
     }
 
-    /// All variables with that prefix that are not empty.
+    /// All variables with this prefix that are not empty.
     pub(crate) fn of_prefix<'e>(&'e self, prefix: &'e str) -> impl Iterator<Item = (&'e str, &'e str)> {
         let all = self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         all.filter(move |(name, value)| name.starts_with(prefix) && !value.is_empty())

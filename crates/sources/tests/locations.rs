@@ -1,4 +1,4 @@
-//! Properties of every path, on every source.
+//! Properties of all paths, on every source.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -12,7 +12,7 @@ use sources::https::Https;
 use sources::object::{azure, google, s3};
 use tokio_util::sync::CancellationToken;
 
-/// Parts with a special meaning for some source, and ordinary ones.
+/// Parts with a special meaning for some source, and ordinary parts.
 const PIECES: [&str; 40] = [
     "a",
     "b.yaml",
@@ -96,7 +96,7 @@ fn from_afar() -> impl Strategy<Value = Location> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A remote document cannot name a file of this machine, or anything else on it.
+    /// A path in a remote document cannot lead to a file or server of this machine.
     #[test]
     fn nothing_from_afar_leads_to_this_machine(from in from_afar(), path in path()) {
         if let Ok(location) = resolve(&Request::path(Some(from), path)) {
@@ -157,7 +157,7 @@ proptest! {
         }
     }
 
-    /// A bucket is a bucket.
+    /// A bucket name stays the whole bucket in the location; it cannot change the path or the region.
     #[test]
     fn a_bucket_leads_nowhere_else(bucket in path(), path in path()) {
         let request = Request {
@@ -172,7 +172,7 @@ proptest! {
         }
     }
 
-    /// A location that is stored relative to a folder is found again, for any folder.
+    /// A location that is stored relative to a folder resolves to the same file, for any folder.
     #[test]
     fn a_file_is_found_again(file in "(/[a-c.é ]{1,3}){1,6}", folder in "(/[a-c.é ]{1,3}){0,6}") {
         let plain = |path: &str| {

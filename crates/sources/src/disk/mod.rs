@@ -24,12 +24,12 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// All files. A path outside any document is relative to `working_directory`, an absolute path.
+    /// Reads all files. A path outside of any document is relative to `working_directory`, which is an absolute path.
     pub fn new(working_directory: impl Into<PathBuf>) -> Disk {
         Disk { working_directory: working_directory.into(), allowed: None }
     }
 
-    /// Only files in these folders (absolute, canonical), after links and dots of a path are resolved.
+    /// Reads only files in these folders (absolute, canonical), after links and dots of a path are resolved.
     pub fn only_in(self, folders: impl IntoIterator<Item = PathBuf>) -> Disk {
         Disk { allowed: Some(folders.into_iter().collect()), ..self }
     }
@@ -79,8 +79,8 @@ fn locate(path: &Path, allowed: Option<&[PathBuf]>) -> Result<Location, SourceEr
 }
 
 fn read(path: &Path, most: u64) -> Result<Arc<[u8]>, SourceError> {
-    // Checked before it is opened, because opening a device may have side effects, and again afterwards, because the
-    // file may have changed in between.
+    // The file is checked before it is opened, because opening a device may have side effects, and again afterwards,
+    // because the file may have changed in between.
     regular(&path.metadata().map_err(|error| refused(&error, path))?)?;
     let file = open(path).map_err(|error| refused(&error, path))?;
     let about = file.metadata().map_err(|error| refused(&error, path))?;
@@ -125,7 +125,7 @@ fn name_of(kind: FileType) -> &'static str {
 
 fn refused(error: &io::Error, path: &Path) -> SourceError {
     match error.kind() {
-        // A part of the path that is no folder contains nothing.
+        // A part of the path that is not a folder contains nothing.
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             let windows = path.to_str().is_some_and(|path| path.contains('\\'));
             let words = if windows { "folders are separated by `/`, not by `\\`" } else { "" };

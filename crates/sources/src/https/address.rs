@@ -1,4 +1,4 @@
-//! From a path as written to a canonical address.
+//! Resolves a path as written to a canonical address.
 //!
 //! Not here: requests to the server.
 
@@ -6,7 +6,7 @@ use http_client::is_this_machine;
 use reqwest::Url;
 use source::{Location, Request, SourceError, SourceKey, SourceKind};
 
-/// The kind of source, and how documents name it.
+/// The kind of source, with its names and keys in documents.
 pub(super) static KIND: SourceKind = SourceKind {
     name: "https",
     about: "A web server, asked without credentials.",
@@ -14,8 +14,8 @@ pub(super) static KIND: SourceKind = SourceKind {
     keys: &[SourceKey { name: "host", required: true, about: "The host, with its port unless that is 443." }],
 };
 
-/// The address that a request leads to. A remote document may not address this machine, because local servers may trust
-/// every local client.
+/// The address of a request. A remote document may not address this machine, because local servers may trust every
+/// local client.
 ///
 /// # Errors
 /// [`SourceError::Denied`] for such a request, [`SourceError::Settings`] for an invalid address.
@@ -51,7 +51,7 @@ fn whole(request: &Request) -> Result<Url, SourceError> {
     if path.starts_with(slash) && path[1..].starts_with(slash) {
         return Err(wrong_path("begins with two slashes"));
     }
-    // Prevents that a first segment with a colon is read as a scheme.
+    // Prevents a first segment with a colon from being read as a scheme.
     let path = if path.starts_with(slash) { path.to_owned() } else { format!("./{path}") };
     let url = base.join(&path).map_err(|error| wrong_path(format!("cannot be part of an address: {error}")))?;
     if url.origin() != base.origin() {
@@ -89,8 +89,8 @@ fn canonical(mut url: Url) -> Result<Url, SourceError> {
     Ok(url)
 }
 
-/// Takes back escapes that need not be there (`%41` is `A`), and writes the others with capitals: two spellings of one
-/// address are equal then.
+/// Decodes escapes that are not needed (`%41` is `A`), and writes the others with capitals, so that two spellings of
+/// one address are equal.
 fn plain_escapes(path: &str) -> String {
     let mut plain = String::with_capacity(path.len());
     let mut rest = path;

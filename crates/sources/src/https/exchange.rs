@@ -1,4 +1,4 @@
-//! Fetches one document from one address: redirects, retries, limits, meaning of answers.
+//! Fetches one document from one address: redirects, retries, limits, interpretation of answers.
 //!
 //! Not here: the total time limit.
 
@@ -12,7 +12,7 @@ use source::{Location, SourceError};
 
 use crate::cache::Cache;
 
-/// How many redirects are followed.
+/// The maximum number of redirects that are followed.
 const REDIRECTS: usize = 5;
 
 /// Pauses before the retries after failures of the network.
@@ -21,7 +21,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis
 /// The `Accept` header: preferred formats first.
 const WANTED: &str = "application/yaml, application/x-yaml, text/yaml, application/json, text/plain, */*;q=0.5";
 
-/// Why one try failed.
+/// The reason why one attempt failed.
 enum TryFailure {
     /// A retry may help.
     Retryable(SourceError),
@@ -29,7 +29,7 @@ enum TryFailure {
     Permanent(SourceError),
 }
 
-/// The bytes at an address, from the cache if the server says that they have not changed.
+/// Returns the bytes at an address, from the cache if the server says that they have not changed.
 ///
 /// # Errors
 /// Also [`SourceError::TooLarge`] above `most` bytes.
@@ -68,7 +68,7 @@ pub(super) async fn get(
 
 type FetchedBody = (Option<String>, Arc<[u8]>);
 
-/// Sends one request and follows redirects. `None` if the server says that the content has not changed.
+/// Sends one request and follows redirects. Returns `None` if the server says that the content has not changed.
 async fn once(clients: &Clients, first: Url, tag: Option<&str>, most: u64) -> Result<Option<FetchedBody>, TryFailure> {
     let mut url = first;
     for _ in 0..=REDIRECTS {
@@ -161,7 +161,7 @@ fn is_about_trust(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// Classifies a status that is no success.
+/// Classifies a status that is not a success.
 fn refused(status: StatusCode) -> TryFailure {
     let words = format!("the server answered {status}");
     let error = match status.as_u16() {

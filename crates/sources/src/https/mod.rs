@@ -1,7 +1,7 @@
-//! Web servers.
+//! Reads documents from web servers.
 //!
 //! Only `https` is supported, and plain `http` for this machine. No credentials are sent, not even those of an address
-//! (`user:password@host` is refused). Private documents belong into a source that has credentials.
+//! (`user:password@host` is refused). Private documents belong in a source that has credentials.
 //!
 //! The location of a document is the address as written, not the target of redirects, which may change over time.
 //!
@@ -19,7 +19,7 @@ use self::address::KIND;
 use crate::cache::Cache;
 use crate::limit::within;
 
-/// Web servers.
+/// The source for web servers.
 #[derive(Debug, Default)]
 pub struct Https {
     clients: Clients,
@@ -27,12 +27,12 @@ pub struct Https {
 }
 
 impl Https {
-    /// Servers that the machine trusts.
+    /// Trusts the servers that the machine trusts.
     pub fn new() -> Https {
         Https::default()
     }
 
-    /// Servers with a certificate from one of these authorities (in PEM form), and no others.
+    /// Trusts only servers with a certificate from one of these authorities (in PEM form).
     pub fn trusting(authorities: &str) -> Https {
         Https { clients: Clients::trusting(authorities), cache: None }
     }

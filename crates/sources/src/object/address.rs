@@ -1,6 +1,6 @@
-//! The address of an object: service, bucket, key, and for S3 the region.
+//! Resolves the address of an object: service, bucket, key, and for S3 the region.
 //!
-//! Not here: whether the object exists.
+//! Not here: the check that the object exists.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub(super) struct ObjectAddress {
     pub(super) region: Option<String>,
 }
 
-/// The address that a request leads to.
+/// The address of a request.
 ///
 /// # Errors
 /// [`SourceError::Settings`] with the key at fault.
@@ -96,7 +96,7 @@ fn key(service: &Service, folder: &str, path: &str) -> Result<String, SourceErro
 }
 
 impl ObjectAddress {
-    /// Reads a printed address.
+    /// Parses a printed address.
     pub(super) fn parse(service: &'static Service, text: &str) -> Result<ObjectAddress, SourceError> {
         let wrong = || wrong_path("is no address of this kind");
         let scheme = scheme_of(service);

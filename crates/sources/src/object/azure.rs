@@ -44,7 +44,7 @@ fn open(environment: &Variables, container: &str, _region: Option<&str>, connect
             builder = builder.with_config(key, value);
         }
     }
-    // The names that the vendor's own tools use.
+    // The names of variables that the vendor's own tools use.
     for (name, key) in [
         ("AZURE_STORAGE_ACCOUNT", AzureConfigKey::AccountName),
         ("AZURE_STORAGE_KEY", AzureConfigKey::AccessKey),

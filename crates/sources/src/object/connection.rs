@@ -1,7 +1,7 @@
-//! The HTTP transport of the client library: our own clients, so that there is one TLS configuration and one use of
-//! proxies.
+//! The HTTP transport of the client library, with the clients of this project, so that there is one TLS configuration
+//! and one use of proxies.
 //!
-//! Not here: retries and signatures, which the library does itself.
+//! Not here: retries and signatures, which the library makes itself.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use object_store::client::{
 };
 use reqwest::Url;
 
-/// Timeout for the metadata service that gives a cloud machine its credentials. Most machines have none.
+/// The timeout for the metadata service that gives credentials to a cloud machine. Most machines have no such service.
 const MACHINE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Hosts of metadata services of clouds.
@@ -27,12 +27,12 @@ pub(super) struct Connector {
     clients: Arc<Clients>,
 }
 
-/// The cloud's metadata service gave no credentials for this machine.
+/// The error that the metadata service of the cloud gave no credentials for this machine.
 #[derive(Debug, thiserror::Error)]
 #[error("this machine has no credentials of its own")]
 pub(super) struct NoMachineCredentials;
 
-/// No client could be created.
+/// The error that no client could be created.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct NoClient(String);

@@ -1,7 +1,8 @@
 //! Google Cloud Storage.
 //!
 //! Credentials: `GOOGLE_APPLICATION_CREDENTIALS` or `GOOGLE_SERVICE_ACCOUNT`, the application default credentials of
-//! `gcloud`, or those of the machine. `STORAGE_EMULATOR_HOST` selects another service, which gets no credentials.
+//! `gcloud`, or the credentials of the machine. `STORAGE_EMULATOR_HOST` selects another service, which gets no
+//! credentials.
 
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use source::{SourceKey, SourceKind};

@@ -79,7 +79,7 @@ impl ObjectSource {
         Ok(opened().entry(name).or_insert(store).clone())
     }
 
-    /// The bytes of an object; from the cache if the service says that it has not changed.
+    /// Returns the bytes of an object, from the cache if the service says that it has not changed.
     async fn get(&self, location: &Location, limits: &ReadLimits) -> Result<Arc<[u8]>, SourceError> {
         let address = ObjectAddress::parse(self.service, location.identity())?;
         let store = self.bucket(&address).await?;

@@ -1,6 +1,7 @@
 //! Translates errors of the client library.
 //!
-//! Its errors carry the service's answer as text. The code and the message of the service are parsed from there.
+//! The library's errors contain the service's answer as text. The code and the message of the service are parsed from
+//! it.
 
 use object_store::Error;
 use source::SourceError;
@@ -24,7 +25,7 @@ const CREDENTIALS: [&str; 11] = [
     "RequestTimeTooSkewed",
 ];
 
-/// The source error that an error of the library means.
+/// The source error for an error of the library.
 pub(super) fn of(service: &Service, address: &ObjectAddress, error: Error) -> SourceError {
     if has_no_machine_credentials(&error) {
         return SourceError::Credentials { words: service.credentials.to_owned() };
@@ -33,7 +34,7 @@ pub(super) fn of(service: &Service, address: &ObjectAddress, error: Error) -> So
     let code =
         element(&text, "Code").or_else(|| element(&text, "AuthenticationErrorDetail").map(|_| "AuthenticationFailed"));
     let words = service_message(code, element(&text, "Message"));
-    // Azure has one code for a wrong signature and for a missing permission.
+    // Azure has one code for both a wrong signature and a missing permission.
     let unsigned = words.contains("failed to authenticate");
     if unsigned || code.is_some_and(|code| CREDENTIALS.contains(&code)) {
         return SourceError::Credentials { words };
@@ -70,7 +71,7 @@ fn has_no_machine_credentials(error: &Error) -> bool {
     false
 }
 
-/// Whether the text of an error concerns credentials. The library wraps errors of token services as generic ones.
+/// Whether the text of an error is about credentials. The library wraps errors of token services as generic errors.
 fn is_about_credentials(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     ["oauth2", "/token", "sts.", "credential", "access token", "metadata"].iter().any(|sign| text.contains(sign))
@@ -94,14 +95,14 @@ fn service_message(code: Option<&str>, message: Option<&str>) -> String {
     }
 }
 
-/// The message of the innermost cause. The outer ones repeat it and add addresses.
+/// The message of the innermost cause. The outer messages repeat it and add addresses.
 fn innermost(error: &Error) -> String {
     let words = http_client::words(error);
     let line = words.lines().next().unwrap_or_default();
     line.chars().filter(|one| !one.is_control()).take(300).collect()
 }
 
-/// A message without the address, which the caller names already.
+/// A message without the address, which the caller adds.
 fn scrubbed(address: &ObjectAddress, words: &str) -> String {
     words.replace(&address.to_string(), "it")
 }

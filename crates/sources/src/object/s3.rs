@@ -1,8 +1,9 @@
 //! Amazon S3 and compatible services.
 //!
 //! Credentials: `AWS_ACCESS_KEY_ID` with `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; a web identity; the profile
-//! `AWS_PROFILE` of the shared files; those of the container or machine. `AWS_ENDPOINT_URL_S3` and `AWS_ENDPOINT_URL`
-//! select another service. With `AWS_SKIP_SIGNATURE=true` requests are not signed, which public buckets allow.
+//! `AWS_PROFILE` of the shared files; the credentials of the container or machine. `AWS_ENDPOINT_URL_S3` and
+//! `AWS_ENDPOINT_URL` select another service. With `AWS_SKIP_SIGNATURE=true` requests are not signed, which public
+//! buckets allow.
 //!
 //! Not here: single sign-on and credential programs.
 
@@ -76,7 +77,7 @@ fn open(environment: &Variables, bucket: &str, region: Option<&str>, connector: 
     Ok(Box::new(store))
 }
 
-/// Whether environment variables give the credentials, name their source, or say that none are needed.
+/// Whether environment variables contain the credentials or their source, or disable signatures.
 fn has_own_credentials(environment: &Variables) -> bool {
     let named = [
         "AWS_ACCESS_KEY_ID",
@@ -88,8 +89,8 @@ fn has_own_credentials(environment: &Variables) -> bool {
     environment.first(&named).is_some() || environment.is_yes("AWS_SKIP_SIGNATURE")
 }
 
-/// The keys of the selected profile in the shared files. `None` if no profile was selected and the default one has
-/// none.
+/// The keys of the selected profile in the shared files. `None` if no profile was selected and the default profile has
+/// no keys.
 ///
 /// # Errors
 /// [`SourceError::Credentials`] if the selected profile has no keys.

@@ -1,4 +1,4 @@
-//! What all object store services share: their description, and how a bucket is opened.
+//! The common parts of object store services: their description, and the retries of their clients.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ pub(super) type OpenedBucket = Result<Box<dyn ObjectStore>, SourceError>;
 
 /// A service that stores objects.
 pub(super) struct Service {
-    /// How documents name it.
+    /// The kind of source, with its name and keys in documents.
     pub(super) kind: &'static SourceKind,
-    /// The key that names the bucket or container.
+    /// The document key for the bucket or container.
     pub(super) holder: &'static str,
     /// The service's word for a bucket.
     pub(super) holder_word: &'static str,
-    /// Whether a text may name a bucket.
+    /// Whether a text is a valid name of a bucket.
     pub(super) is_holder: fn(&str) -> bool,
-    /// The region if the document names none.
+    /// The region if the document sets none.
     pub(super) usual_region: fn(&Variables) -> Option<String>,
-    /// Opens the bucket of that name and region. It may block, because it may read files.
+    /// Opens the bucket with this name and region. It may block, because it may read files.
     pub(super) open: fn(&Variables, &str, Option<&str>, Connector) -> OpenedBucket,
     /// The credentials that the service looks for, as a phrase for people.
     pub(super) credentials: &'static str,
 }
 
-/// Two retries after failures of the network. The caller limits the total time.
+/// The retry configuration: two retries after failures of the network. The caller limits the total time.
 pub(super) fn retries() -> RetryConfig {
     let backoff = BackoffConfig { init_backoff: Duration::from_millis(200), ..BackoffConfig::default() };
     RetryConfig { backoff, max_retries: 2, ..RetryConfig::default() }

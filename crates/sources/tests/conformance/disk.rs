@@ -1,4 +1,4 @@
-//! Files of this machine.
+//! The disk: conformance and its own behaviour.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ async fn links_are_followed_to_one_location() {
         let request = Request::path(Some(folder.location("main.yaml")), path);
         assert_eq!(disk.resolve(&request, &limits()).await.unwrap(), folder.location("real/part.yaml"), "{path}");
     }
-    // Relative paths in it are relative to its real location.
+    // Relative paths in the document are relative to its real location.
     let request = Request::path(Some(folder.location("real/part.yaml")), "../part.yaml");
     assert_eq!(disk.resolve(&request, &limits()).await.unwrap(), folder.location("part.yaml"));
 }
@@ -146,7 +146,7 @@ async fn an_unreadable_file_is_denied() {
     let file = folder.file("closed/a.yaml", "x: 1");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
     let read = folder.read("closed/a.yaml").await;
-    // The superuser may read everything.
+    // The superuser can read every file.
     let superuser = std::fs::read(&file).is_ok();
     assert_eq!(read.is_ok(), superuser, "{read:?}");
     if !superuser {

@@ -1,4 +1,4 @@
-//! Web servers.
+//! Web servers: conformance and their own behaviour.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,7 +71,7 @@ async fn read_by(https: Https, url: &str) -> Result<FetchedDocument, SourceError
     Sources::new([Arc::new(https) as Arc<dyn Source>]).read(&Request::path(None, url), &limits()).await
 }
 
-/// Reads from a plain local server.
+/// Reads a path from a local server without TLS.
 async fn read(server: &Server, path: &str) -> Result<String, SourceError> {
     let document = read_by(Https::new(), &server.url(path)).await?;
     Ok(String::from_utf8(document.bytes.to_vec()).unwrap())
@@ -253,7 +253,7 @@ async fn a_pinned_document_is_requested_once() {
         assert_eq!(&*sources.read(&pinned, &limits()).await.unwrap().bytes, b"x: 1");
     }
     assert_eq!(server.got().len(), 1);
-    // Equal contents are cached once, whatever their location.
+    // Equal contents are cached once, regardless of their locations.
     let https = Https::new().cached(Cache::new(folder.path()));
     let elsewhere = Request { path: server.url("/b.yaml").into(), ..pinned };
     let document = Sources::new([Arc::new(https) as Arc<dyn Source>]).read(&elsewhere, &limits()).await.unwrap();

@@ -1,4 +1,4 @@
-//! All sources together, as in the program.
+//! All sources together, as in `cyan`.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ async fn remote_documents_cannot_read_the_disk() {
                 assert_eq!(location.kind(), from.kind(), "{path} from {from}");
             }
         }
-        // The same with the kind that files would have.
+        // The kind `disk` is refused too.
         let disk = Request { kind: Some("disk".into()), ..Request::path(Some(from), path) };
         let refused = all().resolve(&disk, &ReadLimits::document(CancellationToken::new())).await;
         assert!(matches!(refused, Err(SourceError::UnknownKind { .. })));

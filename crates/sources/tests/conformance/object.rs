@@ -1,5 +1,5 @@
-//! Object stores: against emulators if they were started, and against a small server for answers that the emulators
-//! cannot give.
+//! Object stores: against emulators if they were started, and against a small server for answers that the emulators do
+//! not give.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -188,7 +188,7 @@ async fn make_container(endpoint: &str, name: &str) {
     let base64 = base64::engine::general_purpose::STANDARD;
     let date = "Mon, 02 Jan 2023 15:04:05 GMT";
     let headers = format!("x-ms-date:{date}\nx-ms-version:2021-12-02");
-    // The account occurs twice: as such, and as the first part of the path.
+    // The account occurs twice: as the account, and as the first part of the path.
     let resource = format!("/{AZURE_ACCOUNT}/{AZURE_ACCOUNT}/{name}\nrestype:container");
     let text = format!("PUT\n\n\n\n\n\n\n\n\n\n\n\n{headers}\n{resource}");
     let signature = base64.encode(hmac(&base64.decode(AZURE_KEY).unwrap(), text.as_bytes()));

@@ -1,6 +1,6 @@
-//! Proxies of the environment.
+//! Proxies from the environment.
 //!
-//! Another process reads the environment: this test program again, which runs `a_reader`.
+//! The environment is read by another process: this test program again, which runs `a_reader`.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,18 +14,18 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::{Server, text};
 
-/// Every variable that names a proxy.
+/// All variables that configure a proxy.
 const VARIABLES: [&str; 8] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"];
 
-/// A proxy that leads every host to one local port.
+/// A proxy that connects every host to one local port.
 struct Proxy {
     port: u16,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Proxy {
-    /// The target port. `None` refuses every request.
+    /// Starts a proxy with this target port. With `None` it refuses every request.
     fn to(target: Option<u16>) -> Proxy {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -86,7 +86,7 @@ async fn read(server: &Server, url: &str, variables: &[(&str, &str)]) -> String 
 #[tokio::test]
 #[ignore = "the other tests here run it, in a process of its own"]
 async fn a_reader() {
-    // A run of all ignored tests has nothing to read.
+    // A run of all ignored tests sets no variables and reads nothing.
     let (Ok(url), Ok(authority)) = (std::env::var("CYAN_TEST_URL"), std::env::var("CYAN_TEST_AUTHORITY")) else {
         return;
     };
@@ -121,7 +121,7 @@ async fn only_the_proxy_gets_the_proxy_credentials() {
     let head = proxy.heads.lock().unwrap().first().cloned().unwrap().to_ascii_lowercase();
     assert!(head.contains("proxy-authorization: basic "), "{head}");
     assert!(!server.got()[0].headers.keys().any(|name| name.contains("auth")), "{:?}", server.got());
-    // The error does not show the password of the proxy.
+    // The error does not contain the password of the proxy.
     let proxy = Proxy::to(None);
     let address = format!("http://ann:hush@127.0.0.1:{}", proxy.port);
     let said = read(&server, "https://docs.example/a.yaml", &[("HTTPS_PROXY", &address)]).await;

@@ -1,4 +1,4 @@
-//! A small local server, plain or with TLS, that answers by a function and records its requests.
+//! A small local server, plain or with TLS, that answers with a function and records its requests.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ pub(crate) enum Say {
     Endless,
     /// Announces two billion bytes and sends without end.
     Giant,
-    /// Starts, then sends a byte from time to time.
+    /// Starts an answer, then sends a byte from time to time.
     Trickle,
     /// No answer.
     Nothing,
@@ -62,12 +62,12 @@ impl Server {
         Server::start(Arc::new(say), None, String::new())
     }
 
-    /// With a new certificate for `localhost`.
+    /// A server with a new certificate for `localhost`.
     pub(crate) fn tls(say: impl Fn(&Got) -> Say + Send + Sync + 'static) -> Server {
         Server::tls_of("localhost", say)
     }
 
-    /// With a new certificate for a host.
+    /// A server with a new certificate for a host.
     pub(crate) fn tls_of(host: &str, say: impl Fn(&Got) -> Say + Send + Sync + 'static) -> Server {
         let made = rcgen::generate_simple_self_signed([host.to_owned()]).unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
@@ -122,7 +122,7 @@ impl Server {
         self.got().into_iter().map(|got| got.path).collect()
     }
 
-    /// The number of bytes of endless answers.
+    /// The number of bytes sent in endless answers.
     pub(crate) fn sent(&self) -> u64 {
         self.sent.load(Ordering::SeqCst)
     }
@@ -168,7 +168,7 @@ impl Server {
                 return;
             }
             Say::Nothing => {
-                // Until the client closes the connection.
+                // Wait until the client closes the connection.
                 let _ = stream.read(&mut [0; 1]).await;
                 return;
             }
@@ -201,10 +201,10 @@ fn unescaped(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The documents of a server, by path. `None` for one that is never answered.
+/// The documents of a server, by path. `None` for a document that is never answered.
 pub(crate) type Documents = Arc<Mutex<BTreeMap<String, Option<Vec<u8>>>>>;
 
-/// A server's answers from documents in memory, with entity tags.
+/// Answers with documents from memory, with entity tags.
 pub(crate) fn from_memory(documents: Documents, prefix: &'static str, missing: &'static str) -> impl Fn(&Got) -> Say {
     move |got| {
         let path = got.path.strip_prefix(prefix).unwrap_or(&got.path);
