@@ -3,7 +3,7 @@
 //! [`source`] runs all cases on places that the caller creates, and returns the failures. Time limits are fixed and
 //! nothing is random, so failures are reproducible.
 //!
-//! Not here: problems of a single kind (cyclic links, redirects, wrong credentials).
+//! Not here: behaviour of a single kind (cyclic links, redirects, wrong credentials).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,13 +19,13 @@ pub trait SourcePlace {
     /// The source under test.
     fn source(&self) -> Arc<dyn Source>;
 
-    /// A request for a path at the top of the place, from a document elsewhere.
+    /// A request for a path at the top of the place, from a document outside of the place.
     fn request(&self, path: &str) -> Request;
 
     /// Stores a document at a path below the top, and replaces an existing one.
     fn put<'a>(&'a self, path: &'a str, bytes: &'a [u8]) -> BoxFuture<'a, ()>;
 
-    /// Makes a path answer later than any time limit. Returns whether that is possible.
+    /// Makes requests for a path hang longer than any time limit. Returns whether the place supports this.
     fn stall(&self, path: &str) -> bool;
 }
 
@@ -49,7 +49,7 @@ const CASES: &[(&str, ConformanceCase)] = &[
     ("time limits and cancellation are kept", |harness| Box::pin(time_limits(harness))),
 ];
 
-/// Runs every case, each on a new place from `make`. Returns one message per failure; empty on success.
+/// Runs every case, each on a new place from `make`. Returns one message for each failure.
 pub async fn source(make: &dyn Fn() -> Box<dyn SourcePlace>) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, case) in CASES {
@@ -60,7 +60,7 @@ pub async fn source(make: &dyn Fn() -> Box<dyn SourcePlace>) -> Vec<String> {
     failures
 }
 
-/// Why a case failed.
+/// The reason why a case failed.
 struct Failed(String);
 
 impl From<SourceError> for Failed {
@@ -95,7 +95,7 @@ macro_rules! check_err {
     };
 }
 
-/// A place, and its source among others.
+/// A place, and the sources that contain its source.
 struct SourceHarness {
     place: Box<dyn SourcePlace>,
     sources: Sources,
@@ -174,7 +174,7 @@ async fn spelling(harness: &SourceHarness) -> Result<(), Failed> {
         check_eq!(harness.location(path).await?, location, path);
     }
     check!(harness.location("a/b/d.yaml").await? != location, "two documents have one location");
-    // Stored and read back.
+    // A location can be stored and read back.
     let again = Location::new(location.kind().clone(), location.identity().clone());
     check_eq!(
         &*harness.sources.fetch(again, None, &usual()).await?.bytes,
@@ -196,7 +196,7 @@ async fn relative(harness: &SourceHarness) -> Result<(), Failed> {
         let document = harness.sources.read(&request, &usual()).await?;
         check_eq!(&*document.bytes, wanted.as_bytes(), path);
         check_eq!(document.location, harness.location(wanted).await?, path);
-        // With its keys the path begins at the top.
+        // With keys, the path begins at the top of the place.
         if !harness.kind.keys.is_empty() {
             let request = Request { from: Some(main.clone()), ..harness.place.request(wanted) };
             check_eq!(harness.locate(&request).await?, document.location, "a path with keys");

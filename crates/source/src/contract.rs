@@ -1,4 +1,4 @@
-//! The trait, and the requests and answers of its calls. Read from top to bottom.
+//! The trait, and the requests and answers of its calls. The file is ordered for reading from top to bottom.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,32 +9,32 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Digest, Location, SourceError};
 
-/// A kind of source, as data: checks, pages and messages are derived from it.
+/// A kind of source, as data. Checks, pages and messages are derived from it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SourceKind {
-    /// Its name in `metadata.sourceType`. [`DISK`](crate::DISK) is never written.
+    /// The name in `metadata.sourceType`. Documents never write [`DISK`](crate::DISK).
     pub name: &'static str,
-    /// One sentence for people.
+    /// A description in one sentence.
     pub about: &'static str,
-    /// Schemes of its addresses, without `://`.
+    /// The schemes of its addresses, without `://`.
     pub schemes: &'static [&'static str],
-    /// Its keys besides `sourceType` and `checksum`.
+    /// The keys besides `sourceType` and `checksum`.
     pub keys: &'static [SourceKey],
 }
 
 /// A key of a kind of source.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SourceKey {
-    /// Its name.
+    /// The name of the key.
     pub name: &'static str,
-    /// Whether the content must be a document: an HTML or XML page is [`SourceError::NotDocument`] then.
+    /// Whether the key is required.
     pub required: bool,
-    /// One sentence for people.
+    /// A description in one sentence.
     pub about: &'static str,
 }
 
 impl SourceKind {
-    /// The key of that name.
+    /// The key with this name.
     pub fn key(&self, name: &str) -> Option<&'static SourceKey> {
         self.keys.iter().find(|key| key.name == name)
     }
@@ -45,17 +45,17 @@ impl SourceKind {
     }
 }
 
-/// A request for a document. All parts are evaluated.
+/// A request for a document. All parts are evaluated values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The document that holds the path, which is relative to its folder (decision S70). `None` for a document without
-    /// a location, such as standard input: the path is relative to the working directory then.
+    /// The document that contains the path, which is relative to the document's folder (decision S70). `None` for a
+    /// document without a location, such as standard input: the path is then relative to the working directory.
     pub from: Option<Location>,
     /// The path, key or address as written.
     pub path: Name,
-    /// `metadata.sourceType`. `None`: the kind of the including document, or of the scheme of an address.
+    /// `metadata.sourceType`. `None` means the kind of the scheme of an address, or else of the including document.
     pub kind: Option<Name>,
-    /// The keys of that kind, without `sourceType` and `checksum`, in written order.
+    /// The keys of the kind, without `sourceType` and `checksum`, in written order.
     pub keys: Vec<(Name, Name)>,
     /// `metadata.checksum` as written.
     pub checksum: Option<Name>,
@@ -80,7 +80,7 @@ pub struct ReadLimits {
     pub bytes: u64,
     /// Time limit for resolving and for fetching, each including redirects and retries.
     pub time: Duration,
-    /// Whether the content must be a document: an HTML or XML page is [`SourceError::NotDocument`] then.
+    /// Whether the content must be a document: an HTML or XML page is then [`SourceError::NotDocument`].
     pub only_documents: bool,
     /// Cancelled when the caller no longer waits.
     pub cancel: CancellationToken,
@@ -96,12 +96,12 @@ impl ReadLimits {
     /// The default time limit: 30 s.
     pub const TIME: Duration = Duration::from_secs(30);
 
-    /// The limits of a document.
+    /// The limits for a document.
     pub fn document(cancel: CancellationToken) -> ReadLimits {
         ReadLimits { bytes: ReadLimits::DOCUMENT_BYTES, time: ReadLimits::TIME, only_documents: true, cancel }
     }
 
-    /// The limits of `file()`.
+    /// The limits for `file()`.
     pub fn file(cancel: CancellationToken) -> ReadLimits {
         ReadLimits { bytes: ReadLimits::FILE_BYTES, only_documents: false, ..ReadLimits::document(cancel) }
     }
@@ -119,7 +119,7 @@ pub struct FetchedDocument {
 }
 
 impl FetchedDocument {
-    /// A document; computes the digest.
+    /// Creates a document and computes its digest.
     pub fn new(location: Location, bytes: impl Into<Arc<[u8]>>) -> FetchedDocument {
         let bytes = bytes.into();
         let digest = Digest::of(&bytes);
@@ -130,15 +130,16 @@ impl FetchedDocument {
 /// A source of documents of one kind.
 ///
 /// Requests run concurrently, and do not block their thread for long. A source reads only addresses that a document
-/// names, and writes nothing. Requests to other sources never lead to the disk. Callers use
+/// names, and writes nothing. Requests to sources of other kinds never lead to the disk. Callers use
 /// [`Sources`](crate::Sources), which checks the keys and compares the checksum.
 pub trait Source: Send + Sync {
     /// The kind. Returns the same value each time.
     fn kind(&self) -> &'static SourceKind;
 
-    /// The location of a request of this kind, without reading the document. The keys of the request name the whole
-    /// place; or the path is an address; or the path is relative to `request.from`, which is of this kind then (on the
-    /// disk without one: relative to the working directory). Otherwise `request.from` only names the requester.
+    /// The location of a request of this kind, without reading the document. The request has one of three forms: its
+    /// keys name the whole place; its path is an address; or its path is relative to `request.from`, which then is of
+    /// this kind (on the disk, `None` means the working directory). In the first two forms `request.from` only names
+    /// the requester.
     ///
     /// # Errors
     /// [`SourceError::Settings`] at `path` for a path that leads out of the place. The document need not exist.
@@ -148,8 +149,8 @@ pub trait Source: Send + Sync {
         limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Location, SourceError>>;
 
-    /// The bytes at a location of this kind, within the limits. `pinned` is the expected digest: a source that has that
-    /// content cached need not request it. A different content is returned, too.
+    /// The bytes at a location of this kind, within the limits. `pinned` is the expected digest: a source that has this
+    /// content in its cache need not request it. A different content is returned too.
     fn fetch<'a>(
         &'a self,
         location: &'a Location,

@@ -1,6 +1,6 @@
-//! SHA-256 of the bytes of a document, which plans store and `checksum` pins.
+//! The SHA-256 digest of the bytes of a document, which plans store and `checksum` pins.
 //!
-//! Not here: other algorithms. The prefix leaves room for them.
+//! Not here: other algorithms. The prefix allows to add them later.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
-/// A text is not a digest.
+/// The error for a text that is not a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a checksum is `sha256:` and 64 hexadecimal digits")]
 pub struct DigestError;
@@ -32,7 +32,7 @@ impl Digest {
 impl FromStr for Digest {
     type Err = DigestError;
 
-    /// Reads `sha256:` and 64 digits, in upper or lower case.
+    /// Parses `sha256:` and 64 digits, in upper or lower case.
     fn from_str(text: &str) -> Result<Digest, DigestError> {
         let digits = text.strip_prefix("sha256:").ok_or(DigestError)?.as_bytes();
         let mut bytes = [0; 32];

@@ -1,16 +1,16 @@
-//! Errors of reading a document.
+//! The errors of reading a document.
 //!
-//! Not here: code and help of the diagnostic, which the caller chooses.
+//! Not here: the code and help of the diagnostic, which the caller chooses.
 
 use std::time::Duration;
 
 use crate::{Digest, DigestError};
 
-/// Why a document could not be read: a phrase without path and location, which the caller knows. `words` are the
-/// message of the source, without secrets.
+/// The reason why a document could not be read: a phrase without path and location, which the caller knows. `words` is
+/// the message of the source, without secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// There is no source of that kind (`unknown-source-type`).
+    /// No source has this kind (`unknown-source-type`).
     #[error("unknown source type `{kind}`")]
     UnknownKind {
         /// The requested kind.
@@ -19,7 +19,7 @@ pub enum SourceError {
     /// The request is invalid: a key is missing, unknown or wrong (`source-metadata`).
     #[error("`{key}` {problem}")]
     Settings {
-        /// The key at fault: one of the kind's, `checksum`, or `path`.
+        /// The invalid key: one of the kind's, `checksum`, or `path`.
         key: String,
         /// The problem, as a phrase after the key's name: `is missing`.
         problem: String,
@@ -39,10 +39,10 @@ pub enum SourceError {
     /// Credentials are missing or wrong.
     #[error("credentials are needed{}", after(.words))]
     Credentials {
-        /// What is missing or wrong, and the message of the source.
+        /// The problem of the credentials, and the message of the source.
         words: String,
     },
-    /// The source fails: no connection, a broken connection, a server error.
+    /// The source failed: no connection, a broken connection, a server error.
     #[error("it cannot be read: {words}")]
     Broken {
         /// The message of the source.
@@ -54,13 +54,13 @@ pub enum SourceError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The time limit passed.
+    /// The read took longer than the time limit.
     #[error("it took longer than {} s", .after.as_secs_f64())]
     TimedOut {
         /// The time limit.
         after: Duration,
     },
-    /// The call was cancelled.
+    /// The read was cancelled.
     #[error("it was cancelled")]
     Cancelled,
     /// The content differs from the `checksum` (`checksum-mismatch`).
@@ -71,10 +71,10 @@ pub enum SourceError {
         /// The digest of the content.
         found: Digest,
     },
-    /// The content is no document: a folder, a device, an HTML page.
+    /// The content is not a document, but a folder, a device or an HTML page.
     #[error("it is {what}, not a document")]
     NotDocument {
-        /// What it is, with its article.
+        /// The kind of content, with its article.
         what: String,
     },
 }
@@ -84,17 +84,17 @@ fn after(words: &str) -> String {
 }
 
 impl SourceError {
-    /// An invalid key of the request. `problem` is a phrase after its name.
+    /// Creates the error for an invalid key of the request. `problem` is a phrase after the key's name.
     pub fn settings(key: impl Into<String>, problem: impl Into<String>) -> SourceError {
         SourceError::Settings { key: key.into(), problem: problem.into() }
     }
 
-    /// A failing source.
+    /// Creates the error for a failed source.
     pub fn broken(words: impl Into<String>) -> SourceError {
         SourceError::Broken { words: words.into() }
     }
 
-    /// A content that is no document.
+    /// Creates the error for a content that is not a document.
     pub fn not_document(what: impl Into<String>) -> SourceError {
         SourceError::NotDocument { what: what.into() }
     }

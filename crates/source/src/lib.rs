@@ -1,10 +1,10 @@
 //! The contract of a source of documents: requests ([`Request`]), answers ([`FetchedDocument`]), and one small trait
 //! ([`Source`]).
 //!
-//! A source reads whole documents and does not interpret them. [`Sources`] chooses the source of a request. Every
-//! implementation passes [`conformance`].
+//! A source reads whole documents and does not interpret them. [`Sources`] selects the source of a request. Every
+//! implementation must pass [`conformance`].
 //!
-//! Not here: any source (`sources`); which documents a blueprint needs, and what they mean.
+//! Not here: implementations of sources (`sources`); the documents that a blueprint needs, and their meaning.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod conformance;

@@ -1,18 +1,18 @@
 //! The canonical location of a document.
 //!
-//! Not here: canonicalisation, which needs the source (links, dots, escapes); reading it.
+//! Not here: canonicalisation, which needs the source (links, dots, escapes), and reading the document.
 
 use std::fmt;
 
 use blueprint::Name;
 use serde::{Deserialize, Serialize};
 
-/// The kind for files of this machine, which documents do not name.
+/// The kind for files of this machine. Documents do not use this name.
 pub const DISK: &str = "disk";
 
 /// The identity of a document: two requests lead to the same document if and only if their locations are equal.
 ///
-/// It prints as a path, or as an address with a scheme. It holds no credentials.
+/// A location prints as a path, or as an address with a scheme. It contains no credentials.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Location {
@@ -21,7 +21,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// The location of kind `kind` with the canonical spelling `identity`. Only a source knows what is canonical.
+    /// Creates the location of kind `kind` with the canonical spelling `identity`. Only a source can make a spelling
+    /// canonical.
     pub fn new(kind: impl Into<Name>, identity: impl Into<Name>) -> Location {
         Location { kind: kind.into(), identity: identity.into() }
     }
@@ -36,23 +37,23 @@ impl Location {
         &self.kind
     }
 
-    /// The canonical spelling within its kind.
+    /// The canonical spelling within the kind.
     pub fn identity(&self) -> &Name {
         &self.identity
     }
 
-    /// Whether it is a file of this machine.
+    /// Whether the location is a file of this machine.
     pub fn is_disk(&self) -> bool {
         &*self.kind == DISK
     }
 
-    /// The path of a file of this machine.
+    /// The path, if the location is a file of this machine.
     pub fn as_disk(&self) -> Option<&str> {
         self.is_disk().then_some(&*self.identity)
     }
 
-    /// The location relative to a folder (an absolute canonical path), for plans and states, so that they can be moved
-    /// together with the documents. Other kinds stay unchanged.
+    /// The location relative to a folder (an absolute canonical path). Plans and states store this form, so that they
+    /// can be moved together with the documents. Locations of other kinds stay unchanged.
     pub fn relative_to(&self, folder: &str) -> Location {
         let Some(path) = self.as_disk() else { return self.clone() };
         if !path.starts_with('/') || !folder.starts_with('/') {

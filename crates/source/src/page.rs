@@ -1,12 +1,12 @@
-//! Distinguishes web pages from documents: servers answer with a page, often with a success status, if a login, a proxy
-//! or a wrong address is in the way.
+//! Distinguishes web pages from documents. If a login, a proxy or a wrong address is in the way, servers answer with a
+//! page, often with a success status.
 //!
-//! Not here: whether a dialect recognises a document.
+//! Not here: the recognition of a document by a dialect.
 
 /// Maximum number of characters of a title in a message.
 const TITLE: usize = 60;
 
-/// Number of bytes at the start of a page that are searched for its title.
+/// The number of bytes at the start of a page that are searched for its title.
 const HEAD: usize = 16 * 1024;
 
 /// The description of a page, with its article. `None` if the content may be a document, because no document begins

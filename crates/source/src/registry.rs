@@ -1,4 +1,4 @@
-//! The choice of the source for a request.
+//! Selects the source for a request.
 //!
 //! Not here: limits of depth, cycles, and handling of errors.
 
@@ -15,7 +15,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Registers sources. Of two with the same kind, the first counts.
+    /// Registers sources. Of two sources with the same kind, the first is used.
     pub fn new(sources: impl IntoIterator<Item = Arc<dyn Source>>) -> Sources {
         Sources { sources: sources.into_iter().collect() }
     }
@@ -25,7 +25,7 @@ impl Sources {
         self.sources.iter().map(|source| source.kind()).filter(|kind| kind.name != DISK)
     }
 
-    /// The location of an address. `None` if it is no address, or no source has its scheme.
+    /// The location of an address. `None` if the text is not an address, or no source has its scheme.
     pub fn location(&self, address: &str) -> Option<Location> {
         let kind = self.kind_of_scheme(scheme_of(address)?)?;
         Some(Location::new(kind.name, address))
@@ -33,8 +33,8 @@ impl Sources {
 
     /// The location of a request, without reading the document.
     ///
-    /// A named kind decides; else the scheme of an address; else the kind of the including document; else the disk. So
-    /// a remote document reaches no file of this machine.
+    /// A named kind decides, or else the scheme of an address, or else the kind of the including document, or else the
+    /// disk is used. A remote document therefore reaches no file of this machine.
     ///
     /// # Errors
     /// [`SourceError::UnknownKind`], [`SourceError::Settings`] for keys that do not match the kind, and errors of the
@@ -92,10 +92,10 @@ impl Sources {
         }
     }
 
-    /// Resolves and fetches.
+    /// Resolves a request and fetches the document.
     ///
     /// # Errors
-    /// Those of [`Sources::resolve`] and [`Sources::fetch`].
+    /// The errors of [`Sources::resolve`] and [`Sources::fetch`].
     pub async fn read(&self, request: &Request, limits: &ReadLimits) -> Result<FetchedDocument, SourceError> {
         let location = self.resolve(request, limits).await?;
         self.fetch(location, pinned(request)?.as_ref(), limits).await
@@ -103,7 +103,7 @@ impl Sources {
 
     fn kind_of<'r>(&self, request: &'r Request) -> Result<&'r str, SourceError> {
         if let Some(kind) = &request.kind {
-            // Files cannot be named by a kind, because a remote document could request them then.
+            // The kind of files cannot be named, because a remote document could then request files.
             return if &**kind == DISK { Err(unknown(kind)) } else { Ok(kind) };
         }
         if let Some(scheme) = scheme_of(&request.path) {
