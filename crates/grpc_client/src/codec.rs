@@ -1,4 +1,4 @@
-//! Messages of `prost` in calls of `tonic`.
+//! A codec of `tonic` for messages of `prost`.
 
 use std::marker::PhantomData;
 
@@ -6,13 +6,13 @@ use prost::{DecodeError, Message};
 use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
-/// Size of the buffers of a call in bytes, at first and when they grow. Most messages are small.
+/// The initial size of the buffers of a call in bytes, and the step of their growth. Most messages are small.
 const BUFFER: usize = 8 * 1024;
-/// Number of bytes that are encoded before they are passed on.
+/// The number of encoded bytes after which they are sent on.
 const PASSED_ON: usize = 64 * 1024;
 
-/// Encodes `Q` and decodes `R`. An answer that is no `R` is a value, not a status, so that it is told from an error
-/// that the plugin answered.
+/// Encodes `Q` and decodes `R`. An answer that cannot be decoded is an error value, not a status, which distinguishes
+/// it from an error of the plugin.
 pub(crate) struct Messages<Q, R>(PhantomData<(Q, R)>);
 
 impl<Q, R> Messages<Q, R> {

@@ -24,34 +24,34 @@ use crate::GrpcStatus;
 use crate::codec::Messages;
 use crate::transport::CallService;
 
-/// Pause between two attempts to connect.
+/// The pause between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(10);
-/// How long a lost call waits for the end of its process, to report how it ended.
+/// The time for which a lost call waits for the end of its process, to report how it ended.
 const EXIT_LIMIT: Duration = Duration::from_secs(2);
-/// Limit of the headers of an answer in bytes. The details of an error are in a header.
+/// The limit of the headers of an answer in bytes. The details of an error are in a header.
 const HEADERS: u32 = 16 << 20;
-/// Bytes that a plugin may send before the client confirms them: of one call, and of all.
+/// The number of bytes that a plugin may send before the client confirms them: for one call, and for all calls.
 const WINDOWS: (u32, u32) = (4 << 20, 16 << 20);
-/// Limit of one HTTP/2 frame in bytes.
+/// The limit of one HTTP/2 frame in bytes.
 const FRAME: u32 = 256 << 10;
 
 /// The limits of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionOptions {
-    /// The largest message in bytes, in each direction.
+    /// The maximum size of a message in bytes, in each direction.
     pub message_bytes: usize,
-    /// How long a connection is tried.
+    /// The maximum time of the attempts to connect.
     pub within: Duration,
 }
 
 impl Default for ConnectionOptions {
-    /// 256 MiB and 10 s.
+    /// Returns 256 MiB and 10 s.
     fn default() -> ConnectionOptions {
         ConnectionOptions { message_bytes: 256 << 20, within: Duration::from_secs(10) }
     }
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The plugin demands TLS.
@@ -60,52 +60,52 @@ pub enum ConnectError {
     /// The plugin listens outside this machine.
     #[error("the plugin listens at {0}, which is not on this machine")]
     Elsewhere(ListenAddress),
-    /// This system has no such sockets.
+    /// The operating system has no Unix sockets.
     #[error("Unix sockets are not supported on this operating system")]
     Unsupported,
-    /// It did not accept a connection.
+    /// The plugin did not accept a connection.
     #[error("no connection to the plugin at {address} within {} s", within.as_secs())]
     Refused {
-        /// Where.
+        /// The address.
         address: ListenAddress,
-        /// How long it was tried.
+        /// The time limit.
         within: Duration,
         /// The last failure.
         source: io::Error,
     },
-    /// It does not speak HTTP/2.
+    /// The plugin does not speak HTTP/2.
     #[error("the plugin at {address} does not speak gRPC")]
     Speech {
-        /// Where.
+        /// The address.
         address: ListenAddress,
-        /// What went wrong.
+        /// The error.
         source: hyper::Error,
     },
-    /// Its process ended.
+    /// The process of the plugin ended.
     #[error("the plugin {} while it was connected", .0.ending)]
     Exited(ProcessExit),
 }
 
-/// Why a call has no result.
+/// The reason why a call has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The plugin answered with an error.
     #[error(transparent)]
     Status(GrpcStatus),
-    /// The plugin did not get the call: the connection had ended, or the message is too large.
+    /// The plugin did not receive the call: the connection had ended, or the message is too large.
     #[error("the plugin was not asked: {0}")]
     NotSent(Loss),
-    /// There is no answer that can be read. The plugin may have carried out what it was asked.
+    /// There is no answer that can be decoded. The plugin may have carried out the call.
     #[error("the plugin gave no answer: {0}")]
     Lost(Loss),
 }
 
-/// What happened to a call without an answer.
+/// The loss of a call without an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
-    /// What is known, as a phrase.
+    /// The known reason, as a phrase.
     pub why: String,
-    /// How the process ended, if it did and the connection watches it.
+    /// The end of the process, if it has ended and the connection watches it.
     pub exit: Option<ProcessExit>,
 }
 
@@ -118,7 +118,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// A connection. Clones use the same one, with any number of calls at the same time.
+/// A connection. Clones share it, and calls may run concurrently.
 #[derive(Clone)]
 pub struct Connection {
     sender: SendRequest<tonic::body::Body>,
@@ -129,12 +129,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to an endpoint. It is tried again until the plugin accepts, or the time is over.
+    /// Connects to an endpoint. The attempt is repeated until the plugin accepts, or the time is over.
     ///
-    /// A lost call of this connection does not know how the process ended: see [`Connection::to`].
+    /// A lost call of this connection does not report how the process ended: see [`Connection::to`].
     ///
     /// # Errors
-    /// Why there is no connection.
+    /// The reason why there is no connection.
     pub async fn connect(endpoint: &Endpoint, options: &ConnectionOptions) -> Result<Connection, ConnectError> {
         if endpoint.tls {
             return Err(ConnectError::Tls);
@@ -154,18 +154,18 @@ impl Connection {
             ListenAddress::Tcp(address) => {
                 let open = || TcpStream::connect(address);
                 let stream = persist(&endpoint.address, options.within, open).await?;
-                // Without it small messages wait for a confirmation. The connection works either way.
+                // Without this option, small messages wait for a confirmation. The connection works either way.
                 let _ = stream.set_nodelay(true);
                 Connection::over(TokioIo::new(stream), endpoint, options).await
             }
         }
     }
 
-    /// Connects to a plugin and watches its process: the attempt ends with it, and so does each call, with an error
-    /// that says how the process ended. The connection is a handle of the plugin.
+    /// Connects to a plugin and watches its process. The attempt to connect, and each call, ends with the process and
+    /// reports how the process ended. The connection is a handle of the plugin.
     ///
     /// # Errors
-    /// Why there is no connection.
+    /// The reason why there is no connection.
     pub async fn to(plugin: &Plugin, options: &ConnectionOptions) -> Result<Connection, ConnectError> {
         let connection = tokio::select! {
             connection = Connection::connect(plugin.endpoint(), options) => connection?,
@@ -197,10 +197,10 @@ impl Connection {
     }
 
     /// Calls a method and waits for its answer. `path` is `/PACKAGE.SERVICE/METHOD`. Dropping the future cancels the
-    /// call: the plugin is told, but may have carried it out.
+    /// call: the plugin is told, but may have carried the call out.
     ///
     /// # Errors
-    /// The status that the plugin answered, or why there is none.
+    /// The status that the plugin answered, or the reason why there is none.
     pub async fn unary<Q, R>(&self, path: &'static str, request: Q) -> Result<R, CallError>
     where
         Q: Message + 'static,
@@ -213,7 +213,7 @@ impl Connection {
             answer = &mut answer => return answer,
             exit = plugin.exited() => exit,
         };
-        // An answer that it sent before its end may still be on the way. The connection ends after it.
+        // An answer that the plugin sent before its end may still arrive. The connection ends after it.
         match timeout(EXIT_LIMIT, answer).await {
             Ok(answer) => answer,
             Err(_) => Err(CallError::Lost(Loss { why: "its process ended".into(), exit: Some(exit) })),
@@ -232,11 +232,11 @@ impl Connection {
         }
     }
 
-    /// Calls a method that answers with any number of messages, and passes each on. Returns when the plugin ends its
-    /// answer. Dropping the future cancels the call.
+    /// Calls a method that answers with a stream of messages, and passes each message to `take`. Returns when the
+    /// plugin ends its answer. Dropping the future cancels the call.
     ///
     /// # Errors
-    /// The status that the plugin answered, or why there is none. Messages before it were passed on.
+    /// The status that the plugin answered, or the reason why there is none. Earlier messages were passed on.
     pub async fn each<Q, R>(&self, path: &'static str, request: Q, mut take: impl FnMut(R)) -> Result<(), CallError>
     where
         Q: Message + 'static,
@@ -257,7 +257,7 @@ impl Connection {
         }
     }
 
-    /// A call that is ready to be sent, and the flag that is set when an error of the plugin arrives.
+    /// Prepares a call. Also returns the flag that is set when an error of the plugin arrives.
     async fn call<Q: Message>(&self, request: &Q) -> Result<(Grpc<CallService>, Arc<AtomicBool>), CallError> {
         let size = request.encoded_len();
         if size > self.message_bytes {
@@ -273,7 +273,7 @@ impl Connection {
         Ok((grpc, answered))
     }
 
-    /// Why a call that was sent has no answer.
+    /// The reason why a sent call has no answer.
     async fn failure(&self, status: &tonic::Status, answered: &AtomicBool) -> CallError {
         if answered.load(Ordering::Acquire) {
             return CallError::Status(GrpcStatus::of(status));
@@ -286,7 +286,7 @@ impl Connection {
         CallError::Lost(Loss { why, exit: None })
     }
 
-    /// A loss of the connection, with the end of the process if it follows.
+    /// The loss of a call with the connection, with the end of the process if it ends soon.
     async fn loss(&self, why: String) -> Loss {
         // The end of an attached process is not known.
         let Some(plugin) = self.plugin.as_ref().filter(|plugin| !plugin.attached()) else {
@@ -303,7 +303,7 @@ impl Connection {
     }
 }
 
-/// A message that was decoded.
+/// Returns a decoded message, or the error for a message that could not be decoded.
 fn readable<R>(message: Result<R, DecodeError>) -> Result<R, CallError> {
     message.map_err(|error| {
         let why = format!("what it answered cannot be read: {error}");
@@ -311,7 +311,7 @@ fn readable<R>(message: Result<R, DecodeError>) -> Result<R, CallError> {
     })
 }
 
-/// Opens a stream, again and again until it works or the time is over.
+/// Opens a stream. The attempt is repeated until it succeeds or the time is over.
 async fn persist<S, F>(address: &ListenAddress, within: Duration, open: impl Fn() -> F) -> Result<S, ConnectError>
 where
     F: Future<Output = io::Result<S>>,

@@ -1,4 +1,4 @@
-//! The status of a call that a plugin answered with an error, and its details.
+//! The status of a call that a plugin answered with an error, and the details of the status.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ impl From<tonic::Code> for GrpcCode {
     }
 }
 
-/// The error that a plugin answered. Its message and details come from the plugin: they may repeat secrets.
+/// An error that a plugin answered. Its message and details come from the plugin: they may repeat secrets.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct GrpcStatus {
@@ -59,11 +59,11 @@ pub struct GrpcStatus {
     pub code: GrpcCode,
     /// The message for people.
     pub message: String,
-    /// An encoded message `google.rpc.GrpcStatus`. Empty if there is none. [`GrpcStatus::details`] decodes it.
+    /// An encoded message `google.rpc.Status`. Empty if there is none. [`GrpcStatus::details`] decodes it.
     pub raw_details: Vec<u8>,
 }
 
-/// Without the details, which have no readable form.
+/// Prints no details, because they have no readable form.
 impl fmt::Debug for GrpcStatus {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(to, "{:?}: {} ({} bytes of details)", self.code, self.message, self.raw_details.len())
@@ -79,10 +79,10 @@ impl GrpcStatus {
         }
     }
 
-    /// The details: messages of types that their names say. An empty list if there are none.
+    /// The details: messages with the names of their types. Empty if there are none.
     ///
     /// # Errors
-    /// The bytes are no `google.rpc.GrpcStatus`.
+    /// If the bytes are not a `google.rpc.Status`.
     pub fn details(&self) -> Result<Vec<Any>, DecodeError> {
         Ok(RichStatus::decode(self.raw_details.as_slice())?.details)
     }
@@ -96,7 +96,7 @@ impl GrpcStatus {
     }
 }
 
-/// The message `google.rpc.GrpcStatus`.
+/// The message `google.rpc.Status`.
 #[derive(Clone, PartialEq, prost::Message)]
 struct RichStatus {
     #[prost(int32, tag = "1")]
@@ -110,7 +110,7 @@ struct RichStatus {
 /// The message `google.protobuf.Any`: an encoded message with the name of its type.
 #[derive(Clone, PartialEq, Eq, prost::Message)]
 pub struct Any {
-    /// The name of the type behind the last slash.
+    /// A URL that ends in a slash and the name of the type.
     #[prost(string, tag = "1")]
     pub type_url: String,
     /// The encoded message.

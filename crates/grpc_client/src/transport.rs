@@ -1,4 +1,4 @@
-//! One call on an HTTP/2 connection, observed: whether the plugin itself sent the status of the call.
+//! One call on an HTTP/2 connection. Observes whether the plugin itself sent the status of the call.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct CallService {
 }
 
 impl CallService {
-    /// A call, and a flag that is set when an error of the plugin arrives.
+    /// Creates the service of a call, and the flag that is set when an error of the plugin arrives.
     pub(crate) fn new(sender: SendRequest<tonic::body::Body>) -> (CallService, Arc<AtomicBool>) {
         let answered = Arc::new(AtomicBool::new(false));
         (CallService { sender, answered: Arc::clone(&answered) }, answered)
@@ -46,14 +46,14 @@ impl GrpcService<tonic::body::Body> for CallService {
     }
 }
 
-/// A call that succeeded has an answer instead; without one, nothing is known.
+/// Sets the flag if the headers have a status that is an error. Code 0 does not count: a successful call has an answer.
 fn note(headers: &HeaderMap, answered: &AtomicBool) {
     if headers.get("grpc-status").is_some_and(|code| code != "0") {
         answered.store(true, Ordering::Release);
     }
 }
 
-/// The body of an answer. It notes the status at its end.
+/// The body of an answer. It observes the status at the end of the answer.
 pub(crate) struct ObservedBody {
     body: Incoming,
     answered: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! Calls to a server in this process: answers, errors, and everything that is neither.
+//! Calls to a server in this process: answers, errors, and everything else that can arrive.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
@@ -20,7 +20,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::task::{AbortHandle, JoinSet};
 
-/// Serves each connection. The server ends with the task.
+/// Serves each connection. The server ends with the returned task.
 fn serve(listener: UnixListener, server: Server) -> AbortHandle {
     let task = tokio::spawn(async move {
         let mut connections = JoinSet::new();
@@ -39,7 +39,7 @@ fn options(message_bytes: usize) -> ConnectionOptions {
     ConnectionOptions { message_bytes, ..ConnectionOptions::default() }
 }
 
-/// A connection to a server, and what keeps both.
+/// A connection to a server, with the values that keep both alive.
 async fn connected(message_bytes: usize) -> (Connection, Server, AbortHandle, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("s");
@@ -49,7 +49,7 @@ async fn connected(message_bytes: usize) -> (Connection, Server, AbortHandle, te
     (connection, server, task, folder)
 }
 
-/// A message: the tests need any.
+/// Any message.
 fn message(text: &str) -> Any {
     Any { type_url: text.into(), value: vec![7; 100] }
 }
@@ -260,7 +260,7 @@ async fn a_call_ends_with_the_process_and_says_how() {
     assert!(!answered.load(Ordering::SeqCst));
     std::fs::write(folder.path().join("go"), "").unwrap();
     plugin.exited().await;
-    // The sockets of a process end with it.
+    // The sockets of a process are closed when it ends.
     task.abort();
     let error = call.await.unwrap().unwrap_err();
     assert_eq!(error.to_string(), "the plugin gave no answer: it exited with code 7");

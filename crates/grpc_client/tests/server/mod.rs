@@ -1,4 +1,4 @@
-//! A server for the tests that answers what it is told, also what no real server would.
+//! A server for the tests that can also send answers that no real server would send.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -13,14 +13,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// What the server does with a call. The method of the path chooses it.
+/// A server whose answer depends on the method in the path.
 #[derive(Clone, Default)]
 pub(crate) struct Server {
     /// Set while a call of `Hang` waits, and unset when it is cancelled.
     pub(crate) hangs: Arc<AtomicBool>,
 }
 
-/// A body of frames that are ready.
+/// A body of frames that are ready to be sent.
 struct Frames(Vec<Frame<Bytes>>);
 
 impl Body for Frames {
@@ -50,8 +50,8 @@ fn trailers(code: &str, message: &str, details: &str) -> HeaderMap {
     headers
 }
 
-/// Base64 of the message `google.rpc.Status` with the code 2 and one detail of type `t/a.B` with these bytes, which
-/// must be a multiple of three. It is long, as the state of a resource in an error is.
+/// Base64 of the message `google.rpc.Status` with the code 2 and one detail of type `t/a.B` with this number of bytes,
+/// which must be a multiple of three. The message is long, like an error that contains the state of a resource.
 fn details(padding: usize) -> String {
     let length = |mut n: usize| {
         let mut bytes = Vec::new();
@@ -100,7 +100,7 @@ impl Server {
         let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
             .max_header_list_size(16 << 20)
             .serve_connection(TokioIo::new(stream), service);
-        // A client may leave at any time.
+        // A client may disconnect at any time.
         let _ = connection.await;
     }
 
