@@ -1,11 +1,11 @@
 //! HTTP clients, created on first use. This crate decides about trust, proxies, the timeout of connections and the user
 //! agent.
 //!
-//! Each client has its own TLS configuration, so that nothing depends on what the process installed. A client for
-//! `http` only trusts no certificate, and so does not read those of the machine. Proxies come from the environment
-//! (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`); this machine is contacted without one.
+//! Each client has its own TLS configuration, so that nothing depends on global settings of the process. A client for
+//! `http` trusts no certificate, and does not read the certificates of the machine. Proxies come from the environment
+//! (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`); this machine is contacted without a proxy.
 //!
-//! Not here: requests, time limits and meaning of answers; which redirects are followed, unless a caller follows all of
+//! Not here: requests, time limits and the meaning of answers; the choice of redirects, unless a caller follows all of
 //! them.
 
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::OnceCell;
 
-/// Timeout of the connection setup.
+/// The timeout of the connection setup.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The certificates that a client trusts.
 enum Trust {
-    /// None: no TLS is used.
+    /// No certificate: no TLS is used.
     None,
-    /// Those of the machine.
+    /// The certificates of the machine.
     Machine,
     /// Only these authorities.
     These(RootCertStore),
@@ -35,7 +35,7 @@ enum Trust {
 /// The clients of one user: with and without TLS, with and without the proxies of the environment.
 #[derive(Debug, Default)]
 pub struct Clients {
-    /// The only trusted authorities, in PEM form. `None` for those of the machine.
+    /// The only trusted authorities, in PEM form. `None` means those of the machine.
     authorities: Option<Arc<str>>,
     /// Number of redirects that the client follows.
     redirects: usize,
@@ -48,7 +48,7 @@ impl Clients {
         Clients { authorities: Some(authorities.into()), ..Clients::default() }
     }
 
-    /// Clients that follow that number of redirects, wherever they lead.
+    /// Clients that follow up to this number of redirects, to any address.
     pub fn following(redirects: usize) -> Clients {
         Clients { redirects, ..Clients::default() }
     }
@@ -77,10 +77,10 @@ impl Clients {
     }
 
     /// The client for an address that trusts only these authorities (in PEM form), created for this call. Without
-    /// authorities, or without TLS, the shared one.
+    /// authorities, or without TLS, returns the shared client.
     ///
     /// # Errors
-    /// As those of [`Clients::of`].
+    /// As for [`Clients::of`].
     pub async fn trusting_only(&self, url: &Url, authorities: Option<&str>) -> Result<Client, String> {
         match authorities {
             Some(pem) if url.scheme() == "https" => {
@@ -141,7 +141,7 @@ fn build(trust: Trust, direct: bool, redirects: usize) -> Result<Client, String>
     client.build().map_err(|_| "no client can be made".to_owned())
 }
 
-/// The message of the innermost cause of an error, which names no address.
+/// The message of the innermost cause of an error, which contains no address.
 pub fn words(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     loop {
