@@ -169,7 +169,7 @@ impl Search {
     }
 }
 
-/// Needs that are being answered, with the needs that these have in turn.
+/// Needs that are being answered, with the further needs that their answers require.
 pub struct Round {
     asks: IndexMap<String, (u32, Ask)>,
     /// Data sources that are not read yet.
@@ -291,8 +291,8 @@ pub fn take_in(
     }
 }
 
-/// Answers needs, and the needs that these have in turn. Asks everything that can be asked concurrently, and stores
-/// answers in the order of the questions.
+/// Answers needs, and the further needs that their answers require. Asks all possible questions concurrently, and
+/// stores answers in the order of the questions.
 pub async fn answer(
     evaluation: &mut Evaluation,
     needs: Vec<Need>,

@@ -122,7 +122,7 @@ pub enum Event {
     },
     /// The operation has ended.
     Finished {
-        /// Its outcome.
+        /// The outcome of the operation.
         outcome: OperationOutcome,
         /// The number of created resources.
         created: u64,

@@ -239,7 +239,7 @@ pub struct ResourceTarget<'a> {
     pub namespace: &'a str,
     /// The configuration of its provider; `None` for the default configuration.
     pub instance: Option<&'a ProviderInstance>,
-    /// Its address.
+    /// The address of the resource.
     pub address: &'a Address,
     /// The folder of the declaring document, relative to that of the root document; empty for the root's own folder.
     pub folder: &'a str,

@@ -1,7 +1,7 @@
 //! Runs transforms, which replace abstract resources after the check and before evaluation (decision 4.2, decision
 //! S61).
 //!
-//! They run in the listed order, each on the result of the one before it. The result is checked like a written
+//! Transforms run in the listed order, each on the result of the previous one. The result is checked like a written
 //! document. Generated resources have the places of the abstract resource that they come from, so every diagnostic
 //! points at the user's text.
 //!

@@ -594,8 +594,8 @@ impl Evaluation {
         Ok(holds)
     }
 
-    /// The value of an annotation of a link: the one under the key with the other end's name, else the general one,
-    /// else the default (decision 3.1). Null if there is none.
+    /// The value of an annotation of a link: the value under the key with the other end's name, or else under the
+    /// general key, or else the default (decision 3.1). Null if there is none.
     fn note(&mut self, link: LinkAt, alias: &str, found: &mut Diagnostics) -> Result<Value, Halt> {
         let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
         let mut known: Vec<&Annotation> =

@@ -408,8 +408,8 @@ impl Evaluation {
         matches!(slot, Slot::Partial(_) | Slot::Open)
     }
 
-    /// Settles such a value with the current answers. A value that is still unknown keeps its result; its readers
-    /// report it.
+    /// Settles a local or an input of a child with the current answers. A value that is still unknown keeps its result;
+    /// the elements that read it report that.
     pub fn settle_now(&mut self, node: understand::graph::GraphNode, found: &mut Diagnostics) -> Result<(), Need> {
         match node {
             understand::graph::GraphNode::Local(number) => self.settle_local(number, found),
