@@ -16,7 +16,7 @@ type Positions = std::collections::HashMap<String, Vec<usize>, foldhash::fast::F
 /// A changed leaf: a scalar, or an empty list or map. A field that is Unknown or secret as a whole is one leaf.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// Its path: `spec.a.b[0]`.
+    /// The path of the leaf: `spec.a.b[0]`.
     pub path: String,
     /// The old value; `None` if the leaf is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]

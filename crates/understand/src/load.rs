@@ -13,11 +13,11 @@ use crate::codes;
 /// A loaded document.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// Its file.
+    /// The file of the document.
     pub file: FileId,
-    /// Its path as the caller gave it.
+    /// The path as the caller gave it.
     pub path: Name,
-    /// Its blueprint, as far as it could be lowered; `None` if no dialect recognises it.
+    /// The blueprint, as far as it could be lowered; `None` if no dialect recognises the document.
     pub blueprint: Option<Arc<Blueprint>>,
     /// The data that the dialect needs before the blueprint is final. While this is not empty, the blueprint is
     /// provisional and nothing is reported: answer the requests and load again.

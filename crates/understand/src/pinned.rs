@@ -26,11 +26,11 @@ pub struct Pinned {
 pub struct PinnedChild {
     /// The request.
     pub request: PinnedRequest,
-    /// Its location.
+    /// The location of the document.
     pub location: Location,
-    /// Its digest.
+    /// The digest of the document.
     pub digest: Digest,
-    /// Its text.
+    /// The text of the document.
     pub text: Arc<str>,
 }
 

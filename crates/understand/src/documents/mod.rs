@@ -30,13 +30,13 @@ pub struct DocumentInstance {
     pub checked: Arc<Checked>,
     /// The names of the includes above its elements, outermost first; empty for the root.
     pub path: Arc<[Name]>,
-    /// Its location; `None` for a text without one.
+    /// The location; `None` for a text without one.
     pub location: Option<Location>,
-    /// Its folder, in the form that `Question::File` in `evaluate` takes. A remote document has the root's.
+    /// The folder, in the form that `Question::File` in `evaluate` takes. A remote document has the root's.
     pub folder: Name,
     /// The unit above it, and the position of its include there; `None` for the root.
     pub parent: Option<(u32, u32)>,
-    /// Its text.
+    /// The text of the document.
     pub file: FileId,
     /// The unit of each of its includes, by position; `None` for one that could not be read.
     children: Vec<Option<u32>>,
@@ -73,16 +73,16 @@ pub struct Placed {
     pub parent: Option<(u32, u32)>,
     /// The positions of its includes whose condition is false.
     pub left_out: BTreeSet<u32>,
-    /// Its location; `None` for a text without one.
+    /// The location; `None` for a text without one.
     pub location: Option<Location>,
-    /// Its folder.
+    /// The folder of the document.
     pub folder: Name,
-    /// Its text.
+    /// The text of the document.
     pub file: FileId,
 }
 
 impl DocumentInstance {
-    /// Its blueprint.
+    /// The blueprint of the document.
     pub fn blueprint(&self) -> &Blueprint {
         &self.checked.blueprint
     }
@@ -158,7 +158,7 @@ pub struct PassedInput<'d> {
     pub position: usize,
     /// The input's name.
     pub name: &'d Name,
-    /// Its declaration.
+    /// The input's declaration.
     pub input: &'d Input,
     /// The unit of the include.
     pub above: u32,
@@ -190,11 +190,11 @@ fn counts_of(checked: &Checked, root: bool) -> [usize; 5] {
 /// The dependence of the set of documents on inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentDependence {
-    /// It depends only on the texts of the documents.
+    /// The set depends only on the texts of the documents.
     Fixed,
-    /// It also depends on inputs: other inputs may lead to other documents.
+    /// The set also depends on inputs: other inputs may lead to other documents.
     ByInputs,
-    /// It depends on inputs that are not given yet, so that some includes are not followed.
+    /// The set depends on inputs that are not given yet, so that some includes are not followed.
     Incomplete,
 }
 
