@@ -45,7 +45,7 @@ pub struct ProviderSettings<'a> {
     pub values: &'a Value,
     /// The URN of the provider.
     pub urn: &'a str,
-    /// Its name in the URN.
+    /// The name of the provider in the URN.
     pub name: &'a str,
     /// The id of the provider; empty before it has one.
     pub id: &'a str,

@@ -92,7 +92,7 @@ impl Engine {
         Ok(Engine { address, accepting: accepting.abort_handle() })
     }
 
-    /// Its address as an argument of a plugin: `127.0.0.1:PORT`.
+    /// The address of the server as an argument of a plugin: `127.0.0.1:PORT`.
     pub fn address(&self) -> String {
         self.address.to_string()
     }

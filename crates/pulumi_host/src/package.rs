@@ -143,8 +143,8 @@ impl PulumiProvider {
         process
     }
 
-    /// A process that checks settings. If no process has these settings, it is the one without settings, which stays
-    /// without.
+    /// A process that checks settings: the one that is configured with these settings, or else the one without
+    /// settings, which stays unconfigured.
     fn process_to_check(&self, digest: Option<&str>) -> Arc<PackageProcess> {
         let mut processes = self.processes();
         if let Some(known) = digest.and_then(|digest| processes.configured.get(digest)) {

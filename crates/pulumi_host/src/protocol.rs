@@ -102,7 +102,7 @@ pub struct PluginProgram {
     pub environment: Vec<(OsString, OsString)>,
     /// The environment variables that the plugin inherits from this process.
     pub inherit: Inherit,
-    /// Its limits.
+    /// The limits of the process.
     pub limits: ProcessLimits,
 }
 

@@ -23,11 +23,11 @@ use crate::messages::{
 /// The resource that a call is about, and the data for the conversion of its values.
 #[derive(Clone, Copy)]
 pub struct CallTarget<'a> {
-    /// Its URN.
+    /// The URN of the resource.
     pub urn: &'a str,
     /// The token of its type.
     pub type_name: &'a str,
-    /// Its name in the URN.
+    /// The name of the resource in the URN.
     pub name: &'a str,
     /// Whether the call is for a plan. Create and Update are then previews.
     pub phase: Phase,
