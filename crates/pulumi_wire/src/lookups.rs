@@ -5,13 +5,13 @@ use blueprint::{Address, Asset, Name};
 /// A resource as Pulumi refers to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reference {
-    /// Its URN.
+    /// The URN of the resource.
     pub urn: Name,
     /// The provider's id: `None` for a component, empty while the id is unknown.
     pub id: Option<Name>,
-    /// Its name in the URN.
+    /// The name of the resource in the URN.
     pub name: Name,
-    /// Its type token.
+    /// The token of the resource's type.
     pub type_name: Name,
     /// The version of its package; empty if none is known.
     pub package_version: Name,

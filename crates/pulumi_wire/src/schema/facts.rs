@@ -19,7 +19,7 @@ pub struct ResourceFacts {
     pub constants: Vec<(Name, Value)>,
     /// Properties whose change replaces the resource, whatever the plugin decides.
     pub replace_on_changes: Vec<Name>,
-    /// Whether the schema has a property `id` of its own beside the id of the resource.
+    /// Whether the schema has a property `id` of its own besides the id of the resource.
     pub own_id: bool,
     /// Whether the type is a component, which only programs can construct.
     pub component: bool,
