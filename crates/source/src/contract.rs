@@ -110,11 +110,11 @@ impl ReadLimits {
 /// A fetched document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchedDocument {
-    /// Its location.
+    /// The location of the document.
     pub location: Location,
-    /// Its content.
+    /// The content of the document.
     pub bytes: Arc<[u8]>,
-    /// Its digest.
+    /// The digest of the content.
     pub digest: Digest,
 }
 
