@@ -18,14 +18,14 @@ use providers::fake::{self, FakeOptions};
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 
-/// Prints durations, and knows after which phase to end.
+/// Prints durations, and ends after the phase requested.
 struct Stopwatch {
     since: Instant,
     last: Option<String>,
 }
 
 impl Stopwatch {
-    /// Prints the duration of a phase and starts the next one. Returns whether it was the last one requested.
+    /// Prints the duration of a phase and starts the next phase. Returns whether this phase was the last one requested.
     fn lap(&mut self, phase: &str) -> bool {
         println!("{phase:<10} {:>8.2} ms", self.since.elapsed().as_secs_f64() * 1000.0);
         self.since = Instant::now();
@@ -123,7 +123,7 @@ fn main() {
     });
 }
 
-/// Parses, loads and checks the document. `None` if one of these is the last phase requested.
+/// Parses, loads and checks the document. Returns `None` if one of these phases is the last one requested.
 fn check(
     text: &Arc<str>,
     catalogs: &Arc<Catalogs>,
@@ -174,7 +174,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
     }
 }
 
-/// What plans and operations need.
+/// The environment of plans and operations.
 struct Bench {
     catalogs: Arc<Catalogs>,
     functions: Arc<FunctionTable>,

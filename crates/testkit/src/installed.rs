@@ -15,7 +15,7 @@ pub fn installed() -> Arc<Installed> {
     installed_with(Vec::new())
 }
 
-/// The same with a cloud in which these calls fail. Each session uses the faults up by itself.
+/// A program whose calls to the cloud have these faults. Each session has its own copy of the faults.
 pub fn installed_with(faults: Vec<ScriptedFault>) -> Arc<Installed> {
     let (world, memory) = (SharedCloud::default(), MemoryState::default());
     let cloud = world.clone();

@@ -1,10 +1,11 @@
-//! The test kit: the harness in which documents are staged and deployed, and what several crates' tests share.
+//! The test kit: the harness in which documents are staged and deployed, and code that the tests of several crates
+//! share.
 //!
 //! `harness` simulates a cloud, `faults` injects faults. `scenario` runs scripts, `simulation` generates them,
-//! `conformance` and `pages` run the conformance packs and the specification pages, `fuzz` has the fuzz targets,
-//! `toy` is a minimal dialect and a minimal store.
+//! `conformance` and `pages` run the conformance packs and the specification pages, `fuzz` has the fuzz targets, `toy`
+//! is a minimal dialect and a minimal store.
 //!
-//! Not here: anything that the product needs.
+//! Not here: code that the product needs.
 
 pub mod conformance;
 pub mod document_sources;

@@ -1,8 +1,8 @@
 //! The runner of specification pages and of the pages of diagnostic codes: Markdown whose documents run.
 //!
 //! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is `yaml hot`, a
-//! template. It is checked, and with the further word `stage` staged too, each in a new harness. Its comments name the
-//! expected diagnostics; there must be no others:
+//! template. It is checked, and with the further word `stage` staged too, each in a new harness. The comments of the
+//! document name the expected diagnostics; any other diagnostic is a failure:
 //!
 //! ```text
 //! port: "80"        # error: type-mismatch                 at this line, where the first label starts
@@ -28,20 +28,20 @@ use crate::document_sources::InMemorySource;
 use crate::harness::{Harness, heat_environment};
 use crate::runtime::in_runtime;
 
-/// A document in a page.
+/// A document of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageBlock {
-    /// The line of the page at which it starts, from 1.
+    /// The line of the page at which the block starts, from 1.
     pub line: usize,
-    /// Its name: `page.yaml`, `page.json` or `page.jsonc`.
+    /// The name of the document: `page.yaml`, `page.json` or `page.jsonc`.
     pub name: &'static str,
-    /// Whether it is a template of Heat, whose types are then available.
+    /// Whether the document is a template of Heat, for which Heat's types are available.
     pub hot: bool,
-    /// Whether it is staged, too.
+    /// Whether the document is staged, too.
     pub stage: bool,
-    /// Its text.
+    /// The text of the document.
     pub text: String,
-    /// The files that it may include: name and text.
+    /// The files that the document may include: name and text.
     pub beside: Vec<(String, String)>,
 }
 
@@ -52,7 +52,7 @@ pub struct Mark {
     pub line: Option<u32>,
     /// `error`, `warning` or `note`; empty for any.
     pub severity: String,
-    /// Its code.
+    /// The diagnostic code.
     pub code: String,
 }
 
@@ -122,7 +122,7 @@ pub fn blocks(page: &str) -> Vec<PageBlock> {
 }
 
 impl PageBlock {
-    /// The expected diagnostics of its comments, in order.
+    /// The expected diagnostics in the comments of the document, in order.
     pub fn marks(&self) -> Vec<Mark> {
         let mut marks = Vec::new();
         for (number, line) in (1..).zip(self.text.lines()) {
@@ -151,7 +151,7 @@ impl PageBlock {
         marks
     }
 
-    /// The inputs of its comments, as text.
+    /// The inputs in the comments of the document, as text.
     pub fn given(&self) -> Given {
         let given = self.text.lines().filter_map(|line| self.directive(line, "input")?.split_once('='));
         let text = given.map(|(name, value)| (Name::from(name.trim()), Name::from(value.trim()))).collect();
@@ -166,7 +166,7 @@ impl PageBlock {
         line.trim_start().strip_prefix(self.opener())?.strip_prefix(word)?.strip_prefix(": ")
     }
 
-    /// Checks or stages it. `Err` with the differences from the expected diagnostics.
+    /// Checks or stages the document. `Err` with the differences from the expected diagnostics.
     pub fn run(&self) -> Result<(), String> {
         let (files, diagnostics) = in_runtime(async {
             let real: Vec<Arc<dyn provider::Provider>> = match self.hot {
@@ -196,7 +196,7 @@ impl PageBlock {
         })?;
         let mut found: Vec<(Mark, &Diagnostic)> = diagnostics.iter().map(|it| (placed(it, &files), it)).collect();
         let mut missing = Vec::new();
-        // Compares those with a line first, so that one for any line takes what is left.
+        // Marks with a line are compared first. Marks for any line match the remaining diagnostics.
         let mut marks: Vec<(Option<FileId>, Mark)> = self.marks().into_iter().map(|mark| (None, mark)).collect();
         for (name, text) in &self.beside {
             let Some((id, _)) = files.iter().find(|(_, file)| file.name() == name) else { continue };

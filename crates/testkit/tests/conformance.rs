@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use testkit::conformance::{KINDS, run, run_some};
 
-/// The minimum of passing cases of each kind in the project's copy of the pack. Only ever raised.
+/// The minimum of passing cases of each kind in the project's copy of the pack. The minimum is never lowered.
 const THRESHOLDS: [(&str, usize); 6] =
     [("functions", 287), ("syntax", 75), ("validation", 234), ("stage", 66), ("deploy", 45), ("modules", 21)];
 
@@ -43,7 +43,7 @@ fn is_named(names: &str, case: &str) -> bool {
     names.split(',').map(str::trim).any(|name| name == case || name == group)
 }
 
-/// The minimum of passing templates of Heat in the project's copy of the pack. Only ever raised.
+/// The minimum of passing templates of Heat in the project's copy of the pack. The minimum is never lowered.
 const TEMPLATES: usize = 310;
 
 #[test]
@@ -51,7 +51,7 @@ fn hot_conformance() {
     let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/hot");
     let named = std::env::var_os("CYAN_CONFORMANCE_HOT").map(PathBuf::from);
     let pack = named.clone().unwrap_or(own);
-    // `CYAN_CASES=group,case` runs some of them.
+    // `CYAN_CASES=group,case` selects cases.
     let some = std::env::var("CYAN_CASES").ok();
     let tally = match run_some(&pack, "hot", &|case| some.as_deref().is_none_or(|names| is_named(names, case))) {
         Ok(tally) => tally,
@@ -68,10 +68,10 @@ fn hot_conformance() {
     }
 }
 
-/// The minimum of passing proposed values in the project's copy of the pack. Only ever raised.
+/// The minimum of passing proposed values in the project's copy of the pack. The minimum is never lowered.
 const PROPOSED: usize = 198;
 
-/// What is proposed to a Terraform provider, against what Terraform proposes.
+/// Compares the value proposed to a Terraform provider with the one that Terraform proposes.
 #[test]
 fn terraform_conformance() {
     let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/terraform");

@@ -4,7 +4,7 @@
 
 use testkit::fuzz::{self, FuzzFailure, TARGETS};
 
-/// The seed of the suite.
+/// The seed of the test suite.
 const SEED: u64 = 20_230_420;
 
 #[track_caller]

@@ -1,4 +1,4 @@
-//! Templates beside those of the conformance pack. Heat itself gave the expected answer of each row.
+//! Templates that are not in the conformance pack. The expected answer of each row is the answer of Heat.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -230,7 +230,7 @@ fn policies_are_checked_of_groups_templates_and_members() {
         (computed("retain", ""), ""),
         (computed("null", ""), ""),
         (computed("5", ""), "invalid-deletion-policy"),
-        // Heat reads the attribute's name before it checks that the resource exists.
+        // Heat checks the deletion policy even if the condition is false.
         (computed("Bad", "condition: never,"), "invalid-deletion-policy"),
     ];
     refuses(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
@@ -290,7 +290,7 @@ fn attribute_of_an_absent_resource_is_refused_in_outputs() {
 
 #[test]
 fn external_resource_may_read_others_but_not_depend_on_them() {
-    // An external resource exists before what it reads, so this is no cycle.
+    // An external resource exists before the resources that it reads, so this is no cycle.
     gives(&[(
         "resources:\n  a: {type: OS::Heat::TestResource, properties: {value: {get_resource: b}}}\n  \
          b: {type: OS::Heat::None, external_id: x, properties: {q: {get_attr: [a, output]}}}\n\
@@ -321,7 +321,7 @@ fn child_keeps_the_value_of_an_immutable_parameter() {
     let rows = [
         (part("kept.yaml", "n: a"), part("kept.yaml", "n: a"), true),
         (part("kept.yaml", "n: a"), part("kept.yaml", "n: b"), false),
-        // The new document decides. Its default is a value like any other.
+        // The new document decides. A default value counts like a written value.
         (part("plain.yaml", "n: a"), part("kept.yaml", "n: b"), false),
         (part("plain.yaml", "n: a"), part("kept.yaml", "n: a"), true),
         (part("plain.yaml", ""), part("otherwise.yaml", ""), false),

@@ -1,4 +1,4 @@
-//! Hooks of Heat's environments: where an operation stops, what it still does, and how the next one continues.
+//! Hooks of Heat's environments: where an operation stops, which work it still does, and how the next one continues.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use testkit::harness::{Harness, RunResult, StageResult, heat_environment, settin
 enum Act<'a> {
     /// A template without its version, and its environment below `resource_registry: {resources: ..}`.
     Deploy(&'a str, &'a str),
-    /// The same with `until` a resource.
+    /// A deploy with `until` a resource.
     Target(&'a str, &'a str, &'a str),
-    /// The same with a rollback after a failure.
+    /// A deploy with a rollback after a failure.
     Undo(&'a str, &'a str),
     Destroy,
     Rollback,
@@ -163,7 +163,7 @@ fn reverted_change_drops_the_stop() {
             ("", "a pre-update", "a, b", "interrupted"),
             ("", "", "", "ready"),
             ("", "a pre-update", "a, b", "interrupted"),
-            // Removing the hook continues, too.
+            // Removing the hook continues the operation, too.
             ("update a, update b", "", "", "ready"),
             ("", "", "", "ready"),
         ],
@@ -342,7 +342,7 @@ fn a_group_stops_as_a_whole_and_at_single_members() {
             ("create r", "", "", "ready"),
             ("create g/2", "g post-update", "r", "interrupted"),
             ("update r", "", "", "ready"),
-            // A removed resource is used until its reader has changed, and the reader waits for the group.
+            // A removed resource stays until its reader has changed, and the reader waits for the group.
             ("", "g post-update", "g/1, g/2, r", "interrupted"),
             ("delete g/1, delete g/2, update r", "", "", "ready"),
         ],
@@ -386,7 +386,7 @@ fn rollback_ignores_hooks() {
             ("", "a pre-update", "a, b", "interrupted"),
             ("", "", "", "ready"),
             ("", "a pre-update", "a, b, f", "interrupted"),
-            // After the hook it fails and is rolled back.
+            // After the hook the operation fails and is rolled back.
             ("update a, update a, update b, update b", "", "", "failed"),
         ],
     );

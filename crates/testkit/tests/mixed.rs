@@ -1,4 +1,4 @@
-//! A document of one dialect as a child of a document of another: inputs, exports, and one plan for both.
+//! A document of one dialect as a child of a document of another dialect: inputs, exports, and one plan for both.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ exports:
   label: {type: string, field: resources.disk.spec.input}
 ";
 
-/// The exports of a root after its deploy in a folder with these files, and the steps of a further plan.
+/// Deploys a root in a folder with these files. Returns its exports, and the steps of a further plan.
 fn deployed(files: &[(&str, &str)], root: &str) -> (IndexMap<Name, Value>, usize, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in files {

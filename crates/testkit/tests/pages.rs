@@ -1,5 +1,5 @@
-//! The pages of all crates: each document gives exactly its expected diagnostics, each code has a page, and each page a
-//! code.
+//! The pages of all crates: each document gives exactly its expected diagnostics, each code has a page, and each page
+//! belongs to a code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ fn codes() -> Vec<&'static diag::Code> {
     engine::inspect::diagnostic_codes(&dialects::Dialects::BUILT_IN)
 }
 
-/// Runs every document of these pages. Returns their number.
+/// Runs every document of these pages. Returns the number of documents.
 fn run(pages: &[PathBuf]) -> usize {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for page in pages {
@@ -88,7 +88,7 @@ fn every_code_has_a_page_that_shows_it() {
         if !shown {
             wrong.push(format!("{}: no block of its page shows it", code.name));
         }
-        // The summary of a code is for lists. A page shows the message of a case.
+        // The summary of a code is for lists. A page shows the message of an actual case.
         if code.page.contains(&format!("{}[{}]: {}\n", code.severity.word(), code.name, code.summary)) {
             wrong.push(format!("{}: what its page shows is the summary, not what a person sees", code.name));
         }

@@ -1,4 +1,4 @@
-//! Plans of small documents with differences that are easily planned wrongly: changes, reasons, forced replacements.
+//! Plans of small documents with differences that are easy to plan wrongly: changes, reasons, forced replacements.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ async fn stage(harness: &Harness, text: &str) -> StageResult {
     stage
 }
 
-/// A step in one line: action, address, reasons, whether it may stay an update, and its changes; `!` marks a change
+/// A step in one line: action, address, reasons, whether it may become an update, and its changes; `!` marks a change
 /// that forces a replacement.
 fn line(step: &Step) -> String {
     let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
@@ -190,7 +190,7 @@ fn forcing_fields_of_added_and_removed_objects_count() {
 fn items_with_a_key_are_compared_by_the_key() {
     let text = |disks: &str| format!("  host: {{ type: made/host, spec: {{ disks: [{disks}] }} }}\n");
     let (a, b) = ("{ name: a, size: 1 }", "{ name: b, kind: ssd, size: 2 }");
-    // Compared by position, the kind of `b` would force a replacement.
+    // A comparison by position would find a changed `kind`, which forces a replacement.
     let swapped = after(&text(&format!("{a}, {b}")), &text(&format!("{b}, {{ name: a, size: 3 }}")));
     assert_eq!(swapped, ["update host (changed) spec.disks[1].size: 1 => 3"]);
     let inserted = after(&text(b), &text(&format!("{{ name: c, size: 5 }}, {b}")));
@@ -480,11 +480,11 @@ fn unique_value_is_released_before_it_is_taken() {
     };
     assert_eq!(order(named("b", "one"), named("a", "one") + &named("b", "two")), ["update b []", "create a [0]"]);
     assert_eq!(order(named("b", "one"), named("a", "one")), ["delete b []", "create a [0]"]);
-    // A resource without the value does not give it up.
+    // A resource with a null label has no value to release.
     assert_eq!(order(named("b", "~"), named("a", "~")), ["create a []", "delete b []"]);
 }
 
-/// `gone` uses a replaced resource, and its former user now uses that one: each waits for the next.
+/// `gone` uses the replaced `net`. `stays` used `gone` and now uses `net`. Each of them waits for the next.
 #[test]
 fn cycle_is_broken_at_the_removed_resource() {
     let net = |name: &str| format!("  net: {{ type: made/net, spec: {{ name: {name} }} }}\n");

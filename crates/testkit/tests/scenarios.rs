@@ -1,5 +1,5 @@
-//! The output of every scenario equals the record beside it. `CYAN_ACCEPT=1` rewrites the records; read them before you
-//! commit them.
+//! The output of every scenario equals the recorded output beside it. `CYAN_ACCEPT=1` rewrites the recorded outputs;
+//! read them before you commit them.
 
 use std::path::{Path, PathBuf};
 

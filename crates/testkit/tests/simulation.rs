@@ -25,7 +25,7 @@ fn seeds() -> std::ops::Range<u64> {
 /// Runs and checks the trace of a seed.
 type CheckSeed = fn(u64, Option<PlantedBug>) -> Result<(), Box<CaseFailure>>;
 
-/// Checks the traces of these seeds on all processors. Returns about `most` failures at most.
+/// Checks the traces of these seeds on all processors. Stops after about `most` failures and returns them.
 fn failures(check_seed: CheckSeed, seeds: std::ops::Range<u64>, bug: Option<PlantedBug>, most: usize) -> Vec<String> {
     let next = AtomicU64::new(seeds.start);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -75,13 +75,13 @@ fn every_trace_with_toy_providers_keeps_the_invariants() {
 fn every_planted_bug_is_found() {
     let check = |bug: &PlantedBug| if bug.is_about_hosted() { check_seed_with_toys } else { check_seed };
     let found = |bug: &PlantedBug| !failures(check(bug), 0..TRACES_PER_BUG, Some(*bug), 1).is_empty();
-    // Traces that show this one are too rare; the next test has one.
+    // Traces that show this bug are too rare; the next test has one.
     let is_random = |bug: &PlantedBug| *bug != PlantedBug::ForgetFailure;
     let missed: Vec<PlantedBug> = PlantedBug::ALL.into_iter().filter(is_random).filter(|bug| !found(bug)).collect();
     assert!(missed.is_empty(), "{TRACES_PER_BUG} traces do not show {missed:?}");
 }
 
-/// The update takes effect and fails, so nothing differs afterwards. The engine must insist on another call.
+/// The update takes effect and fails, so the plan finds no difference afterwards. The engine must require another call.
 #[test]
 fn update_is_repeated_after_a_failure_although_the_verdict_is_same() {
     let script = "check-invariants

@@ -102,7 +102,8 @@ fn json_with_a_mistake() {
     insta::assert_snapshot!("json_with_a_mistake", drawn(text, &[]));
 }
 
-/// The steps and exports of the plan from one document to another as JSON; without another, of the destroy.
+/// The steps and exports of the plan from one document to another as JSON; of the destroy if there is no other
+/// document.
 fn plan(before: Option<&str>, after: Option<&str>, drift: &[(&str, &str)]) -> String {
     lately(async {
         let harness = harness();

@@ -7,7 +7,7 @@ use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options};
 use testkit::harness::{Harness, heat_environment, settings};
 
-/// The result of a stage: codes of errors, or the exports after the following deploy.
+/// The result of a stage: the codes of errors, or the exports after the following deploy.
 type Came = Result<IndexMap<Name, Value>, Vec<String>>;
 
 /// A template without its version, its parameters, and its environment.

@@ -18,7 +18,7 @@ use testkit::toy::dialect::{TOY, ToyDialect};
 /// The exports after a deploy, or the diagnostics.
 type Deployed = Result<IndexMap<Name, Value>, Vec<String>>;
 
-/// Deploys the first of these files, plans again without a step, and destroys.
+/// Deploys the first of these files, checks that a further plan has no steps, and destroys.
 fn deployed(dialects: Dialects, set: DocumentSettings, files: &[(&str, &str)]) -> Deployed {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in files {

@@ -1,4 +1,4 @@
-//! The toy provider `planner` in a process of its own: the conformance suite, whole lives, and processes that are
+//! The toy provider `planner` in another process: the conformance suite, whole life cycles, and processes that are
 //! killed.
 
 #![cfg(unix)]
@@ -36,7 +36,7 @@ impl Protocol for Toys {
     }
 }
 
-/// One plugin at a time, started when it is needed and does not run.
+/// Runs at most one plugin at a time, and starts it when it is needed and does not run.
 #[derive(Clone)]
 struct Host {
     launch: Launch,

@@ -1,4 +1,4 @@
-//! The toy providers: the conformance suite, and the defects that it finds.
+//! The toy providers: the conformance suite, and the defects that the suite finds.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn setup() -> Setup {
     Setup { documented: false, ..Setup::in_folder("/w") }
 }
 
-/// The failures of a planner.
+/// The failures of a planner in the conformance suite.
 async fn planner(defect: Option<ProviderDefect>) -> Vec<String> {
     let world = SharedCloud::default();
     let make = || -> Arc<dyn Provider> { Arc::new(PlannerProvider::new(options(&world, defect))) };
@@ -28,7 +28,7 @@ async fn planner(defect: Option<ProviderDefect>) -> Vec<String> {
     provider::conformance::provider(make, &setup(), &[Case::new("planner/server", spec).changed(changed)]).await
 }
 
-/// The failures of a checker.
+/// The failures of a checker in the conformance suite.
 async fn checker(defect: Option<ProviderDefect>) -> Vec<String> {
     let world = SharedCloud::default();
     let make = || -> Arc<dyn Provider> { Arc::new(CheckerProvider::new(options(&world, defect))) };

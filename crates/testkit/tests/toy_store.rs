@@ -1,4 +1,4 @@
-//! The toy store under the conformance suite of stores, and under a deploy and a destroy of a document.
+//! The toy store in the conformance suite of stores, and in a deploy and a destroy of a document.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn document_is_deployed_and_destroyed_with_the_toy_store() {
     });
 }
 
-/// How a run ended; it violated no invariant.
+/// The outcome of a run. Checks that the run violated no invariant.
 fn ended(run: &RunResult) -> Option<OperationOutcome> {
     assert!(run.violations.is_empty(), "{:?}", run.violations);
     run.outcome()?.outcome

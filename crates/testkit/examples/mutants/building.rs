@@ -1,7 +1,7 @@
-//! The copy of the tree, and what is compiled there.
+//! The copy of the tree, and the builds in it.
 //!
-//! What does not compile beside the others is taken out until the rest does; [`alone`] then tries it by itself, in a
-//! build of its own.
+//! Changes that do not compile together with the others are removed until the rest compiles. [`alone`] then tries each
+//! of them in a build of its own.
 
 use std::collections::BTreeSet;
 use std::io::Error;
@@ -15,10 +15,10 @@ use crate::sample::Mutant;
 use crate::schemata::Schemata;
 use crate::trial::{Tests, Verdict};
 
-/// The crates whose tests are near: they hold what is changed, or run all of it.
+/// The crates whose tests run: they contain the mutated code, or run all of it.
 const TESTED: [&str; 3] = ["expr", "engine", "testkit"];
 
-/// The crates of the tree are built a little faster than for a usual test, since each test runs a hundred times.
+/// Options that optimise the crates of the tree a little, since each test runs a hundred times.
 const FASTER: [&str; 4] = ["--config", "profile.dev.opt-level=1", "--config", "profile.dev.package.\"*\".opt-level=0"];
 
 /// The tree, and the folder with its copy.
@@ -39,12 +39,12 @@ impl Tree {
         Tree { root: root.to_owned(), copy: copy.to_owned() }
     }
 
-    /// Where something of the copy can be kept besides.
+    /// The path of a file beside the copied files.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.copy.join(name)
     }
 
-    /// Brings the copy up to date. What is the same already is left alone, so that little is built again.
+    /// Brings the copy up to date. Unchanged files are not written, so that cargo rebuilds little.
     ///
     /// # Errors
     /// If a file cannot be read or written.
@@ -57,7 +57,7 @@ impl Tree {
         files.retain(|path| self.root.join(path).is_file());
         let note = self.file("files");
         for gone in std::fs::read_to_string(&note).unwrap_or_default().lines().filter(|path| !files.contains(path)) {
-            // Gone already is as good.
+            // The file may be missing already.
             let _ = std::fs::remove_file(self.copy.join(gone));
         }
         for path in &files {
@@ -77,7 +77,7 @@ impl Tree {
 
     fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(cargo());
-        // A build folder of its own: in a common one the copy would pass for the tree that it was made from.
+        // The copy has its own build folder: in a shared one, cargo would confuse the copy with the original tree.
         command.current_dir(&self.copy).args(arguments).env("CARGO_TARGET_DIR", self.copy.join("target"));
         command.stdin(Stdio::null()).stderr(Stdio::null());
         command
@@ -96,7 +96,7 @@ impl Tree {
         Ok(errors)
     }
 
-    /// Builds the tests that are near.
+    /// Builds the test executables of the crates in `TESTED`.
     pub(crate) fn executables(&self) -> Result<Vec<Executable>, Error> {
         let mut command = self.cargo(&["test", "--no-run", "--lib", "--tests", "--message-format", "json"]);
         command.args(FASTER).args(TESTED.iter().flat_map(|name| ["--package", name]));
@@ -116,13 +116,13 @@ impl Tree {
     }
 }
 
-/// What cargo says on this matter.
+/// The messages of cargo with this reason.
 fn messages(output: &[u8], reason: &str) -> Vec<Json> {
     let lines = output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Json>(line).ok());
     lines.filter(|message| message["reason"] == reason).collect()
 }
 
-/// Where in the crates an error is, through all macros.
+/// The places of an error in the crates: file and line, with macros expanded.
 fn places(error: &Json) -> Vec<(&str, usize)> {
     let spans = error["message"]["spans"].as_array().into_iter().flatten();
     let mut places = Vec::new();
@@ -137,10 +137,10 @@ fn places(error: &Json) -> Vec<(&str, usize)> {
     places
 }
 
-/// Writes the changes into the copy, and takes out what does not compile.
+/// Writes the changes into the copy, and removes those that do not compile.
 ///
 /// # Errors
-/// If something else does not compile, or files cannot be written.
+/// If unchanged code does not compile, or files cannot be written.
 pub(crate) fn until_it_compiles(tree: &Tree, together: &mut Schemata) -> Result<(), Error> {
     let crates: BTreeSet<String> = together.crates();
     loop {
@@ -164,7 +164,7 @@ pub(crate) fn until_it_compiles(tree: &Tree, together: &mut Schemata) -> Result<
     }
 }
 
-/// Makes one change in the copy, with all others taken back, and lets all tests judge it.
+/// Makes one change in the copy, reverts all others, and runs all tests.
 ///
 /// # Errors
 /// If files cannot be written or programs not started.

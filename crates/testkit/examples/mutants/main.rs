@@ -1,10 +1,9 @@
 //! Mutation testing: a fixed sample of small changes to the code, each of which a test should detect.
 //!
-//! `cargo mutants` lists what could be changed ([`sample`]); which of it is tried is written down
-//! (`mutation/sample.json`), by names that survive edits, and so is what came of it (`mutation/results.jsonl`). All
-//! changes of the sample are built at once into a copy of the tree below the build folder, where an environment
-//! variable turns one of them on ([`schemata`], [`building`]). Then the tests that come by the changed function are
-//! run, the quickest first ([`trial`]).
+//! `cargo mutants` lists the possible changes ([`sample`]). The chosen ones are stored in `mutation/sample.json`, by
+//! names that survive edits, and their results in `mutation/results.jsonl`. All changes of the sample are built at once
+//! into a copy of the tree below the build folder, where an environment variable turns one of them on ([`schemata`],
+//! [`building`]). Then the tests that reach the changed function are run, the quickest first ([`trial`]).
 //!
 //! `cargo xtask mutants` runs this. Not here: the assessment of undetected changes (`mutation/README.md`).
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
@@ -44,7 +43,10 @@ fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// Runs the command. An error if something cannot be read, written or started, or if `cargo mutants` is not there.
+/// Runs the command.
+///
+/// # Errors
+/// If something cannot be read, written or started, or if `cargo mutants` is not installed.
 fn run(root: &Path, arguments: &[String]) -> Result<bool, Error> {
     let folder = root.join("mutation");
     match arguments.first().map(String::as_str) {
@@ -77,12 +79,12 @@ fn run(root: &Path, arguments: &[String]) -> Result<bool, Error> {
     }
 }
 
-/// Which part of the sample is tried.
+/// The part of the sample that is tried.
 struct Part<'a> {
     /// The shard, from 1 on.
     shard: usize,
     of: usize,
-    /// How the paths of the changed files begin.
+    /// The prefix of the paths of the changed files.
     within: &'a str,
     /// Whether undetected changes are tried again.
     again: bool,
@@ -96,7 +98,7 @@ impl Part<'_> {
     }
 }
 
-/// The result of a change: the word, the commit at which it was tried, and the test that detected it if known.
+/// The result of a change: a word, the commit at which it was tried, and the test that detected it if known.
 struct Outcome {
     word: String,
     commit: String,
@@ -173,7 +175,7 @@ impl ResultsFile<'_> {
     }
 }
 
-/// Tries changes without a result: in one build as far as they compile together, the rest alone.
+/// Tries the changes without a result: in one build those that compile together, the others alone.
 fn try_part(root: &Path, folder: &Path, part: &Part<'_>) -> Result<bool, Error> {
     let head = Command::new("git").current_dir(root).args(["rev-parse", "--short", "HEAD"]).output()?;
     let commit = String::from_utf8_lossy(&head.stdout).trim().to_owned();

@@ -1,6 +1,6 @@
-//! The sample: all changes that could be made, their names, and which of them are tried.
+//! The sample: the list of all possible changes, their names, and the ones that are tried.
 //!
-//! Not here: making them ([`crate::schemata`]).
+//! Not here: making the changes ([`crate::schemata`]).
 
 use std::collections::BTreeMap;
 use std::io::Error;
@@ -19,7 +19,7 @@ const SAMPLE: usize = 300;
 /// The seed of the sample.
 const SEED: u64 = 20_230_420;
 
-/// A part of a file; lines and columns count from 1, a column is a character, the end is behind the last.
+/// A region of a file. Lines and columns count from 1; a column is a character; the end is exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Region {
     pub(crate) start: (usize, usize),
@@ -33,7 +33,7 @@ impl Region {
         Some(Region { start: point(&span["start"])?, end: point(&span["end"])? })
     }
 
-    /// Its bytes in a text; none if the text has no such place.
+    /// The byte range of the region in a text; `None` if the text has no such place.
     pub(crate) fn bytes(self, text: &str) -> Option<std::ops::Range<usize>> {
         let byte = |(line, column): (usize, usize)| {
             let before: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
@@ -45,18 +45,18 @@ impl Region {
     }
 }
 
-/// A change that can be made.
+/// A possible change.
 #[derive(Clone, Debug)]
 pub(crate) struct Mutant {
     /// A name that does not change when lines move.
     pub(crate) name: String,
-    /// From the root of the tree.
+    /// The path of the file from the root of the tree.
     pub(crate) file: String,
-    /// The function, with its comments and attributes; none for what stands in no function.
+    /// The function, with its comments and attributes; `None` for code outside of functions.
     pub(crate) function: Option<Region>,
-    /// The name of the function, with what it belongs to.
+    /// The name of the function, with the type or module that it belongs to.
     pub(crate) function_name: String,
-    /// What is replaced.
+    /// The region that is replaced.
     pub(crate) span: Region,
     pub(crate) replacement: String,
 }
@@ -67,7 +67,7 @@ impl Mutant {
         self.file.split('/').nth(1).unwrap_or_default()
     }
 
-    /// The text of the file with the change; none if the file has no such place.
+    /// The text of the file with the change; `None` if the file has no such place.
     pub(crate) fn applied(&self, source: &str) -> Option<String> {
         let span = self.span.bytes(source)?;
         Some(format!("{}{}{}", &source[..span.start], self.replacement, &source[span.end..]))
@@ -89,7 +89,7 @@ pub(crate) fn listed(root: &Path) -> Result<Vec<Mutant>, Error> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let text = |json: &Json| json.as_str().unwrap_or_default().to_owned();
     let mutants = all.iter().map(|mutant| {
-        // Lines move; what is replaced stays: the lines that the change takes away.
+        // Line numbers change, so the name has the removed lines of the diff instead.
         let diff = text(&mutant["diff"]);
         let gone: Vec<&str> =
             diff.lines().skip(2).filter_map(|line| line.strip_prefix('-')).map(str::trim).take(2).collect();

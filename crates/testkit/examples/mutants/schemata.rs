@@ -1,14 +1,14 @@
-//! Many changes in one text: each changed function holds its body once as it is, and once with each change.
+//! Many changes in one text: each changed function contains its original body, and its body with each change.
 //!
-//! ```text
+//! ````text
 //! fn f(..) -> T { body }   becomes   fn f(..) -> T { match crate::mutation::on(9) {
 //!                                        17 => { body with change 17 }
 //!                                        _ => { body }
 //!                                    } }
-//! ```
+//! ````
 //!
-//! Text alone is looked at: a function that cannot be written so (a `const fn`, some that return `impl Trait`) shows
-//! when it is compiled ([`crate::building`]), and its changes are then taken out.
+//! This module works on text alone. A function that cannot be written like this (a `const fn`, some that return `impl
+//! Trait`) causes an error of the compiler ([`crate::building`]), and its changes are then removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Error;
@@ -17,10 +17,10 @@ use std::path::Path;
 
 use crate::sample::{Mutant, Region};
 
-/// The switch, which is put into each changed crate.
+/// The source of the switch, which is written into each changed crate.
 const SWITCH: &str = include_str!("switch.rs");
 
-/// A function with its changes, each by its number in the sample.
+/// A function with its changes, by their numbers in the sample.
 struct Function {
     file: String,
     region: Region,
@@ -30,31 +30,31 @@ struct Function {
     changed: BTreeMap<usize, String>,
 }
 
-/// Lines of a written file, first and last.
+/// A range of lines of a written file, both ends included.
 struct Lines {
     file: String,
     first: usize,
     last: usize,
-    /// What stands there: the body with this change, or something of the function.
+    /// The change whose body is in these lines; `None` for the whole function.
     mutant: Option<usize>,
     function: usize,
 }
 
-/// What is built together.
+/// The functions and changes that are built together.
 pub(crate) struct Schemata {
-    /// The files as they are, the changed ones and the first of each changed crate.
+    /// The original texts of the changed files and of the `lib.rs` of each changed crate.
     sources: BTreeMap<String, String>,
     functions: Vec<Function>,
     places: Vec<Lines>,
 }
 
 impl Schemata {
-    /// All these changes, but those whose function cannot be found in the text.
+    /// The schemata of these changes. A change is left out if its function is not found in the text.
     pub(crate) fn of(root: &Path, mutants: &[(usize, Mutant)]) -> Result<Schemata, Error> {
         let mut sources = BTreeMap::new();
         let mut functions: Vec<Function> = Vec::new();
         let mut sorted: Vec<&(usize, Mutant)> = mutants.iter().collect();
-        // One function within another: the outer one comes first, and takes the changes of the inner one along.
+        // An outer function comes before an inner one, and takes over the changes of the inner one.
         sorted.sort_by_key(|(_, mutant)| {
             let region = mutant.function.unwrap_or(mutant.span);
             (&mutant.file, region.start, std::cmp::Reverse(region.end))
@@ -84,7 +84,7 @@ impl Schemata {
             if mutant.span.bytes(source).is_some_and(|span| within(&span))
                 && let Some(changed) = mutant.applied(source)
             {
-                // The end of the body has moved by as much as the text has grown.
+                // The end of the body moves by the difference in length of the texts.
                 let end = changed.len() - (source.len() - function.body.end);
                 function.changed.insert(*number, changed[function.body.start..end].to_owned());
             }
@@ -97,17 +97,17 @@ impl Schemata {
         Ok(Schemata { sources, functions, places: Vec::new() })
     }
 
-    /// The numbers of the changes that are in.
+    /// The numbers of the changes that are built.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = usize> {
         self.functions.iter().flat_map(|function| function.changed.keys().copied())
     }
 
-    /// The function of a change that is in.
+    /// The function of a change that is built.
     pub(crate) fn function_of(&self, number: usize) -> Option<usize> {
         self.functions.iter().position(|function| function.changed.contains_key(&number))
     }
 
-    /// The files as they are, by their paths.
+    /// The original texts of the files, by path.
     pub(crate) fn sources(&self) -> &BTreeMap<String, String> {
         &self.sources
     }
@@ -117,7 +117,8 @@ impl Schemata {
         folders(self.sources.keys()).into_iter().map(|folder| folder.replacen("crates/", "", 1)).collect()
     }
 
-    /// The texts of all files that differ from the tree's, with the switch. Notes what stands where.
+    /// The texts of all files that differ from the tree's, with the switch. Records the lines of each change in
+    /// `places`.
     pub(crate) fn texts(&mut self) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         self.places.clear();
@@ -155,7 +156,8 @@ impl Schemata {
         texts
     }
 
-    /// Takes out what stands on this line: one change, or all of its function. Whether there was something.
+    /// Removes the change on this line, or all changes of the function on this line. Returns whether a change or
+    /// function is on the line.
     pub(crate) fn take_out(&mut self, file: &str, line: usize) -> bool {
         let here = |place: &&Lines| place.file == file && (place.first..=place.last).contains(&line);
         // The lines of a change come before those of the whole function.

@@ -1,8 +1,8 @@
 //! The tests, run against one change after another.
 //!
-//! Each executable first runs without a change: that tells how long it takes, and by which changed functions it comes.
-//! A change is then shown only to those that come by its function, the quickest first, and no further than to the first
-//! test that fails. A change that nothing comes by is missed at once.
+//! Each executable first runs without a change, which gives its duration and the changed functions that it reaches. A
+//! change is then run only by the executables that reach its function, the quickest first, until a test fails. A change
+//! that no executable reaches is missed at once.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Error, Read};
@@ -14,12 +14,12 @@ use crate::building::{Executable, Tree};
 
 /// The time limit of a run with a change: a multiple of the time of a run without one, plus a constant.
 const TIME_LIMIT: (u32, Duration) = (10, Duration::from_secs(20));
-/// Kilobytes that a test may ask for: what fills the memory without end is noticed by that.
+/// The memory limit of a test in kilobytes. A change that allocates without end fails at it.
 const MEMORY: u32 = 8_000_000;
-/// Bytes of stack for each thread of a test: a function that holds many bodies takes more of it.
+/// Bytes of stack for each thread of a test: a function that holds many bodies needs more stack.
 const STACK: usize = 64 << 20;
 
-/// Parts of executables that take long: which tests of theirs are run, and with what.
+/// Executables of which only a part runs, because they take long: name, test, and an environment variable for it.
 const PARTS: [(&str, &str, (&str, &str)); 1] =
     [("testkit::simulation", "every_trace_keeps_the_invariants", ("CYAN_SEEDS", "0..300"))];
 
@@ -27,7 +27,7 @@ const PARTS: [(&str, &str, (&str, &str)); 1] =
 pub(crate) enum Verdict {
     /// This test detected it.
     Caught(String),
-    /// This executable did not end.
+    /// This executable did not end within its time limit.
     Timeout(String),
     /// No test detected it.
     Missed,
@@ -37,7 +37,7 @@ pub(crate) enum Verdict {
     Gone,
 }
 
-/// An executable, how long it takes, and the functions that it comes by.
+/// An executable, its duration, and the functions that it reaches.
 struct Test {
     executable: Executable,
     takes: Duration,
@@ -50,7 +50,7 @@ pub(crate) struct Tests(Vec<Test>);
 /// How a run ended.
 enum Ended {
     Passed,
-    /// With the name of the test, where one is named.
+    /// Failed, with the name of the test if the output has one.
     Failed(Option<String>),
     Late,
 }
@@ -64,7 +64,7 @@ impl Tests {
         let mut tests = Vec::new();
         let note = tree.file("reached");
         for executable in tree.executables()? {
-            // It may not be there.
+            // The file may be missing.
             let _ = std::fs::remove_file(&note);
             let begun = Instant::now();
             let mut command = command(&executable);
@@ -83,7 +83,8 @@ impl Tests {
         Ok(Tests(tests))
     }
 
-    /// Shows them a change, by its number and that of its function; or the one that the copy was built with.
+    /// Runs the tests on a change, given by its number and that of its function; `None`: the change that the copy was
+    /// built with.
     ///
     /// # Errors
     /// If a test cannot be started.
@@ -108,7 +109,7 @@ impl Tests {
     }
 }
 
-/// Runs an executable: with a bounded memory, always the same random numbers, and nothing written down.
+/// The command for an executable: with limited memory, fixed random numbers, and no recorded failures or snapshots.
 fn command(executable: &Executable) -> Command {
     let mut command = Command::new("sh");
     let bounded = format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"");
@@ -122,14 +123,14 @@ fn command(executable: &Executable) -> Command {
     command.env("RUST_BACKTRACE", "0").env("RUST_MIN_STACK", STACK.to_string()).env("INSTA_UPDATE", "no");
     command.env("PROPTEST_RNG_SEED", "1").env("PROPTEST_MAX_SHRINK_ITERS", "0");
     command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
-    // The tests may start programs, which must end with them.
+    // The tests may start programs, which must be killed with them.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     command
 }
 
-/// Waits until a run has ended, or a test of it has failed, or it is too late.
+/// Waits until a run ends, one of its tests fails, or the time limit passes.
 fn ended(mut command: Command, limit: Duration) -> Result<Ended, Error> {
     let mut child = command.spawn()?;
     let (sender, receiver) = mpsc::channel();
@@ -149,16 +150,16 @@ fn ended(mut command: Command, limit: Duration) -> Result<Ended, Error> {
             killed(&mut child)?;
             Ended::Late
         }
-        // The output has ended, and with it the run.
+        // The output has ended, so the run has ended.
         Err(mpsc::RecvTimeoutError::Disconnected) if child.wait()?.success() => Ended::Passed,
         Err(mpsc::RecvTimeoutError::Disconnected) => Ended::Failed(None),
     };
-    // It ends with the output.
+    // The thread ends when the output ends.
     let _ = reader.join();
     Ok(ended)
 }
 
-/// The first test that is said to have failed.
+/// The first test that the output reports as failed.
 fn first_failed(output: impl Read) -> Option<String> {
     let mut lines = BufReader::new(output).split(b'\n').map_while(Result::ok);
     lines.find_map(|line| {
@@ -167,7 +168,7 @@ fn first_failed(output: impl Read) -> Option<String> {
     })
 }
 
-/// Ends a run, with all that it has started.
+/// Kills a run with all processes that it started.
 fn killed(child: &mut Child) -> Result<(), Error> {
     let group = format!("-{}", child.id());
     if !Command::new("kill").args(["-KILL", "--", &group]).status().is_ok_and(|status| status.success()) {

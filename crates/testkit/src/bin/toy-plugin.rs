@@ -1,8 +1,8 @@
 //! The toy provider `planner` as a program of its own, for tests of plugin processes.
 //!
-//! It manages the simulated world in the file `TOY_WORLD` and listens on a port of this machine, which its handshake
-//! `toy PORT` names. With `TOY_DIES=FILE` it ends, once, after it has carried out an operation and before it answers;
-//! the file says that it has.
+//! The program manages the simulated world in the file `TOY_WORLD` and listens on a port of this machine, which its
+//! handshake `toy PORT` names. With `TOY_DIES=FILE` the program exits once, after an operation and before its answer,
+//! and creates the file.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for stream in listener.incoming() {
         let (planner, dies) = (planner.clone(), dies.clone());
         let stream = stream?;
-        // A client that goes away ends its connection only.
+        // An error ends only this connection.
         std::thread::spawn(move || drop(serve(&planner, stream, dies.as_deref())));
     }
     Ok(())

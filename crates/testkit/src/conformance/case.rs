@@ -20,7 +20,7 @@ pub(super) fn read_json(path: &Path) -> Result<Json, String> {
     serde_json::from_str(&read(path)?).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The cases of a folder of `NAME.yaml` and `NAME.expect.json`: name, path of the document if there is one,
+/// The cases in a folder of `NAME.yaml` and `NAME.expect.json`: name, path of the document if there is one,
 /// expectation.
 pub(super) fn folder(pack: &Path, kind: &str) -> Result<Vec<(String, Option<PathBuf>, Json)>, String> {
     let folder = pack.join("cases").join(kind);

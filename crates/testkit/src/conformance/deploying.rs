@@ -26,7 +26,7 @@ pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
     Ok(folder(pack, "deploy")?.into_iter().map(case).collect())
 }
 
-/// A temporary folder with the files that the documents of the case read.
+/// Creates a temporary folder with the files that the documents of the case read.
 fn beside(pack: &Path, expect: &Json) -> Result<tempfile::TempDir, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     if let Some(files) = expect["files"].as_str() {

@@ -129,7 +129,7 @@ pub(super) fn same(ours: &Json, heats: &Json, path: &str, placeholders: &mut Pla
 
 /// The first 28 characters of a placeholder UUID. 8 digits follow; the same digits stand for the same UUID.
 const UUID_PREFIX: &str = "00000000-0000-4000-8000-00000000";
-/// Stands for any 12 characters of `a-z0-9`, not the same ones each time.
+/// A placeholder for any 12 characters of `a-z0-9`, which may differ at each use.
 const LETTERS: &str = "xxxxxxxxxxxx";
 
 impl Placeholders {

@@ -47,7 +47,7 @@ fn addresses(value: &Json) -> Result<Vec<Address>, String> {
     texts.map(|text| text.parse().map_err(|error| format!("`{text}`: {error}"))).collect()
 }
 
-/// Changes the cloud and files as another person would.
+/// Changes the cloud and files as another user would.
 pub(super) fn change_world(harness: &Harness, changes: &Json, folder: &Path) -> Result<(), String> {
     let catalog = providers::fake::catalog();
     for change in changes.as_array().into_iter().flatten() {

@@ -103,7 +103,7 @@ enum Comparison {
 #[derive(Default)]
 struct StepResult {
     ok: bool,
-    /// The phase in which it failed.
+    /// The phase in which the step failed.
     phase: &'static str,
     diagnostics: Vec<Diagnostic>,
     files: Files,
@@ -224,7 +224,7 @@ impl TemplateCase {
         Ok(())
     }
 
-    /// The environment of a step: the files, text and keys of the case, and what an update changes.
+    /// The environment of a step: the files, text and keys of the case, and the changes of an update.
     fn environments(&self, update: Option<&Json>, place: &Path) -> Vec<(String, String)> {
         const KEYS: [&str; 5] =
             ["parameters", "parameter_defaults", "resource_registry", "event_sinks", "encrypted_param_names"];
@@ -265,7 +265,7 @@ impl TemplateCase {
         files
     }
 
-    /// The inputs of a step; `Err` with the refusal of its environment.
+    /// The inputs of a step; `Err` with the result of the step if its environment is refused.
     fn given(
         &self,
         harness: &mut Harness,
@@ -422,7 +422,7 @@ impl TemplateCase {
         Ok(Comparison::Same)
     }
 
-    /// Whether a child has other inputs than before.
+    /// The errors of a step in one line.
     fn said(&self, answer: &StepResult) -> String {
         let errors = answer.diagnostics.iter().filter(|one| one.is_error());
         let said: Vec<String> = errors.map(|one| format!("{}: {}", one.code.name, one.message)).collect();
@@ -438,7 +438,7 @@ impl TemplateCase {
         out.insert("outputs".into(), Json::Object(outputs.collect()));
         let Some(resolved) = &answer.resolved else { return out };
         let encrypted = self.params["encrypted_param_names"].as_array();
-        // Heat stores these encrypted and shows them.
+        // Heat stores these parameters encrypted and shows their values.
         let is_encrypted = |name: &str| encrypted.is_some_and(|names| names.iter().any(|one| *one == *name));
         let parameters = resolved.inputs.iter().map(|(name, value)| {
             let shown = match value.has_secret() {
@@ -482,7 +482,7 @@ impl TemplateCase {
             one.insert("type".into(), json!(element.type_name.as_ref()));
             let state = match record {
                 _ if element.external.is_some() => "CHECK_COMPLETE".to_owned(),
-                // Heat never updates it.
+                // Heat never updates a resource of this type.
                 Some(record) if record.type_name.as_ref() == "OS::Heat::None" => state_of(record),
                 Some(record) if is_updated(answer, element) && state_of(record) == "CREATE_COMPLETE" => {
                     "UPDATE_COMPLETE".to_owned()
@@ -539,8 +539,8 @@ fn stays(answer: &StepResult, element: &ResolvedElement) -> bool {
     stayed(answer, element).is_some()
 }
 
-/// Whether an update changes only the record of a resource: its dependencies, the spelling of its type, its policy, or
-/// a property that is or was written with its default value.
+/// Whether an update of the resource changes its dependencies, the spelling of its type, its update policy, or the set
+/// of written properties. Heat counts such a change as an update.
 fn is_updated(answer: &StepResult, element: &ResolvedElement) -> bool {
     let written = |element: &ResolvedElement| -> Vec<Name> {
         let fields = element.written.as_ref().map(blueprint::Value::revealed).unwrap_or_default();
@@ -555,7 +555,7 @@ fn is_updated(answer: &StepResult, element: &ResolvedElement) -> bool {
     })
 }
 
-/// Whether only the metadata of a resource has changed.
+/// Whether only the metadata of a resource or its retention has changed.
 fn only_recorded(before: &state::Record, now: &state::Record) -> bool {
     before.id == now.id && (before.metadata != now.metadata || before.retain != now.retain)
 }
@@ -630,7 +630,7 @@ fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
     })
 }
 
-/// Checks a document and evaluates what is known, without creating anything.
+/// Checks a document and evaluates what is known, without creating resources.
 async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> StepResult {
     let StageResult { files, diagnostics, staged } = harness.stage(name, text, given, Options::default()).await;
     let changes = staged.iter().flat_map(|staged| &staged.plan.exports);
@@ -727,7 +727,7 @@ async fn step(
             ..StepResult::default()
         };
     }
-    // Stages once more to see the result; after a rollback with the former inputs.
+    // Stages once more to get the resolved document; after a rollback with the former inputs.
     let (name, text, given) = if done { (name, text, given) } else { before.unwrap_or((name, text, given)) };
     let mut again = harness.stage(name, text, given, Options::default()).await;
     all.extend(again.diagnostics.iter().cloned());

@@ -31,7 +31,7 @@ fn compare(case: &Json) -> Result<(), String> {
     if !same(&found, &expected) {
         return Err(format!("expected {expected}, found {found}"));
     }
-    // What is proposed goes over the wire unchanged.
+    // The proposed value is the same after encoding and decoding.
     let bytes = wire::encode(&found, &schema.ty()).map_err(|error| error.to_string())?;
     let again = wire::decode(&bytes, &schema.ty()).map_err(|error| error.to_string())?;
     if same(&again, &found) { Ok(()) } else { Err(format!("{found} comes back from the wire as {again}")) }

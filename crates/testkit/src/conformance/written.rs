@@ -87,7 +87,7 @@ fn function(case: &Json) -> Result<(), String> {
                     Some(ExprKind::Map(mut entries)) => entries.pop().map(|(_, expr)| expr),
                     _ => None,
                 });
-            // The check has evaluated the metadata already and reported everything beside the value.
+            // The check has already evaluated the metadata and reported all diagnostics of the document.
             let mut again = diag::Diagnostics::new();
             if let Some(expr) = expr {
                 value = harness.evaluate(staged, &expr, &mut again).await;
@@ -224,7 +224,7 @@ pub(super) fn validation(pack: &Path) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// Code, severity letter, line and column; the last two if it has a place.
+/// Code, severity letter, and line and column if the diagnostic has a place.
 type PlacedCode = (String, String, Option<(u64, u64)>);
 
 /// Code, severity, line and column of each diagnostic in the form of the pack; with the file first on request.

@@ -1,6 +1,6 @@
 //! Bugs that are planted into the simulated engine, to show that the simulation finds such bugs.
 //!
-//! A bug changes what the engine commits, calls or reads from the state. No product code knows of them.
+//! A bug changes what the engine commits, calls or reads from the state. Product code does not contain these bugs.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -46,9 +46,9 @@ pub enum PlantedBug {
     DropSecretMarks,
     /// Each delete is called twice.
     RepeatDelete,
-    /// A failed update is recorded as if nothing had happened.
+    /// A failed update is not recorded.
     ForgetFailure,
-    /// It is not recorded that a failed create may have succeeded.
+    /// The record of a failed create does not say that the create may have succeeded.
     ForgetAttempt,
     /// Providers do not get the outputs that they planned.
     DropPlanned,
@@ -79,7 +79,7 @@ impl PlantedBug {
         PlantedBug::DropPlanned,
     ];
 
-    /// Whether only resources of providers that decide show it.
+    /// Whether the bug shows only with resources of providers that decide and plan, as the toy providers do.
     pub fn is_about_hosted(self) -> bool {
         matches!(
             self,
@@ -218,7 +218,8 @@ impl PlantedBug {
         }
     }
 
-    /// Changes what a call gets of its plan. `of_update` is the private data of the last planned update.
+    /// Changes the private data and the planned outputs of a call. `of_update` is the private data of the last planned
+    /// update.
     pub(super) fn change_request(
         self,
         operation: Operation,

@@ -1,4 +1,4 @@
-//! One process on the simulated cloud: its moments, its durations, its end, and the invariants that it violated.
+//! One process on the simulated cloud: its moments, durations, end, and violated invariants.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -26,18 +26,18 @@ pub(crate) struct SimulatedProcess {
     ended: AtomicBool,
     crashed: Notify,
     violations: Mutex<Vec<String>>,
-    /// Violations that count only if no resource is created again after its deletion in the same run: then users of
-    /// that resource are left without it for a while.
+    /// Violations that count only if this run creates no resource again that it deleted. Users of such a resource exist
+    /// without it for a while.
     violations_unless_recreated: Mutex<Vec<String>>,
     deleted: Mutex<HashSet<Address>>,
     /// Ids of resources that this process has deleted.
     deleted_ids: Mutex<HashSet<Name>>,
     recreates: AtomicBool,
-    /// Whether no commit is lost, although the plan says so.
+    /// Whether no commit is lost, although the fault plan says so.
     pub(super) keeps_commits: AtomicBool,
 }
 
-/// Locks a mutex; a panic of another thread does not matter here.
+/// Locks a mutex, and ignores a panic of another thread.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -134,7 +134,7 @@ impl SimulatedProcess {
         }
     }
 
-    /// Counts a moment, at which the process may end.
+    /// Counts a moment. If the process ends at this moment, the future never returns.
     pub(super) async fn moment(&self) {
         let now = self.moments.fetch_add(1, Ordering::SeqCst) + 1;
         if self.plan.ends_at == Some(now) {
@@ -145,7 +145,7 @@ impl SimulatedProcess {
         }
     }
 
-    /// Sleeps for up to `most` milliseconds of virtual time.
+    /// Sleeps for at most `most` milliseconds of virtual time.
     pub(super) async fn sleep(&self, most: u64) {
         let Some(seed) = self.plan.latency else { return };
         let draw = u64::from(self.draws.fetch_add(1, Ordering::SeqCst));

@@ -1,4 +1,4 @@
-//! A provider as a process reaches it: with durations, delayed reads and checks of each call.
+//! A provider for a process with faults: durations, delayed reads and checks of each call.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -18,11 +18,11 @@ use state::{InstanceName, Store};
 use super::planted_bug::PlantedBug;
 use super::process::{SimulatedProcess, lock};
 
-/// Resources that reads do not show as they are yet, by id: until when, and the fields that reads show meanwhile
-/// (`None` for a new resource).
+/// The resources with delayed reads, by id: the end of the delay, and the fields that reads show until then (`None` for
+/// a new resource).
 pub(crate) type DelayedReads = Arc<Mutex<HashMap<Name, (tokio::time::Instant, Option<Value>)>>>;
 
-/// What providers were asked to plan, by all processes.
+/// The planning questions of all processes.
 #[derive(Clone, Default)]
 pub(crate) struct PlanMemory(Arc<Mutex<PlanningState>>);
 
@@ -34,7 +34,7 @@ struct PlanningState {
     updates: HashMap<String, Value>,
 }
 
-/// A provider as a process reaches it.
+/// A provider with the faults and checks of a process.
 pub(crate) struct FaultyProvider {
     pub(crate) inner: Arc<dyn Provider>,
     pub(crate) process: Arc<SimulatedProcess>,
@@ -64,7 +64,7 @@ impl FaultyProvider {
         if request.operation == Operation::Delete {
             self.process.deletes(&call.address);
             let Some(id) = request.id.filter(|id| world.object(id).is_some()) else { return };
-            // Fields that links write into their ends, or into a role that the ends share, are no uses.
+            // Fields that links write into their ends, or into a role that the ends share, do not count as uses.
             let linked = |type_name: &TypeId| {
                 self.catalog().link_kinds.iter().any(|kind| *type_name == kind.a || *type_name == kind.b)
                     || type_name.as_ref() == "test/role"
@@ -102,7 +102,7 @@ impl FaultyProvider {
         }
     }
 
-    /// Checks that a plan in the run has the seed of a preview.
+    /// Checks that a plan question in the run has the same seed as in the preview.
     fn check_seed(&self, call: &Call, request: &PlanRequest<'_>) {
         let place = format!("{}/{}", call.instance, call.address);
         let seed = (place, request.mode == PlanMode::Replace, request.seed.to_owned());
@@ -114,7 +114,7 @@ impl FaultyProvider {
         }
     }
 
-    /// Makes a call to the provider behind, with what the planted bug does to it.
+    /// Passes a call to the inner provider, with the effects of the planted bug.
     async fn call(
         &self,
         inner: &dyn Session,

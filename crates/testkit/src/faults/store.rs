@@ -1,4 +1,4 @@
-//! A store as a process reaches it: with durations, commits that fail and commits that are lost.
+//! A store for a process with faults: durations, commits that fail and commits that are lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,11 +13,12 @@ use state::{
 
 use super::process::{SimulatedProcess, lock};
 
-/// The store as a process reaches it.
+/// A store with the faults of a process.
 pub(crate) struct FaultyStore {
     inner: Box<dyn Store>,
     process: Arc<SimulatedProcess>,
-    /// The number of lost commits. The writer counts them, so revisions are shifted by it.
+    /// The number of lost commits. The writer counts these commits, so the revisions that it sees are larger by this
+    /// number.
     missing: AtomicU64,
     /// Entries that a planted bug holds back.
     held: Mutex<Vec<Entry>>,
@@ -50,9 +51,9 @@ impl FaultyStore {
         if fault.is_some_and(|fault| !fault.written) {
             return Err(failed());
         }
-        // A resource whose create was cut off is found by the token of its intent. If the next run deletes it and loses
-        // the commits that say so, nothing tells its id, from which the token of its successor is derived. So a run
-        // that settles calls of earlier runs loses nothing.
+        // A resource whose create was cut off is found by the token of its intent. If the next run deletes this
+        // resource and loses the commits about it, its id is unknown, and the token of its successor is derived from
+        // that id. Therefore a run that settles calls of earlier runs loses nothing.
         if number == 1 && plan.loses_from.is_some() {
             let settles = self.inner.load(&lease.instance).await.is_ok_and(|snapshot| !snapshot.open.is_empty());
             self.process.keeps_commits.store(settles, Ordering::SeqCst);
@@ -75,7 +76,7 @@ impl FaultyStore {
     }
 }
 
-/// Whether an entry has a secret of a toy provider that is not marked.
+/// Whether an entry has a secret of a toy provider without the secret mark.
 fn shows_secret(entry: &Entry) -> bool {
     match &entry.kind {
         EntryKind::Intent(intent) => shows(&intent.inputs),

@@ -1,4 +1,4 @@
-//! Targets on documents: reads and checks them; deploys and destroys those that can be planned.
+//! Targets on documents: each is read and checked, and deployed and destroyed if it can be planned.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ pub(super) const DEPLOY: FuzzTarget = FuzzTarget {
     longest: TEXT,
 };
 
-/// The files of the conformance pack with these endings.
+/// The files of the conformance pack with these extensions.
 fn pack(ends: [&str; 2]) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint/cases");
     let mut paths: Vec<PathBuf> = Vec::new();
@@ -98,7 +98,7 @@ fn pack(ends: [&str; 2]) -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| std::fs::read(path).ok()).filter(|text| text.len() < 4_000).collect()
 }
 
-/// Documents in YAML, one of them with every element.
+/// The documents in YAML, and one with every syntax element.
 pub(super) fn texts() -> Vec<Vec<u8>> {
     const EVERYTHING: &str = "%YAML 1.2\n---\n# comment\nversion: 2023-04-20 # more\n\"quoted \\\"key\\\" é\": 'single ''quoted''\n  \
                               on two lines'\nlist: &anchor\n  - a\n  - - b\n    - {c: [d, \"e\\u00e9\", f: g], h: }\n  - |2-\n      \
@@ -149,7 +149,7 @@ fn check(input: &[u8]) -> u64 {
         for label in diagnostic.labels.iter().filter(|label| label.span.is_some()) {
             assert!(text.get(label.span.range()).is_some(), "outside of the text: {diagnostic:?}");
         }
-        // Drawing is slow and depends on the place alone.
+        // Drawing is slow and depends only on the place.
         if at < 12 {
             let text = draw(diagnostic, &files, Colors::Off);
             assert!(text.contains(diagnostic.code.name), "{text}");
@@ -182,7 +182,8 @@ fn objects(harness: &Harness) -> Vec<String> {
     objects
 }
 
-/// Stages and carries out. Returns the outcome and the addresses with a step; `None` if there was no plan.
+/// Stages a document and carries out the plan. Returns the outcome and the addresses with a step; `None` if there was
+/// no plan.
 async fn apply(
     harness: &Harness,
     text: Option<&str>,

@@ -1,4 +1,4 @@
-//! Fuzzing: each target is a plain function from bytes, driven here without any tool.
+//! Fuzzing: each target is a plain function from bytes, and this module runs it without an external tool.
 //!
 //! ```text
 //! corpus, seeds ──> replay ──> mutate ──> target ──┬── ok, known behaviour

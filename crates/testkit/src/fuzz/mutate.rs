@@ -111,7 +111,7 @@ fn range(input: &[u8], random: &mut Random) -> (usize, usize) {
     let from = place(input, random);
     let most = [1, 4, 16, 64, 1024][random.below(5)];
     let to = match random.below(3) {
-        // Removes the rest of the line.
+        // Ends at the end of the line.
         0 => input[from..].iter().position(|byte| *byte == b'\n').map_or(input.len(), |at| from + at),
         _ => (from + random.below(most + 1)).min(input.len()),
     };

@@ -24,7 +24,7 @@ impl Random {
         if bound == 0 { 0 } else { usize::try_from(self.number() % bound as u64).unwrap_or(0) }
     }
 
-    /// One of these; `None` if there is none.
+    /// A random element; `None` if the slice is empty.
     pub fn one_of<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }

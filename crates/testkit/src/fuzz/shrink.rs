@@ -34,7 +34,7 @@ pub(super) fn shrunk(target: &FuzzTarget, input: Vec<u8>, message: String, case:
     best
 }
 
-/// Replaces bytes that do not matter by the letter `a`.
+/// Replaces bytes with the letter `a` if the failure stays.
 fn plain(target: &FuzzTarget, best: &mut FuzzFailure, tries: &mut usize) {
     for at in 0..best.input.len() {
         if best.input[at] == b'a' || best.input[at].is_ascii_whitespace() || *tries >= TRIES {

@@ -271,7 +271,7 @@ fn journal(input: &[u8]) -> u64 {
     number((words, roughly(entries.len())))
 }
 
-/// A host whose clock stands at a second.
+/// A host whose clock stands still at a second.
 fn at(now: i64) -> Arc<TestHost> {
     Arc::new(TestHost::at(now))
 }
@@ -325,7 +325,7 @@ fn made() -> Result<Databases, Box<dyn std::error::Error>> {
     Ok(Databases { whole, base, log, revisions })
 }
 
-/// Whether an error says what is wrong. A thread that ended early does not.
+/// Whether an error names its cause. A panic in a thread of the store fails the target.
 fn typed(error: &StoreError) -> &'static str {
     match error {
         StoreError::Unreachable { source } => match source.downcast_ref::<FileFailure>() {
@@ -343,7 +343,7 @@ fn typed(error: &StoreError) -> &'static str {
     }
 }
 
-/// Reads everything in both modes.
+/// Reads all instances in both modes.
 fn look(path: &Path) -> Vec<Result<Snapshot, &'static str>> {
     let mut seen = Vec::new();
     for mode in [Mode::ReadOnly, Mode::ReadWrite] {
@@ -385,7 +385,7 @@ fn database(input: &[u8]) -> u64 {
     )
 }
 
-/// Whether two snapshots are equal, with their secrets.
+/// Whether two snapshots, including their secrets, are equal.
 fn is_same(one: &Snapshot, other: &Snapshot) -> bool {
     let open = |snapshot: &Snapshot| snapshot.open.keys().map(ToString::to_string).collect::<Vec<_>>();
     Exported::of(&shop(), one) == Exported::of(&shop(), other) && open(one) == open(other)

@@ -69,7 +69,7 @@ impl Hasher for Fnv {
     }
 }
 
-/// The number of bits of a count, so that one more of the same is no new behaviour.
+/// The number of bits of a count, so that small differences of a count are not a new behaviour.
 pub(super) fn roughly(count: usize) -> u32 {
     usize::BITS - count.leading_zeros()
 }

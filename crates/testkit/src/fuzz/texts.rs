@@ -211,7 +211,7 @@ fn read(input: &[u8], format: Format) -> u64 {
     number((codes, shape.kinds, roughly(shape.nodes), roughly(shape.deepest), tree.comments.len().min(3)))
 }
 
-/// The same invariants for all documents of a text, which do not overlap.
+/// Checks the same invariants for all documents of a text. The documents must not overlap.
 fn read_stream(text: &str) {
     let file = FileId::new(0);
     let (documents, found) = syntax::parse_stream(file, text, Format::Yaml);
@@ -235,7 +235,7 @@ fn read_stream(text: &str) {
 struct TreeCounts<'t> {
     text: &'t str,
     nodes: usize,
-    /// Nodes that are no copies by an alias.
+    /// The nodes that are not copies by an alias.
     own: usize,
     kinds: u32,
     deepest: usize,
@@ -327,7 +327,7 @@ fn house_style(input: &[u8], format: Format) -> u64 {
     ))
 }
 
-/// The number of nodes of a tree, and their depth.
+/// The number of nodes of a tree, and its depth.
 fn parts(tree: &Tree) -> (usize, usize) {
     fn count(node: &Node, deep: usize, found: &mut (usize, usize)) {
         found.0 += 1;
@@ -413,7 +413,7 @@ fn expression(input: &[u8]) -> u64 {
         Err(EvaluationStop::Ask(_)) => panic!("everything was answered"),
         Err(EvaluationStop::Reported) => "reported",
     };
-    // Parsing again gives the same, also as a reference.
+    // A second evaluation gives the same result.
     let again = expr::evaluate(&expr, table, &mut Anything { asked: 0 }, &mut Diagnostics::new());
     match (result, again) {
         (Ok(one), Ok(other)) => assert!(one == other || has_nan(&one), "evaluated twice, {one} and {other}"),

@@ -6,7 +6,7 @@ use super::Harness;
 use blueprint::Value;
 
 impl Harness {
-    /// Resources of the instance in the cloud that neither an id nor a token of the state leads to, each in a sentence.
+    /// Describes the resources of the instance in the cloud whose id or token is not in the state, one sentence each.
     pub(super) async fn orphaned_resources(&self) -> Vec<String> {
         let snapshot = self.store().load(&self.name).await.unwrap_or_default();
         let tokens: BTreeSet<&str> = snapshot
@@ -44,7 +44,7 @@ impl Harness {
         for object in objects {
             let count = counts.entry(object.place.to_string()).or_default();
             *count += 1;
-            // The number of updates on the way does not count, and generated names are other ones in each plan.
+            // The number of updates does not count, and generated names differ in each plan.
             let generated: &[&str] =
                 if object.type_name.package_name() == "checker" { &["name", "url", "revision"] } else { &["revision"] };
             let fields = object.fields.as_map().into_iter().flatten();
@@ -59,7 +59,7 @@ impl Harness {
     pub async fn ids(&self) -> (BTreeSet<String>, BTreeSet<String>) {
         let (snapshot, own) = (self.snapshot().await, format!("{}/", self.name.as_str()));
         let mut known = BTreeSet::new();
-        // A link is no resource of the cloud.
+        // A link is not a resource in the cloud.
         for (_, record) in snapshot.records.iter().filter(|(_, record)| !record.id.contains("::")) {
             known.insert(record.id.to_string());
             known.extend(record.deposed_objects().map(|old| old.id.to_string()));

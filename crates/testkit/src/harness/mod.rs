@@ -43,21 +43,21 @@ pub use staging::{CheckedDocument, StageResult, heat_environment};
 /// The key that the harness seals secrets with.
 const KEY: [u8; 32] = [7; 32];
 
-/// Opens a store with what seals its secrets, on a host.
+/// Opens a store with a sealer on a host.
 pub type OpenStore = Arc<dyn Fn(Sealer, Arc<dyn Host>) -> Box<dyn Store> + Send + Sync>;
 
-/// How the toy providers are.
+/// The settings of the toy providers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Toys {
-    /// The defect that they have, if any.
+    /// The defect of the toy providers, if any.
     pub defect: Option<ProviderDefect>,
-    /// The schemas have the version before the current one.
+    /// Whether the schemas have the version before the current one.
     pub old_schema: bool,
 }
 
 /// One simulated cloud with its state and clock.
 pub struct Harness {
-    /// What the providers offer.
+    /// The catalogues of the providers.
     pub catalogs: Arc<Catalogs>,
     /// The functions that expressions can call.
     pub functions: Arc<FunctionTable>,
@@ -65,7 +65,7 @@ pub struct Harness {
     pub contradictions: Vec<String>,
     /// The resources in the cloud.
     pub world: SharedCloud,
-    /// Opens the store, as each new process does. All stores that it opens share the state of all instances.
+    /// Opens the store for each new process. All opened stores share the state of all instances.
     pub open_store: OpenStore,
     /// The folder of the documents.
     pub folder: PathBuf,
@@ -79,7 +79,7 @@ pub struct Harness {
     pub working_directory: Option<Name>,
     /// The instance that is staged and deployed. Other instances may share the cloud and the store.
     pub name: InstanceName,
-    /// Whether there is a key to seal secrets with.
+    /// Whether a key for sealing secrets exists.
     pub key: bool,
     /// The clock.
     pub clock: Clock,
@@ -91,11 +91,11 @@ pub struct Harness {
     pub planted_bug: Option<PlantedBug>,
     /// The bodies that HTTP addresses answer with.
     pub web: BTreeMap<String, Vec<u8>>,
-    /// Time after which each run is interrupted, as by a person.
+    /// Time after which each run is interrupted, as by a user.
     pub interrupt_after: Option<Duration>,
     /// Settings of providers by namespace.
     pub settings: IndexMap<Name, serde_json::Map<String, serde_json::Value>>,
-    /// The toy providers beside `test`, if there are any.
+    /// The settings of the toy providers, if the harness has these.
     toys: Option<Toys>,
     delayed_reads: DelayedReads,
     plan_memory: PlanMemory,
@@ -106,13 +106,13 @@ pub struct Harness {
 
 /// The random numbers of a harness.
 struct RandomNumbers {
-    /// Those of expressions and of operations.
+    /// The random numbers of expressions and of operations.
     rng: Rng,
-    /// Those of other ids.
+    /// The random numbers of other ids.
     ids: Rng,
 }
 
-/// What a harness offers beside the provider `test`.
+/// The providers of a harness other than `test`.
 struct Offered {
     simulated: Vec<Arc<Catalog>>,
     real: Vec<Arc<dyn Provider>>,
@@ -125,7 +125,7 @@ impl Harness {
         Harness::with(folder, simulated, Vec::new())
     }
 
-    /// The same with further providers that are real.
+    /// A harness with further real providers.
     pub fn with(folder: PathBuf, simulated: Vec<Arc<Catalog>>, real: Vec<Arc<dyn Provider>>) -> Harness {
         let every = std::iter::once(fake::catalog()).chain(simulated.iter().cloned());
         let every = every.chain(real.iter().map(|provider| provider.catalog().clone()));
@@ -153,7 +153,7 @@ impl Harness {
             toys: None,
             delayed_reads: DelayedReads::default(),
             plan_memory: PlanMemory::default(),
-            // Far from the numbers of `rng`.
+            // A seed far from the numbers of `rng`.
             random: RandomNumbers { rng: Rng::seeded(1), ids: Rng::seeded(u64::from(u32::MAX) << 16) },
             library: OnceLock::new(),
             offered: Offered { simulated, real },
@@ -167,7 +167,7 @@ impl Harness {
         harness
     }
 
-    /// Adds the toy providers, or changes them: later processes have these.
+    /// Adds the toy providers or changes their settings, for later processes.
     pub fn set_toys(&mut self, toys: Toys) {
         let catalogs = [fake::catalog(), planner::catalog(toys.old_schema), checker::catalog()];
         let every = catalogs.into_iter().chain(self.offered.simulated.iter().cloned());
@@ -177,12 +177,12 @@ impl Harness {
         (self.contradictions, self.toys) = (contradictions, Some(toys));
     }
 
-    /// How the toy providers are, if there are any.
+    /// The settings of the toy providers, if the harness has these.
     pub fn toys(&self) -> Option<Toys> {
         self.toys
     }
 
-    /// The store, as a new process opens it.
+    /// Opens the store as a new process does.
     pub fn store(&self) -> Box<dyn Store> {
         self.store_with(self.sealer())
     }
@@ -191,7 +191,7 @@ impl Harness {
         (self.open_store)(sealer, Arc::new(VirtualHost(self.clock.clone())))
     }
 
-    /// What seals and opens secrets.
+    /// The sealer of secrets.
     pub fn sealer(&self) -> Sealer {
         if self.key { Sealer::with_key(KEY) } else { Sealer::none() }
     }
@@ -201,7 +201,7 @@ impl Harness {
         InstanceName::from_free_text("case")
     }
 
-    /// The state of the instance, as the engine sees it.
+    /// The state of the instance as the engine sees it.
     pub async fn snapshot(&self) -> Snapshot {
         let mut snapshot = self.store().load(&self.name).await.unwrap_or_default();
         if let Some(bug) = self.planted_bug {
@@ -221,7 +221,7 @@ impl Harness {
         }
     }
 
-    /// A provider as a process reaches it.
+    /// A provider with the faults of a process.
     fn faulty(&self, inner: Arc<dyn Provider>, process: &Arc<SimulatedProcess>) -> FaultyProvider {
         FaultyProvider {
             inner,
@@ -233,13 +233,13 @@ impl Harness {
         }
     }
 
-    /// The provider `test` as a process reaches it, and the provider behind it, which keeps a journal of its calls.
+    /// The provider `test` with the faults of a process, and the inner provider, which keeps a journal of its calls.
     fn provider(&self, process: &Arc<SimulatedProcess>) -> (FaultyProvider, Arc<FakeProvider>) {
         let test = Arc::new(fake::provider(self.fake_options(process)));
         (self.faulty(test.clone(), process), test)
     }
 
-    /// The toy providers as a process reaches them.
+    /// The toy providers with the faults of a process.
     fn toy_providers(&self, toys: Toys, process: &Arc<SimulatedProcess>) -> [FaultyProvider; 2] {
         let options = || {
             let seen_by = process.clone();
@@ -255,7 +255,7 @@ impl Harness {
         [self.faulty(planner, process), self.faulty(checker, process)]
     }
 
-    /// The providers of a process, and the provider `test` behind them, which keeps a journal of its calls.
+    /// The providers of a process, and the inner provider `test`, which keeps a journal of its calls.
     fn providers(&self, process: &Arc<SimulatedProcess>) -> (Providers, Arc<FakeProvider>) {
         let (faulty, test) = self.provider(process);
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
@@ -303,7 +303,8 @@ impl Harness {
     }
 }
 
-/// The catalogues as one, their functions with those of the dialects, and the contradictions between them.
+/// Combines the catalogues and their functions, adds the functions of the dialects, and returns contradictions between
+/// catalogues.
 fn combined(every: impl Iterator<Item = Arc<Catalog>>) -> (Catalogs, FunctionTable, Vec<String>) {
     let (catalogs, mut functions, contradictions) = provider::combine(every);
     Dialects::BUILT_IN.insert_functions(&mut functions, &dialects::DocumentSettings::default());

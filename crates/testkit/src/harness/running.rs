@@ -1,4 +1,4 @@
-//! Carrying plans out in processes that may fail.
+//! Carrying out plans in processes that may fail.
 
 use engine::apply::{ApplySettings, OnFailure, Outcome};
 use engine::shell::{Interrupt, Operated};
@@ -11,12 +11,12 @@ use super::Harness;
 use super::session::Reports;
 use crate::faults::{FaultPlan, SimulatedProcess};
 
-/// The name of the person who runs operations.
+/// The name of the user who runs operations.
 const WHO: &str = "tester@test";
 
 /// The result of carrying out a plan.
 pub struct RunResult {
-    /// The result; `None` if the process ended early.
+    /// The result of the operation; `None` if the process ended early.
     pub operated: Option<Operated>,
     /// The events in their order.
     pub events: Vec<Event>,
@@ -78,7 +78,7 @@ impl Harness {
     /// Stages a document and carries the plan out, all in one session of one process under a fault plan.
     ///
     /// # Errors
-    /// Why there is no plan, with the diagnostics.
+    /// If there is no plan, with the diagnostics.
     pub async fn deploy_in_session(
         &self,
         name: &str,
@@ -113,7 +113,7 @@ impl Harness {
         Ok(self.conclude(&process, &provider, operated, reports.events).await)
     }
 
-    /// Waits for the result of an operation; `None` if its process ends before.
+    /// Waits for the result of an operation; `None` if its process ends earlier.
     async fn until_end(
         &self,
         process: &SimulatedProcess,

@@ -50,7 +50,7 @@ impl Harness {
         let state = Some(format!("memory:{}", self.whole_folder().join("state").display()));
         let options = SessionOptions { state, ..SessionOptions::default() };
         let installed = Arc::new(installed);
-        // Made once, because the table of its functions is large.
+        // Created once, because the table of functions is large.
         let library = self.library.get_or_init(|| Library::new(installed.clone(), Selection::default()));
         let mut library = library.clone();
         library.selection.dialects = self.context.settings.clone();
@@ -72,7 +72,7 @@ impl Harness {
         self.session_of(&SimulatedProcess::new(FaultPlan::default(), self.planted_bug)).0
     }
 
-    /// The store as a process reaches it.
+    /// The store with the faults of a process.
     fn installed_store(&self, process: &Arc<SimulatedProcess>) -> InstalledStore {
         let (open_store, clock, process) = (self.open_store.clone(), self.clock.clone(), process.clone());
         InstalledStore {
@@ -85,7 +85,7 @@ impl Harness {
         }
     }
 
-    /// Adds the harness's breakpoints to a root, as a dialect that can express breakpoints would.
+    /// Returns a function that adds the harness's breakpoints to a root document, as a dialect with breakpoints would.
     fn breakpoints_of_root(&self) -> Option<engine::installed::ChangeRoot> {
         if self.breakpoints.is_empty() {
             return None;
@@ -111,14 +111,14 @@ impl Harness {
         }
     }
 
-    /// A text as the document of a name in the folder. No file needs to exist.
+    /// A text as a document of this name in the folder. The file need not exist.
     pub(super) fn source(&self, name: &str, text: &str) -> DocumentSource {
         let folder = self.whole_folder();
         DocumentSource { path: Some(folder.join(name)), folder, ..DocumentSource::of_text(name, text) }
     }
 }
 
-/// The toy providers as installed ones.
+/// The toy providers as installed providers.
 fn installed_toys() -> Vec<InstalledProvider> {
     vec![
         InstalledProvider::new("planner", || Arc::new(PlannerProvider::new(ToyOptions::default()))),
@@ -126,14 +126,14 @@ fn installed_toys() -> Vec<InstalledProvider> {
     ]
 }
 
-/// Inputs of a request that give these values.
+/// The values as inputs of a request.
 pub(super) fn inputs(given: &Given) -> Inputs {
     let typed = given.typed.iter().map(|(name, value)| InputSource::Value(name.clone(), value.clone()));
     let text = given.text.iter().map(|(name, text)| InputSource::Text(name.clone(), text.clone()));
     Inputs { written: typed.chain(text).collect(), environments: Vec::new() }
 }
 
-/// A front end that keeps what a session reports. It has no answers.
+/// A front end that keeps the reports of a session. It has no answers.
 #[derive(Default)]
 pub(super) struct Reports {
     /// All diagnostics.

@@ -39,7 +39,7 @@ pub struct StageResult {
 }
 
 impl Harness {
-    /// Reads and checks a document with the children whose locations the inputs determine. `complete`: all inputs are
+    /// Reads and checks a document and those children whose locations the inputs determine. `complete`: all inputs are
     /// given.
     pub async fn read_all(&self, name: &str, text: &str, given: &Given, complete: bool) -> CheckedDocument {
         let before = self.snapshot().await;
@@ -51,7 +51,7 @@ impl Harness {
         .await
     }
 
-    /// Reads a document as a saved plan does, with the bytes that the plan pinned.
+    /// Reads a document like a saved plan, with the bytes that the plan pinned.
     pub async fn read_with(&self, text: &str, pinned: &Pinned) -> CheckedDocument {
         let before = self.snapshot().await;
         self.read_knowing("main.yaml", text, ReadingFacts::saved(&Given::default(), pinned, &before)).await
@@ -96,7 +96,7 @@ impl Harness {
         }
     }
 
-    /// Checks a document offline: evaluates as much of it as the inputs determine.
+    /// Checks a document offline, and evaluates the parts that the inputs determine.
     pub async fn validate(&self, name: &str, text: &str, given: &Given) -> CheckedDocument {
         let (session, mut reports) = (self.session(), self.reports());
         let validated = session.validate(self.source(name, text), &inputs(given), &mut reports).await;
@@ -117,7 +117,7 @@ impl Harness {
     /// Stages a rollback to a generation; `None` means the last one that succeeded.
     ///
     /// # Errors
-    /// The error of the store, for example that there is no such instance.
+    /// The error of the store, for example if the instance does not exist.
     pub async fn stage_rollback(&self, generation: Option<Generation>) -> Result<StageResult, StoreError> {
         let (session, mut reports) = (self.session(), self.reports());
         match Box::pin(session.rollback(self.name.clone(), generation, true, &mut reports)).await {
@@ -131,7 +131,7 @@ impl Harness {
         Reports { diagnostics: self.contradictions_found(), ..Reports::default() }
     }
 
-    /// Makes a plan with kept answers, as a saved plan is made again.
+    /// Makes a plan with kept answers, as for a saved plan.
     pub async fn plan(
         &self,
         document: Option<(Arc<Documents>, PinnedDocument)>,
@@ -172,12 +172,12 @@ impl Harness {
     }
 }
 
-/// A plan with what was reported.
+/// The result of staging: the plan and the reports.
 fn staged(planned: PlannedOperation, reports: Reports) -> StageResult {
     StageResult { files: reports.files, diagnostics: reports.diagnostics, staged: Some(planned.staged) }
 }
 
-/// A request without a plan. The diagnostics say why.
+/// The result of staging without a plan. The diagnostics give the reason.
 fn failed(error: Error, mut reports: Reports) -> StageResult {
     match error {
         Error::Reported | Error::Held => {}

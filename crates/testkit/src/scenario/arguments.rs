@@ -73,7 +73,7 @@ impl<'a> CommandWords<'a> {
         self.0.next().map_or(Ok(()), |word| Err(format!("`{word}` is not understood here")))
     }
 
-    /// The rest of the command as options.
+    /// Parses the rest of the command as options.
     pub(super) fn arguments(&mut self) -> Result<CommandOptions, String> {
         let mut arguments = CommandOptions::default();
         while let Some(word) = self.0.next() {
@@ -87,7 +87,7 @@ impl<'a> CommandWords<'a> {
         Ok(arguments)
     }
 
-    /// An option of planning and carrying out; `false` if the word is none.
+    /// Parses an option of planning and carrying out; `false` if the word is none.
     fn plan_option(&mut self, word: &str, arguments: &mut CommandOptions) -> Result<bool, String> {
         let plan = &mut arguments.plan;
         match word {
@@ -126,7 +126,7 @@ impl<'a> CommandWords<'a> {
         Ok(true)
     }
 
-    /// A fault of single calls; `false` if the word is none.
+    /// Parses a fault of single calls; `false` if the word is none.
     fn call_fault(&mut self, word: &str, arguments: &mut CommandOptions) -> Result<bool, String> {
         let fault = |on, at: &str, times, kind| ScriptedFault { on, at: at.into(), skip: 0, times, kind };
         let faults = &mut arguments.faults.faults;
@@ -182,7 +182,7 @@ impl<'a> CommandWords<'a> {
         Ok(true)
     }
 
-    /// A fault of the whole process; `false` if the word is none.
+    /// Parses a fault of the whole process; `false` if the word is none.
     fn process_fault(&mut self, word: &str, faults: &mut FaultPlan) -> Result<bool, String> {
         match word {
             "latency" => {

@@ -1,7 +1,7 @@
 //! Checks that no operation passes a breakpoint unreported: an operation must end and report the breakpoint before
-//! anything behind it starts.
+//! anything after the breakpoint starts.
 //!
-//! Not here: what exists in the end (`settling` compares that with a run without breakpoints).
+//! Not here: the resources at the end (`settling` compares these with a run without breakpoints).
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,9 +16,9 @@ use crate::harness::RunResult;
 /// The breakpoints that operations have reported so far.
 #[derive(Default)]
 pub(super) struct Monitor {
-    /// Breakpoints that an operation reported since the action was last done.
+    /// Breakpoints that an operation reported since the action was last completed.
     reported: HashSet<(String, Breakpoint)>,
-    /// Breakpoints behind an action that was done, which no operation has reported yet.
+    /// Breakpoints after a completed action that no operation has reported yet.
     owed: HashSet<(String, Breakpoint)>,
     /// Actions that began and have not ended, by address.
     under_way: HashMap<String, UnderWay>,
@@ -34,20 +34,20 @@ enum UnderWay {
 }
 
 impl UnderWay {
-    /// Whether a step of this action continues it, so that no operation stops before the step.
+    /// Whether a step with this action continues the begun one, so that no operation stops before the step.
     ///
-    /// What is being created may be changed on the way. What is being changed may have to be created again, because the
-    /// first half of its replacement was done or because it is gone meanwhile.
+    /// A resource in creation may be updated before the creation ends. A resource in an update may have to be created
+    /// again: its replacement is half done, or it has been deleted meanwhile.
     fn goes_on_with(self, action: StatusOp) -> bool {
         (self == UnderWay::Delete) == (action == StatusOp::Delete)
     }
 }
 
-/// What a run of a plan must and must not do.
+/// The expectations of a run of a plan.
 pub(super) struct Expectations {
     /// Addresses at which no call may start.
     closed: HashSet<String>,
-    /// Addresses that wait for a step with a breakpoint behind it, by the address of that step.
+    /// Addresses that wait for a step with a breakpoint after it, by the address of that step.
     behind: HashMap<String, Vec<String>>,
     /// The breakpoints of changed resources, by address.
     breakpoints: HashMap<String, Breakpoints>,
@@ -55,7 +55,7 @@ pub(super) struct Expectations {
     deleted: HashSet<String>,
     /// Actions of an operation that ignores breakpoints. An operation that continues it does not stop before them.
     begun: Vec<(String, Breakpoint)>,
-    /// All that exists or is planned, by address.
+    /// All existing and planned addresses.
     addresses: HashSet<String>,
     /// The actions that the run begins or continues, by address.
     under_way: HashMap<String, UnderWay>,
@@ -99,7 +99,7 @@ fn of(stops: &IndexMap<Name, Breakpoints>, address: &Address) -> Breakpoints {
 }
 
 impl Monitor {
-    /// What a run of the plan must keep, given the breakpoints of the document.
+    /// The expectations of a run of the plan, given the breakpoints of the document.
     pub(super) fn expectations(&self, staged: &Staged, stops: &IndexMap<Name, Breakpoints>) -> Expectations {
         let plan = &staged.plan;
         let ignores_breakpoints =
@@ -144,7 +144,7 @@ impl Monitor {
         let after = |id: u32| {
             let (mut all, mut stack) = (HashSet::new(), vec![id]);
             while let Some(id) = stack.pop() {
-                // A deletion waits only for the deposed resource of a replacement, whose deletion may come first.
+                // A deletion waits only for the deposed object of a replacement, which may be deleted first.
                 let goes = |next: &&u32| {
                     let of = |id: u32| plan.steps.get(id as usize).map(|step| step.action);
                     of(id) == Some(Action::Replace) && of(**next) == Some(Action::Delete)
@@ -165,7 +165,7 @@ impl Monitor {
                 expected.closed.extend(after(step.id));
                 expected.closed.insert(name.clone());
             } else if breakpoints.contains(action.before()) {
-                // A resource whose creation is in progress may be updated or replaced on the way.
+                // A resource in creation may be updated or replaced before the creation ends.
                 let passed =
                     [action.before(), Breakpoint::PreCreate, Breakpoint::PreUpdate].map(|at| (name.clone(), at));
                 let is_made = |stop: &PlannedStop| *stop.address == *name && stop.at == Breakpoint::PostCreate;
@@ -202,8 +202,9 @@ impl Monitor {
         expected
     }
 
-    /// Compares a run with the expectations of its plan; returns violations, each in a sentence. `stops`: where the
-    /// state says that operations wait. `lost`: commits were lost, so reports may be missing.
+    /// Compares a run with the expectations of its plan; returns violations, each in a sentence. `stops`: the
+    /// breakpoints at which operations wait, according to the state. `lost`: commits were lost, so reports may be
+    /// missing.
     pub(super) fn check(&mut self, expected: Expectations, run: &RunResult, stops: &Stops, lost: bool) -> Vec<String> {
         let mut violations = expected.violations;
         let mut closed = expected.closed;
@@ -215,7 +216,7 @@ impl Monitor {
         let mut begun_by_rollback: HashSet<(String, Breakpoint)> = HashSet::new();
         for event in &run.events {
             match event {
-                // The operation that failed has ended, and what goes back stops nowhere.
+                // The failed operation has ended, and a rollback stops at no breakpoint.
                 Event::RollingBack { .. } => {
                     closed.clear();
                     (ignores_breakpoints, goes_back) = (true, true);
@@ -233,10 +234,10 @@ impl Monitor {
                     let (done, replaced) = match (expected.under_way.get(&name), operation) {
                         (_, Operation::Delete) if *replacing => continue,
                         (_, Operation::Delete) => (StatusOp::Delete, false),
-                        // What is changed on the way has been created when that is done.
+                        // An update of a resource in creation completes the creation.
                         (Some(UnderWay::Create), _) => (StatusOp::Create, *replacing),
                         (Some(UnderWay::Replace), Operation::Create) => (StatusOp::Update, true),
-                        // What was to be updated and is gone is created, not updated.
+                        // If the resource of an update no longer exists, it is created. That counts as the update.
                         (Some(UnderWay::Update), Operation::Create) => (StatusOp::Update, true),
                         (_, Operation::Create) if !replacing => (StatusOp::Create, false),
                         _ => (StatusOp::Update, *replacing),
@@ -265,12 +266,13 @@ impl Monitor {
             self.owed.remove(&(address.to_string(), at));
         }
         if goes_back && matches!(run.operated, None | Some(Operated::Aborted(_))) {
-            // An operation that continues what goes back does not stop before it, and it may be about anything.
+            // An operation that continues a rollback does not stop before its steps, and the rollback may concern any
+            // address.
             let before = [Breakpoint::PreCreate, Breakpoint::PreUpdate, Breakpoint::PreDelete];
             let all = expected.addresses.iter().flat_map(|name| before.map(|at| (name.clone(), at)));
             self.reported.extend(all);
         }
-        // Other operations leave the actions that are under way as they are, or end them.
+        // Operations that ignore breakpoints keep the actions that are under way, or end them.
         if !expected.ignores_breakpoints {
             self.keep_under_way(expected.under_way, &done_now, run);
         }

@@ -19,8 +19,8 @@ use crate::toy::hosted::ProviderDefect;
 use crate::toy::{checker, planner};
 
 impl Runner {
-    /// Carries out one command. `block`: the indented lines below it. `Err` if the command does not exist or its words
-    /// are wrong.
+    /// Carries out one command. `block` is the text of the indented lines below it. `Err` if the command does not exist
+    /// or its words are wrong.
     pub(super) async fn command(&mut self, command: &str, block: String) -> Result<(), String> {
         let _ = writeln!(self.output, "> {command}");
         let mut words = CommandWords::new(command);
@@ -121,7 +121,7 @@ impl Runner {
         words.end()
     }
 
-    /// Plans, and unless the command is `stage` carries the plan out.
+    /// Plans a command. Carries the plan out unless the command is `stage`.
     async fn operation(&mut self, command: &str, words: &mut CommandWords<'_>) -> Result<(), String> {
         match command {
             "stage" | "deploy" => {
@@ -175,7 +175,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Rolls back to a generation, or to the last one that ended well.
+    /// Rolls back to a generation, or to the last one that succeeded.
     async fn rollback(&mut self, generation: Option<Generation>, arguments: CommandOptions) {
         let stage = match self.harness.stage_rollback(generation).await {
             Ok(stage) => stage,
@@ -224,7 +224,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Changes the cloud, as another person would.
+    /// Changes the cloud as another user would.
     fn change_world(&mut self, command: &str, words: &mut CommandWords<'_>) -> Result<(), String> {
         if command == "make" {
             let (type_name, id) = (words.next("the type")?, words.next("the id")?);
@@ -278,7 +278,7 @@ impl Runner {
         }
     }
 
-    /// Takes the lease for another operation, or gives all such leases back.
+    /// Takes the lease for another operation, or releases all such leases.
     async fn lease(&mut self, command: &str, words: &mut CommandWords<'_>) -> Result<(), String> {
         if command == "hold" {
             self.harness.name = words.instance()?;

@@ -14,7 +14,7 @@ use super::runner::Runner;
 use crate::harness::{RunResult, StageResult};
 use crate::json_values;
 
-/// The variable whose value must not show in any event.
+/// The variable whose value must not appear in any event.
 const SECRET: &str = "password";
 
 impl Runner {
@@ -32,14 +32,14 @@ impl Runner {
             let place = files.get(it.span().file).map(|file| file.position(it.span().start).line);
             let place = place.map(|line| format!(" (line {line})")).unwrap_or_default();
             self.line(format!("{} {}: {}{place}", it.severity.word(), it.code.name, it.message));
-            // A rollback gives the places in its own documents as notes. Columns are not shown.
+            // Notes of a rollback about places in its own documents contain columns, which scenarios do not show.
             for note in it.notes.iter().filter(|note| !note.contains(" (generation ")) {
                 self.line(format!("    {note}"));
             }
         }
     }
 
-    /// Shows the steps of a plan and what it leaves alone.
+    /// Shows the steps, breakpoints and drift of a plan.
     pub(super) fn show_plan(&mut self, staged: &Staged) {
         let plan = &staged.plan;
         for step in plan.steps.iter().filter(|step| step.action != Action::None) {

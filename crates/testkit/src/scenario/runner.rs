@@ -1,4 +1,4 @@
-//! A scenario as it runs: its harness, what the script has set, and the output.
+//! A running scenario: its harness, the settings of the script, and the output.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ pub(super) struct Runner {
     pub(super) saved_plans: HashMap<String, Option<(Staged, InstanceName)>>,
     /// Leases of other operations.
     pub(super) leases: Vec<Lease>,
-    /// A state as text.
+    /// An exported state as text.
     pub(super) exported_state: String,
     pub(super) monitor: Monitor,
     pub(super) output: String,
@@ -59,7 +59,7 @@ impl Runner {
         self.harness.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stages a document of the script. `Err` if there is none of that name.
+    /// Stages a document of the script. `Err` if the script has no document of this name.
     pub(super) async fn stage(&mut self, document: &str, options: Options) -> Result<StageResult, String> {
         let substituted = |text: &String| {
             self.substitutions

@@ -8,10 +8,10 @@ use super::runner::Runner;
 use crate::faults::FaultPlan;
 use crate::harness::{Harness, settings};
 
-/// Runs that may end before everything is ready.
+/// The largest number of runs that may end before everything is ready.
 const RUNS: u32 = 4;
 
-/// Runs that may end at breakpoints.
+/// The largest number of runs that may end at breakpoints.
 const STOPS: u32 = 60;
 
 impl Runner {
@@ -53,13 +53,13 @@ impl Runner {
         Ok(())
     }
 
-    /// Compares the cloud with that of a harness in which nothing ever failed.
+    /// Compares the cloud with that of a harness without faults.
     async fn compare_with_undisturbed(&mut self, document: Option<&str>) -> Result<(), String> {
         let mut twin = Harness::with_toys(self.harness.folder.clone(), self.harness.toys().unwrap_or_default());
         twin.name = self.harness.name.clone();
         std::mem::swap(&mut self.harness, &mut twin);
         if let Some(document) = document {
-            // What is broken after its create is repaired by a second run.
+            // A resource that is broken after its create is repaired by a second run.
             for _ in 0..RUNS {
                 let stage = self.stage(document, Options::default()).await?;
                 let Some(staged) = self.show_stage(stage) else { break };
@@ -107,7 +107,7 @@ impl Runner {
         }
     }
 
-    /// Checks that another plan has no steps.
+    /// Checks that a further plan has no steps.
     async fn check_nothing_left(&mut self, document: Option<&str>) -> Result<(), String> {
         let Some(document) = document else { return Ok(()) };
         let stage = self.stage(document, Options::default()).await?;

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 /// A document of functions, buckets and queues around one role.
 #[derive(Clone, Debug)]
 pub struct LinkedDocument {
-    /// The functions: what each selects, whether its links have an annotation, and whether it is a repetition.
+    /// The functions: the number of the selector of each, whether its links have an annotation, and whether it is a
+    /// template with `each`.
     functions: Vec<Option<(u8, bool, bool)>>,
     /// The buckets: the number in the name of each, and whether it selects the queues.
     buckets: Vec<Option<(u8, bool)>>,
@@ -16,7 +17,7 @@ pub struct LinkedDocument {
     gate: Option<u8>,
 }
 
-/// Any such document.
+/// Generates such documents.
 pub fn linked_document() -> impl Strategy<Value = LinkedDocument> {
     let function = prop::option::weighted(0.8, (0..3_u8, any::<bool>(), prop::bool::weighted(0.2)));
     let bucket = prop::option::weighted(0.8, (0..2_u8, any::<bool>()));

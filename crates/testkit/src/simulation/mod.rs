@@ -1,9 +1,9 @@
 //! Deterministic simulation: traces of an instance that are generated from a seed, run as scenarios, and checked.
 //!
-//! A trace is a few documents and what is done with them: deploys, destroys and rollbacks under faults (slow,
-//! throttled, refused and lost calls, partial creates, delayed reads, commits that fail, that are written although they
-//! report a failure, or that are lost, an end of the process at any moment), and changes that other people make in the
-//! cloud. It is written as a script of [`scenario`](crate::scenario), which runs it on a virtual clock and checks
+//! A trace is a few documents and operations on them: deploys, destroys and rollbacks under faults (slow, throttled,
+//! refused and lost calls, partial creates, delayed reads, commits that fail, that are written although they report a
+//! failure, or that are lost, an end of the process at any moment), and changes that other users make in the cloud. A
+//! trace is written as a script of [`scenario`](crate::scenario), which runs it on a virtual clock and checks
 //! invariants:
 //!
 //! * a call is made only when its intent is durable. It reads only resources that are in the state, or that have a
@@ -12,9 +12,9 @@
 //! * an id or a token in the state leads to each resource that was created, and no token creates two;
 //! * no event shows a secret;
 //! * nothing behind a breakpoint starts before an operation has ended that reported the breakpoint;
-//! * without further faults it settles: the result is that of an undisturbed run without breakpoints, and nothing is
-//!   left to do;
-//! * a destroy leaves nothing.
+//! * without further faults the instance settles: the result is that of an undisturbed run without breakpoints, and
+//!   nothing is left to do;
+//! * a destroy leaves no resources.
 //!
 //! A trace that violates an invariant is shrunk. The result is a script that reproduces the violation.
 //!
@@ -70,7 +70,7 @@ pub fn check_seed(seed: u64, bug: Option<PlantedBug>) -> Result<(), Box<CaseFail
     check_one(seed, trace().boxed(), bug)
 }
 
-/// The same for a trace with resources of the toy providers.
+/// Runs and checks the trace of a seed with resources of the toy providers.
 ///
 /// # Errors
 /// The violated invariants, with the shrunk trace.
@@ -110,7 +110,7 @@ fn check_one(seed: u64, traces: BoxedStrategy<Trace>, bug: Option<PlantedBug>) -
     Err(Box::new(smallest))
 }
 
-/// Runs a script. Returns its output, and the violations in it.
+/// Runs a script. Returns the output of the script, and the violations in the output.
 fn run_script(script: &str) -> (String, Vec<String>) {
     let output = match catch_unwind(AssertUnwindSafe(|| crate::scenario::run(script))) {
         Ok(Ok(output)) => output,

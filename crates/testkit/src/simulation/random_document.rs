@@ -22,32 +22,32 @@ pub enum ResourceKind {
 /// Whether a resource is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// It has no condition.
+    /// The resource has no condition.
     Always,
-    /// Its condition is known to be false.
+    /// The condition is known to be false.
     Never,
-    /// Its condition is true, which is known only on deploy: it reads the id of the first earlier resource.
+    /// The condition is true, but its value is known only on deploy: it reads the id of the first earlier resource.
     Late,
 }
 
 /// One resource.
 #[derive(Clone, Debug)]
 pub struct RandomResource {
-    /// Its type.
+    /// The type of the resource.
     pub kind: ResourceKind,
     /// A value that is updated in place.
     pub value: u8,
     /// A value whose change forces a replacement, except for `test/data`.
     pub zone: u8,
-    /// Resources whose ids it reads. Only declared ones before it count.
+    /// The numbers of the resources whose ids this one reads. Only earlier, declared resources count.
     pub reads: Vec<usize>,
-    /// A resource on which it depends, likewise.
+    /// The number of the resource that this one depends on. Only an earlier, declared resource counts.
     pub after: Option<usize>,
-    /// The number of members of a repetition; `None` for a plain resource.
+    /// The number of members of a template with `each`; `None` for a plain resource.
     pub members: Option<usize>,
-    /// Its condition.
+    /// The condition of the resource.
     pub condition: Condition,
-    /// The duration of its calls in milliseconds.
+    /// The duration of the calls for the resource in milliseconds.
     pub delay: u16,
 }
 
@@ -78,7 +78,7 @@ fn resource() -> impl Strategy<Value = RandomResource> {
     )
 }
 
-/// Any document of one to six resources.
+/// Generates documents of one to six resources.
 pub fn random_document() -> impl Strategy<Value = RandomDocument> {
     prop::collection::vec(prop::option::weighted(0.85, resource()), 1..7).prop_map(|mut resources| {
         if resources.iter().all(Option::is_none) {
@@ -97,7 +97,7 @@ pub fn random_document() -> impl Strategy<Value = RandomDocument> {
     })
 }
 
-/// The same documents with resources of the toy providers: the number of a resource determines its type.
+/// Changes the resources to those of the toy providers. The number of a resource determines its type.
 pub fn with_toys(mut document: RandomDocument) -> RandomDocument {
     let kinds = [ResourceKind::Data, ResourceKind::Server, ResourceKind::Bucket, ResourceKind::Server];
     for (at, resource) in document.resources.iter_mut().enumerate() {
@@ -130,7 +130,7 @@ impl RandomDocument {
         self.resources.get(at)?.as_ref()
     }
 
-    /// The earlier resources that one uses in any way.
+    /// The earlier resources that a resource uses in any way.
     pub fn uses(&self, at: usize) -> Vec<usize> {
         let Some(resource) = self.resource(at) else { return Vec::new() };
         let mut uses: Vec<usize> = self.reads(at);
@@ -205,7 +205,7 @@ impl RandomDocument {
                 .filter_map(|other| Some(format!("${{coalesce({}, \"-\")}}", self.first_id(other)?)))
                 .collect();
             values.push(format!("v{}", resource.value));
-            // The zone of a server may be unknown until another resource is there.
+            // The zone of a server may be unknown until another resource exists.
             let late_zone = values.first().filter(|_| values.len() > 1 && resource.zone == 1).cloned();
             let values = values.join(" ");
             let zone = resource.zone;

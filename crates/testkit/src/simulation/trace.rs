@@ -49,18 +49,18 @@ struct RunFaults {
 #[derive(Clone, Debug)]
 enum TraceStep {
     Deploy(usize, RunFaults),
-    /// A plan is saved, another person may change a resource meanwhile, and the plan is applied.
+    /// Saves a plan, optionally changes a resource as another user would, and applies the plan.
     Saved(usize, Option<(usize, u8)>, RunFaults),
     Destroy(RunFaults),
     Rollback(RunFaults),
     Reconcile(RunFaults),
-    /// Another person deletes the resource at an address.
+    /// Another user deletes the resource at an address.
     Vanish(usize),
-    /// Another person changes the resource at an address.
+    /// Another user changes the resource at an address.
     Drift(usize, u8),
 }
 
-/// What is done with an instance, and the faults that occur.
+/// The operations on an instance, and the faults that occur.
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
     documents: Vec<TraceDocument>,
@@ -122,18 +122,18 @@ fn step() -> impl Strategy<Value = TraceStep> {
     ]
 }
 
-/// Three random documents, the first two of them alike.
+/// Generates three random documents. The second is an edit of the first.
 fn documents() -> impl Strategy<Value = Vec<RandomDocument>> {
     (edit(), random_document()).prop_map(|((first, second), third)| vec![first, second, third])
 }
 
-/// Breakpoints in about a third of all traces.
+/// Generates breakpoints, for about a third of all traces.
 fn hooks() -> impl Strategy<Value = Vec<(usize, usize)>> {
     let some = prop::collection::vec((0..9_usize, 0..6_usize), 1..5);
     prop::option::weighted(0.3, some).prop_map(Option::unwrap_or_default)
 }
 
-/// Any trace of resources of the program's own providers.
+/// Generates traces with resources of the simulated provider.
 pub(super) fn trace() -> impl Strategy<Value = Trace> {
     let random = documents();
     let random = random.prop_map(|all| all.into_iter().map(TraceDocument::RandomDocument).collect::<Vec<_>>());
@@ -143,7 +143,7 @@ pub(super) fn trace() -> impl Strategy<Value = Trace> {
         .prop_map(|(documents, hooks, steps, end)| Trace { documents, hooks, steps, end })
 }
 
-/// Any trace with resources of the toy providers. It has no links.
+/// Generates traces with resources of the toy providers, without links.
 pub(super) fn trace_with_toys() -> impl Strategy<Value = Trace> {
     let toys = |all: Vec<RandomDocument>| all.into_iter().map(with_toys).map(TraceDocument::RandomDocument).collect();
     (documents().prop_map(toys), hooks(), prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
@@ -159,7 +159,7 @@ impl TraceDocument {
             }
             TraceDocument::LinkedDocument(linked) => {
                 let declared = "variables: { password: { type: string, secret: true } }\nresources:";
-                // The result must not depend on earlier deploys, and the revision does.
+                // The result must not depend on earlier deploys. The revision depends on them.
                 let text = linked.text().replace("${lt(gate.spec.revision, 3)}", "${not(eq(gate.spec.id, \"x\"))}");
                 text.replacen("resources:", declared, 1)
             }
@@ -177,7 +177,7 @@ impl TraceDocument {
         }
     }
 
-    /// A field that another person could change in the resource at an address.
+    /// A field of the resource at an address that another user could change.
     fn field(&self, address: &str) -> &'static str {
         let TraceDocument::RandomDocument(document) = self else {
             return if address == "gate" { "title" } else { "name" };
@@ -294,7 +294,7 @@ impl Trace {
         stops
     }
 
-    /// A saved plan, and its application.
+    /// Writes the commands that save a plan and apply it.
     fn saved(&self, text: &mut String, number: usize, meanwhile: Option<(usize, u8)>, faults: &RunFaults) {
         let document = &self.documents[number];
         let _ = writeln!(text, "stage d{number}.yaml as lab keep plan");
@@ -309,12 +309,12 @@ impl Trace {
     fn deploy(&self, text: &mut String, number: usize, faults: &RunFaults) {
         let document = &self.documents[number];
         match faults.loses_from.filter(|_| self.hooks.is_empty()) {
-            // Only the same plan finds resources again whose commits were lost. Commits are therefore lost only without
+            // Only the same plan finds the resources whose commits were lost. Commits are therefore lost only without
             // breakpoints, which could stop that plan early.
             Some(from) => {
                 let words = faults.words(document, false);
                 let _ = writeln!(text, "deploy d{number}.yaml as lab{words} loses-from {from}");
-                // A broken resource does not keep it from reaching the others.
+                // `keep-going`: a broken resource must not keep the run from reaching the others.
                 let _ = writeln!(text, "deploy d{number}.yaml as lab keep-going parallel {}", faults.parallel);
             }
             None => {

@@ -1,8 +1,8 @@
 //! A toy provider that checks and compares, like providers of Pulumi: it changes inputs (defaults, names from the
 //! seed), compares them with the former inputs, and only forecasts outputs.
 //!
-//! A change of `zone` replaces a bucket, deleting the old one first. The answer has `title` in capitals. A `fragile`
-//! bucket is broken after its create, and an update repairs it. Nothing leads from a token to a `checker/letter`.
+//! A change of `zone` replaces a bucket, deleting the old one first. Answers have `title` in capitals. A `fragile`
+//! bucket is broken after its create, and an update repairs it. A `checker/letter` cannot be found by its token.
 
 use std::sync::{Arc, LazyLock};
 
@@ -57,7 +57,7 @@ impl CheckerProvider {
         inputs
     }
 
-    /// Whether a field differs from the former inputs, or from what exists.
+    /// Whether a field differs from the former inputs, or from the existing object.
     fn differs(request: &PlanRequest<'_>, inputs: &Value, name: &str) -> bool {
         let [now, before, exists] = [inputs, request.prior_inputs, request.prior].map(|it| field(it, name).bare());
         let same = |one: &Value, other: &Value| match (one.as_text(), other.as_text()) {

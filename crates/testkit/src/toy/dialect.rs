@@ -1,6 +1,6 @@
 //! A toy dialect: it shows what a dialect must implement, and uses every native rule.
 //!
-//! ```yaml
+//! ````yaml
 //! toy: 1
 //! given:
 //!   size: 3
@@ -10,10 +10,10 @@
 //!   queue: {is: test/queue, fill: true}
 //! shows:
 //!   label: $disk.input
-//! ```
+//! ````
 //!
 //! `$size` reads an input and `$disk.input` a field. `<title.txt` is the text of a file. `fill` sets every required
-//! text field to its own name. The file and the schema are wanted before the document is lowered.
+//! text field to its own name. The dialect requests the file and the schema before it lowers the document.
 
 use blueprint::{
     Accessor, AccessorKind, Blueprint, Export, Expr, ExprKind, Input, Kind, Name, Packages, Ref, ReferenceHead,
@@ -27,9 +27,9 @@ use dialects::{
 use expr::FunctionTable;
 use syntax::{MapEntry, Node};
 
-/// The dialect, with rules of a test's choice.
+/// The toy dialect with configurable rules.
 pub struct ToyDialect {
-    /// Its rules.
+    /// The rules of the dialect.
     pub rules: DialectRules,
 }
 

@@ -1,7 +1,7 @@
-//! What both toy providers have in common: options, defects, and the simulated provider beneath them.
+//! Common parts of both toy providers: options, defects, and the simulated provider below them.
 //!
-//! A toy provider is a layer on [`FakeProvider`]: it plans and decides, the simulated provider below it changes the
-//! world. So its resources are in the same world as all others, and scripted faults work.
+//! A toy provider is a layer on [`FakeProvider`]: the toy plans and decides, and the simulated provider below changes
+//! the world. All resources are in the same world, and scripted faults work.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ pub type Witness = Arc<dyn Fn(String) + Send + Sync>;
 /// The options of a toy provider.
 #[derive(Clone, Default)]
 pub struct ToyOptions {
-    /// The options of the simulated provider. The catalogue is that of the toy.
+    /// The options of the simulated provider, which has the catalogue of the toy.
     pub fake: FakeOptions,
     /// The defect that the provider has, if any.
     pub defect: Option<ProviderDefect>,
     /// Receives violations of the contract.
     pub witness: Option<Witness>,
-    /// The schemas have the version before the current one.
+    /// Whether the schemas have the version before the current one.
     pub old_schema: bool,
 }
 
@@ -34,7 +34,7 @@ pub enum ProviderDefect {
     LateReplacement,
     /// The answer of a create has the id of another resource.
     ForeignId,
-    /// The provider never finds that a resource is as desired.
+    /// The provider always reports a difference.
     NeverSame,
     /// The plan before the call differs from the preview.
     UnstablePlan,
@@ -44,7 +44,7 @@ pub enum ProviderDefect {
     BrokenCreate,
     /// The diagnostics of a plan show a secret.
     ShowSecret,
-    /// The private data of the record is required for planning an update, and answers leave it out.
+    /// Planning an update requires the private data of the record, and answers leave it out.
     DropPrivate,
 }
 
@@ -83,7 +83,7 @@ impl ProviderDefect {
     }
 }
 
-/// A toy's simulated provider with its defect and its witness.
+/// The simulated provider below a toy, with the toy's defect and witness.
 pub(super) struct Beneath {
     pub(super) fake: Arc<FakeProvider>,
     pub(super) world: SharedCloud,
@@ -110,7 +110,7 @@ impl Beneath {
         ProviderError::new(ErrorKind::Permanent, what)
     }
 
-    /// The id of another resource of a type, if there is one.
+    /// The id of another resource of a type, if one exists.
     pub(super) fn foreign_id(&self, type_name: &str, id: &str) -> Option<blueprint::Name> {
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut others = world.objects().filter(|object| *object.type_name == *type_name && *object.id != *id);
@@ -124,7 +124,7 @@ pub(super) fn field<'a>(map: &'a Value, name: &str) -> &'a Value {
     map.get(name).unwrap_or(&NULL)
 }
 
-/// A map with another value of a field.
+/// A copy of a map with a changed field.
 pub(super) fn with(map: &Value, name: &str, value: Value) -> Value {
     let mut entries = map.as_map().cloned().unwrap_or_default();
     entries.insert(name.into(), value);

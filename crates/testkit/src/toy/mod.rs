@@ -1,6 +1,7 @@
-//! A toy dialect, a toy store, toy worlds and two toy providers. Each implements a contract and changes no other code.
+//! A toy dialect, a toy store, toy worlds and two toy providers. Each implements a contract and needs no change of
+//! other code.
 //!
-//! Not here: anything for users.
+//! Not here: code for users.
 
 pub mod checker;
 pub mod dialect;

@@ -1,10 +1,10 @@
-//! A toy provider that plans itself, like providers of Terraform: it decides what differs, plans outputs leaf by leaf,
-//! and keeps opaque data from the plan to the record.
+//! A toy provider that plans, like providers of Terraform: it decides which fields differ, plans outputs leaf by leaf,
+//! and passes opaque data from the plan to the record.
 //!
-//! A change of `zone` or `mode` replaces a server, creating the new one first. An unknown `zone` may replace it;
-//! while `mode` is unknown nothing is decided. `validFor` makes an update due that many seconds after the last
-//! operation. An update that fails leaves a server `unfinished`, which no answer shows, until an update succeeds. A
-//! `locked` server cannot be deleted. Version 1 of the schema called `size` `cores`.
+//! A change of `zone` or `mode` replaces a server, creating the new one first. An unknown `zone` may replace it; while
+//! `mode` is unknown, the provider decides nothing. `validFor` makes an update due that many seconds after the last
+//! operation. A failed update leaves a server `unfinished` until an update succeeds; answers do not show this. A
+//! `locked` server cannot be deleted. In version 1 of the schema, `size` was called `cores`.
 
 use std::sync::{Arc, PoisonError};
 
@@ -54,7 +54,7 @@ impl PlannerProvider {
         SETTABLE.into_iter().map(move |name| if old && name == "size" { "cores" } else { name })
     }
 
-    /// Whether two sides of a field differ. What is unknown may differ.
+    /// Whether the desired and the prior value of a field differ. An unknown value counts as a difference.
     fn differs(request: &PlanRequest<'_>, name: &str) -> bool {
         let (desired, prior) = (field(request.desired, name).bare(), field(request.prior, name).bare());
         desired.has_unknown() || desired != prior
@@ -84,7 +84,7 @@ impl PlannerProvider {
         (if updates { Verdict::Update } else { Verdict::Same }, Vec::new())
     }
 
-    /// The fields after the operation, unknown where only the operation can tell.
+    /// The fields after the operation. A field is unknown if only the operation determines it.
     fn outputs(&self, request: &PlanRequest<'_>, same: bool) -> Value {
         if same {
             return request.prior.clone();
@@ -111,7 +111,7 @@ impl PlannerProvider {
         Value::map(set.filter(|(_, value)| !value.is_null()).chain(computed))
     }
 
-    /// Refuses opaque data that belongs to another step than one of these.
+    /// Refuses opaque data of a step that is not in `wanted`.
     fn step_is(&self, call: &Call, private: &Value, wanted: &[&str]) -> Result<(), ProviderError> {
         let step = field(private, "step").as_text().unwrap_or("none");
         if wanted.contains(&step) {
@@ -166,8 +166,7 @@ impl PlannerProvider {
         Ok(Planned { verdict, outputs, replaces, private, diagnostics, ..Planned::default() })
     }
 
-    /// An answer as this version of the provider gives it: `key` is marked secret, and fields have their current
-    /// names.
+    /// The fields of an answer of this provider version: `key` is marked secret, and fields have their current names.
     fn answered(&self, fields: &Value) -> Value {
         let mut entries = fields.as_map().cloned().unwrap_or_default();
         if !self.is_old()
@@ -217,7 +216,7 @@ impl PlannerProvider {
         }
         match request.operation {
             Operation::Create => self.step_is(call, request.private, &["create", "replace"])?,
-            // The engine may insist on an update although the plan finds no difference.
+            // The engine may require an update although the plan finds no difference.
             Operation::Update => self.step_is(call, request.private, &["update", "kept"])?,
             Operation::Delete => self.step_is(call, request.private, &["delete", "kept"])?,
         }
@@ -231,7 +230,7 @@ impl PlannerProvider {
             Err(error) => {
                 if request.operation == Operation::Update && error.kind == ErrorKind::Permanent {
                     let mut world = self.beneath.world.lock().unwrap_or_else(PoisonError::into_inner);
-                    // A server that vanished cannot be unfinished.
+                    // The error is ignored: a server that vanished cannot be marked unfinished.
                     let _ = world.set(&call.instance, &call.address.to_string(), "unfinished", Value::Bool(true));
                 }
                 let partial = error.partial.map(|partial| Box::new(self.finish(call, &request, *partial)));

@@ -1,7 +1,6 @@
-//! The client of a toy provider in a process of its own: a session that puts each question over a connection of its
-//! own.
+//! The client of a toy provider in another process: a session that sends each question over a new connection.
 //!
-//! Not here: starting the process. A connector is given; it starts one where none runs.
+//! Not here: starting the process. The caller supplies a connector, which starts a process if none runs.
 
 use std::sync::Arc;
 
@@ -17,17 +16,17 @@ use tokio::net::TcpStream;
 use super::planner;
 use super::wire::{Answered, Asked, Verb};
 
-/// Connects to the plugin. An error is a phrase.
+/// Connects to the plugin. The error is a phrase.
 pub type Connect = Arc<dyn Fn() -> BoxFuture<'static, Result<TcpStream, String>> + Send + Sync>;
 
-/// The provider of `planner/server` in a process of its own.
+/// The provider of `planner/server` in another process.
 pub struct RemotePlanner {
     catalog: Arc<Catalog>,
     connect: Connect,
 }
 
 impl RemotePlanner {
-    /// A provider behind a connector.
+    /// A provider that uses a connector.
     pub fn new(connect: Connect) -> RemotePlanner {
         RemotePlanner { catalog: planner::catalog(false), connect }
     }
@@ -43,7 +42,7 @@ impl RemotePlanner {
             BufReader::new(&mut stream).read_line(&mut answer).await?;
             std::io::Result::Ok(answer)
         };
-        // From here on the plugin may have done what it was asked.
+        // If the call is lost after this point, the plugin may have carried it out.
         let lost = |why: &dyn std::fmt::Display| {
             let kind = match asked.verb {
                 Verb::Apply(_) => ErrorKind::OutcomeUnknown,

@@ -1,7 +1,7 @@
 //! A toy store: the state of all instances is one object in a bucket, replaced by conditional puts.
 //!
-//! Each change reads the object, changes a copy and puts the copy if the object still has the version that was read;
-//! otherwise it starts again. Each read folds the whole journal.
+//! Each change reads the object, changes a copy and puts the copy if the version of the object is still the one that
+//! was read; otherwise the change starts again. Each read folds the whole journal.
 //!
 //! Not here: durability and sealing. The bucket is in memory, and only checks that the key is the same.
 
@@ -19,7 +19,7 @@ use state::{
 
 type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// An object storage with one object. Clones share it, as processes share a bucket.
+/// An object storage with one object. Clones share the object, as processes share a bucket.
 #[derive(Clone, Default)]
 pub struct Bucket(Arc<Mutex<(u64, Arc<ToyState>)>>);
 
@@ -29,7 +29,7 @@ impl Bucket {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Replaces the object if it has this version. Returns whether it did.
+    /// Replaces the object if its version is `version`. Returns whether it was replaced.
     fn put(&self, version: u64, object: ToyState) -> bool {
         let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let matches = stored.0 == version;
@@ -51,7 +51,7 @@ struct ToyState {
 #[derive(Clone, Default)]
 struct InstanceJournal {
     revision: Revision,
-    /// What is known before the first entry.
+    /// The state before the first entry.
     base: Checkpoint,
     /// The entries, each with the epoch of its lease.
     entries: Vec<(u64, Entry)>,
@@ -70,7 +70,7 @@ impl InstanceJournal {
         if self.key.is_none() || self.key == sealer.key_id() { Ok(()) } else { Err(sealer.cannot_open().into()) }
     }
 
-    /// Notes the key if there is a secret; `NoKey` without one.
+    /// Records the key if there is a secret; `NoKey` if the sealer has no key.
     fn note_key(&mut self, has_secret: bool, sealer: &Sealer) -> Result<(), StoreError> {
         if has_secret {
             self.key = Some(sealer.key_id().ok_or(StoreError::NoKey)?);
@@ -143,7 +143,7 @@ impl ToyState {
         Ok(journal.revision)
     }
 
-    /// Removes the operations before the one of an id.
+    /// Removes the operations before the operation with an id.
     fn prune(&mut self, name: &InstanceName, first: &str) -> Result<Pruned, StoreError> {
         let unknown = || StoreError::Unknown { instance: name.clone() };
         let journal = self.journals.get_mut(name).ok_or_else(unknown)?;
@@ -172,7 +172,7 @@ impl BucketStore {
         BucketStore { bucket: bucket.clone(), sealer, host }
     }
 
-    /// Changes the object: until no other writer has changed it in between.
+    /// Changes the object, again until no other writer has changed it in between.
     fn update<T>(&self, change: impl Fn(&mut ToyState) -> Result<T, StoreError>) -> Result<T, StoreError> {
         loop {
             let (version, object) = self.bucket.get();
@@ -285,7 +285,7 @@ impl Store for BucketStore {
             journal.base = base.clone().unwrap_or_default();
             journal.note_key(journal.base.snapshot.records.values().any(|it| it.has_secret()), &self.sealer)?;
             for (number, entries) in (0..).zip(&operations) {
-                // No lease is given such an epoch.
+                // No lease has such an epoch.
                 object.append(instance, u64::MAX - number, entries, &self.sealer)?;
             }
             object.journals.entry(instance.clone()).or_default().revision = revision;

@@ -1,7 +1,7 @@
-//! The line protocol between a toy provider in a process of its own and its client: one JSON object a line, each
-//! question followed by its answer.
+//! The line protocol between a toy provider in another process and its client: one JSON object per line, each question
+//! followed by its answer.
 //!
-//! Here is the plugin's half: it carries out questions. The client is `remote`.
+//! This module has the plugin's half: it carries out questions. The client is `remote`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use provider::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What is asked.
+/// The kind of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verb {
     /// `Session::plan`.
@@ -45,17 +45,17 @@ pub struct Asked {
     pub id: Option<String>,
     /// The token of the call whose outcome is looked up.
     pub sought: Option<String>,
-    /// Whether it is a preview.
+    /// Whether the plan is a preview.
     pub preview: bool,
     /// The inputs as last sent.
     pub inputs: Value,
     /// The fields as last answered.
     pub prior: Value,
-    /// The schema version of both.
+    /// The schema version of `inputs` and `prior`.
     pub version: u32,
     /// Opaque data.
     pub private: Value,
-    /// Why the resource is unhealthy.
+    /// The reasons why the resource is unhealthy.
     pub unhealthy: Vec<String>,
     /// The desired spec.
     pub desired: Value,
@@ -78,19 +78,19 @@ pub struct Answered {
     pub replaces: Vec<String>,
     /// The provider's own id.
     pub id: String,
-    /// The inputs, if the provider says them.
+    /// The inputs, if the provider returns them.
     pub inputs: Option<Value>,
     /// Planned or current fields.
     pub fields: Value,
     /// Opaque data.
     pub private: Value,
-    /// Why the resource is broken.
+    /// The reasons why the resource is broken.
     pub broken: Vec<String>,
     /// Diagnostics: whether each is an error, its path and its summary.
     pub diagnostics: Vec<(bool, String, String)>,
 }
 
-/// Carries out a question.
+/// Carries out a question and returns the answer.
 pub async fn answer(session: &dyn Session, asked: &Asked) -> Answered {
     match carry_out(session, asked).await {
         Ok(answered) => answered,

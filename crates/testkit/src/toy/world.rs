@@ -8,7 +8,7 @@ use std::sync::Arc;
 use engine::{Environment, Question, Reply, World};
 use provider::BoxFuture;
 
-/// A world that refuses every question. Its clock stands and its random bytes are zero.
+/// A world that refuses every question. The clock stands still and the random bytes are zero.
 pub struct EmptyWorld {
     /// The time in seconds since 1970 UTC.
     pub now: i64,

@@ -1,5 +1,5 @@
-//! Random groups with the results of Heat 27 in `groups.txt`: one case a line, with the requested steps before the
-//! arrow and the changes of members behind it; semicolons separate steps, strokes separate batches.
+//! Random groups with the results of Heat 27 in `groups.txt`: one case per line, with the requested steps before the
+//! arrow and the changes of members after it; semicolons separate steps, vertical bars separate batches.
 //!
 //! Members with random names are called `n0`, `n1`, .. in the order of creation.
 
@@ -54,7 +54,7 @@ fn aged(step: &HashMap<&str, &str>) -> String {
     )
 }
 
-/// Changes in a canonical order, with the names of the file.
+/// The changes in a canonical order, with the member names of the file.
 fn shown(done: &[Vec<(char, Name)>], drawn: Option<&HashMap<Name, usize>>) -> String {
     let rank = |what: char| "+~-".find(what);
     let batches = done.iter().map(|batch| {

@@ -134,7 +134,7 @@ fn interrupted_rolling_run_ends_the_same() {
     assert!(ended > 10, "{ended}");
 }
 
-/// A group in which the member of a number fails with a value.
+/// A group in which the member with a number fails for a value.
 const MEMBER: &str = "heat_template_version: wallaby\nparameters: {i: {type: string}, v: {type: string}}\n\
     conditions: {bad: {and: [{equals: [{get_param: i}, '1']}, {equals: [{get_param: v}, bad]}]}}\n\
     resources:\n  t:\n    type: OS::Heat::TestResource\n    \
@@ -159,7 +159,7 @@ fn failed_member_stops_later_ones_until_the_next_deploy() {
         deploy(&harness, &text("a")).await;
         let outcome = deploy(&harness, &text("bad")).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Failed), [0, 1, 0, 0]));
-        // The failed member comes first, then those that were not reached. Finished members are updated again.
+        // The failed member comes first, then the members that were not reached. Finished members are updated again.
         let rest = staged(&harness, &text("b")).await;
         let of: Vec<u32> = rest.plan.steps.iter().filter_map(|step| Some(step.batch?.number)).collect();
         let at: Vec<String> = rest.plan.steps.iter().map(|step| step.address.to_string()).collect();
@@ -360,7 +360,7 @@ fn target_leaves_other_members_unchanged() {
         let at: Vec<String> = only.plan.steps.iter().map(|step| step.address.to_string()).collect();
         assert_eq!(at, ["g/1"]);
         harness.run(only, false, Vec::new(), settings(None, false)).await;
-        // One member is done already.
+        // One member is already up to date.
         assert_eq!(deploy(&harness, &group(3, "b", policy)).await.counts, [1, 2, 1, 0]);
     });
 }

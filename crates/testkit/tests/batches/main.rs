@@ -20,7 +20,7 @@ fn harness() -> Harness {
     Harness::with(PathBuf::from("/nowhere"), Vec::new(), vec![Arc::new(providers::heat::provider())])
 }
 
-/// Stages a template, which has no version here.
+/// Stages a template. Adds the version line.
 async fn stage(harness: &Harness, text: &str) -> StageResult {
     let text = format!("heat_template_version: wallaby\n{text}");
     harness.stage("main.yaml", &text, Given::default(), Options::default()).await

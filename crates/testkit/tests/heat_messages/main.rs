@@ -1,7 +1,7 @@
 //! Messages of Heat for invalid templates: `recorded.json` has templates with mistakes of all kinds and the messages of
-//! Heat 27. Ours must be equal.
+//! Heat 27. The messages of `cyan` must be equal.
 //!
-//! An entry has a name, a template, optional inputs, and either the `phase` and the `error` of the whole or the
+//! An entry has a name, a template, optional inputs, and either the `phase` and the `error` of the template or the
 //! `output_errors` of single outputs. Messages of Python itself are left out.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value as Json, json};
 use testkit::conformance::run;
 
-/// The minimum of equal messages. Only ever raised.
+/// The minimum of equal messages. The minimum is never lowered.
 const SAME: usize = 566;
 
 /// Writes the entries as a pack. Returns their number.

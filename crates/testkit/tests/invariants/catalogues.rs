@@ -1,4 +1,4 @@
-//! A field that a catalogue calls sensitive shows nowhere, at any depth of a type, even if no variable is secret.
+//! A field that a catalogue marks sensitive is never shown, at any depth of a type, even if no variable is secret.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::{lately, stage};
 /// The number of resources in a document.
 const AT_ONCE: usize = 40;
 
-/// All catalogues. Those whose providers work on the machine are simulated, too.
+/// All catalogues. Providers that work on the local machine are simulated, too.
 fn catalogues() -> Vec<Arc<Catalog>> {
     let own = [
         providers::local::provider().catalog().clone(),
@@ -123,7 +123,7 @@ fn sensitive_fields_of_catalogues_show_nowhere() {
             let mut kept = 0;
             for (at, (name, spec)) in some.iter().enumerate() {
                 let one = format!("  r{at}: {{ type: {name}, spec: {spec} }}\n");
-                // Types whose limits the plain values do not fit are left out.
+                // Types are left out if the sample values do not fit their limits.
                 let alone = stage(&new(), &format!("version: 2025-11-02\nresources:\n{one}")).await;
                 if alone.staged.is_some() {
                     let _ = write!(text, "{one}");

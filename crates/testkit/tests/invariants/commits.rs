@@ -1,4 +1,4 @@
-//! A process that ends before or after any commit or call leaves a state from which the next one reaches the same
+//! A process that ends before or after any commit or call leaves a state from which the next run reaches the same
 //! result.
 
 use std::path::Path;
@@ -16,13 +16,14 @@ use testkit::simulation::edit;
 
 use crate::{apply_well, cases, cloud, harness, ids, lately, session, shell, stage};
 
-/// Applies a goal in a process that ends at this moment, from 1. Returns whether the process reached the moment.
+/// Applies a document, or a destroy, in a process that ends at a moment, counted from 1. Returns whether the process
+/// reached the moment.
 async fn cut_at(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32) -> bool {
     cut_in(harness, goal, parallel, FaultPlan { ends_at: Some(moment), ..FaultPlan::default() }).await
 }
 
-/// The same with commits that take longer than calls, so that answers are not durable for a while. The seed gives the
-/// durations.
+/// Like `cut_at`, with commits that take longer than calls, so that answers are not durable for a while. The seed
+/// determines the durations.
 async fn cut_on_a_slow_disk(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32, seed: u64) -> bool {
     let fault_plan = FaultPlan { ends_at: Some(moment), latency: Some(3 * seed), ..FaultPlan::default() };
     cut_in(harness, goal, parallel, fault_plan).await
@@ -75,8 +76,8 @@ proptest! {
     }
 }
 
-/// A resource that an interrupted run created, a second one deleted and a third one creates again is a new resource,
-/// although no run has finished.
+/// An interrupted run creates a resource, a second run deletes it, and a third run creates it again. The resource gets
+/// a new token, although neither of the first two runs has finished.
 #[test]
 fn resource_deleted_in_between_is_created_with_a_new_token() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
@@ -96,7 +97,7 @@ fn resource_deleted_in_between_is_created_with_a_new_token() {
             else {
                 continue;
             };
-            // Interrupted before the deletion of `c`: no run has finished.
+            // Only runs that are interrupted before the deletion of `c` count: no run has finished.
             if !cut_at(&harness, None, 1, deleted).await || !matches!(is_there(&harness), [false, _, true, false]) {
                 continue;
             }
@@ -110,7 +111,7 @@ fn resource_deleted_in_between_is_created_with_a_new_token() {
     });
 }
 
-/// A long chain of resources that can be searched for later.
+/// A chain of resources that can be searched for.
 fn chain(resources: usize) -> String {
     let resource = |at: usize| match at {
         0 => "  r0: { type: test/data, spec: { input: 0 } }\n".to_owned(),
@@ -122,7 +123,7 @@ fn chain(resources: usize) -> String {
     format!("version: 2023-04-20\nresources:\n{}", (0..resources).map(resource).collect::<String>())
 }
 
-/// No resource of a chain is lost or created twice, wherever the run is interrupted.
+/// No resource of a chain is lost or created twice, at whatever moment the run is interrupted.
 #[test]
 fn interrupted_chain_is_completed() {
     let text = chain(24);
@@ -187,8 +188,8 @@ fn outcomes_are_durable_before_dependants_are_called() {
     });
 }
 
-/// Versions before 0.2 committed intents of creates before all of their spec was known. Such an intent is settled as
-/// any other: the resource is taken over if it was created, and created otherwise.
+/// Versions before 0.2 committed intents of creates before all of their spec was known. Such an intent is settled like
+/// any other: the resource is adopted if it was created, and created otherwise.
 #[test]
 fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
     let (before, after) = (chain(1), chain(2));
@@ -277,7 +278,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
     });
 }
 
-/// The end of an operation is recorded after all outcomes, in a commit of its own. Only what is durable is counted.
+/// The end of an operation is recorded after all outcomes, in a commit of its own. Only durable outcomes are counted.
 #[test]
 fn counts_include_only_recorded_outcomes() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
@@ -309,7 +310,7 @@ fn counts_include_only_recorded_outcomes() {
 /// A value that is secret because an answer repeats a secret stays secret when an interrupted run is continued.
 #[test]
 fn secret_found_during_a_run_stays_secret_after_an_interruption() {
-    // An answer that repeats a secret becomes secret, which is not known before.
+    // An answer that repeats a secret becomes secret. This is not known before the answer.
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/record, spec: { title: one, password: \"arn:test:record\" } }\n  \
                 b: { type: test/data, spec: { input: [\"plain\", \"${resources.a.spec.arn}\"] } }\n";
     lately(async {

@@ -1,4 +1,4 @@
-//! A run that is interrupted anywhere and continued has the same result as an undisturbed one.
+//! A run that is interrupted at any moment and continued has the same result as an undisturbed run.
 
 use proptest::prelude::*;
 use provider::Operation;

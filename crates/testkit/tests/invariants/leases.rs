@@ -1,4 +1,5 @@
-//! Leases: a running operation renews its lease during a call of any length. Without a renewal another one takes over.
+//! Leases: a running operation renews its lease during a call of any length. Without a renewal, another operation takes
+//! over.
 
 use std::time::Duration;
 
@@ -66,7 +67,7 @@ fn running_operation_keeps_its_lease() {
 }
 
 /// The lease is ended during a call. The next renewal fails, no call is started or recorded afterwards, and the next
-/// plan finds and takes over the resource of the call.
+/// plan finds and adopts the resource of the call.
 #[test]
 fn writer_stops_after_its_lease_was_taken_over() {
     lately(async {

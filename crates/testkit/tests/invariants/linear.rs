@@ -1,4 +1,4 @@
-//! Work grows linearly with the document: twice the resources take twice the work. Work is counted, never timed.
+//! Work grows linearly with the document: twice the resources need twice the work. Work is counted, never timed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -118,7 +118,7 @@ async fn lab_plan_waits(text: &str) -> u64 {
 fn twice_the_resources_take_twice_the_questions() {
     lately(async {
         let (once, twice) = (counts(100).await, counts(200).await);
-        // A refresh reads each resource once, a deploy calls each once, and no question is asked for each pair.
+        // A refresh reads each resource once, a deploy calls each once, and no question is asked per pair of resources.
         assert_eq!((once.reads, once.calls), (200, 200));
         assert_eq!((twice.reads, twice.calls), (400, 400));
         let at_most_double = |what: &str, once: u64, twice: u64| {
@@ -151,8 +151,8 @@ fn linked(count: usize, hub: bool) -> String {
     text
 }
 
-/// The work for links: edges of the graph; questions and dependencies of the first plan and of the plan that removes
-/// all links; calls, events and bytes of the journal of carrying these out.
+/// The counts of work for links: edges of the graph; questions and dependencies of the first plan and of the plan that
+/// removes all links; calls, events and bytes of the journal of both runs.
 async fn counts_of_links(count: usize, hub: bool) -> Vec<(&'static str, u64)> {
     let harness = harness();
     let text = linked(count, hub);

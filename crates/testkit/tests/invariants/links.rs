@@ -1,5 +1,5 @@
-//! Links keep the invariants of plans: whatever is linked, unlinked, renamed or interrupted, the next plan leads to the
-//! same result.
+//! Links keep the invariants of plans: after any link, unlink, rename or interruption, the next plan leads to the same
+//! result.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -61,7 +61,7 @@ proptest! {
     }
 }
 
-/// One bucket that twenty queues write into.
+/// A bucket into which twenty queues write.
 fn crowd(selects: bool) -> String {
     let selector = if selects { "linkSelector: { byLabel: { kind: queue } }, " } else { "" };
     let mut text =
@@ -85,7 +85,7 @@ fn many_links_into_one_resource_share_calls() {
     lately(async {
         let harness = harness();
         let run = apply_well(&harness, Some(&crowd(true)), 4).await;
-        // Eight links one by one, then eight in one call, then the last four.
+        // Eight links in single calls, then eight in one call, then the last four in one call.
         assert_eq!(updates_of_hub(&run), 10);
         let done = run.events.iter().filter(|event| {
             matches!(event, engine::Event::Done { address, .. } if address.to_string().starts_with("hub::") && address.to_string().ends_with("/a"))
@@ -108,7 +108,7 @@ fn shared_refused_call_fails_only_one_link() {
         kind: FaultKind::Permanent,
     };
     lately(async {
-        // A call for all links is refused, single calls are not.
+        // The call for several links is refused, the single calls are not.
         let harness = harness();
         let run = apply(&harness, Some(&crowd(true)), 4, vec![refuse(1)]).await;
         assert_eq!(run.outcome().and_then(|outcome| outcome.outcome), Some(state::OperationOutcome::Ready));

@@ -27,7 +27,7 @@ use providers::fake::{self, FakeOptions, ScriptedFault};
 use state::OperationOutcome;
 use testkit::harness::{Harness, RunResult, StageResult, settings};
 
-/// The number of cases of an invariant, from a fixed seed, so that a run can be repeated.
+/// The configuration for a number of cases with a fixed seed, so that a run can be repeated.
 fn cases(count: u32) -> proptest::test_runner::Config {
     proptest::test_runner::Config {
         cases: count,
@@ -47,7 +47,7 @@ fn harness() -> Harness {
     Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new())
 }
 
-/// A session of a provider of a shell, without settings.
+/// A session of a provider in a shell, without settings.
 async fn session(shell: &Shell, namespace: &str) -> Arc<dyn provider::Session> {
     let with = provider::Configuration {
         name: namespace.into(),
@@ -61,7 +61,7 @@ async fn session(shell: &Shell, namespace: &str) -> Arc<dyn provider::Session> {
     provider.configure(with).await.expect("it needs no settings").session
 }
 
-/// The state of a process on the world of a harness.
+/// The shell of a process on the world of a harness.
 fn shell(harness: &Harness) -> Shell {
     let provider = fake::provider(FakeOptions { world: Some(harness.world.clone()), ..FakeOptions::default() });
     let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
@@ -91,7 +91,7 @@ async fn stage(harness: &Harness, text: &str) -> StageResult {
     harness.stage("main.yaml", text, Given::default(), Options::default()).await
 }
 
-/// Stages and applies a document, or without one a destroy, under faults.
+/// Stages and applies a document, or a destroy if there is none, under faults.
 async fn apply(harness: &Harness, text: Option<&str>, parallel: usize, faults: Vec<ScriptedFault>) -> RunResult {
     let stage = match text {
         Some(text) => stage(harness, text).await,

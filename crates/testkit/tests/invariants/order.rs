@@ -53,7 +53,7 @@ fn check(journal: &EventLog, before: &RandomDocument, after: Option<&RandomDocum
             assert!(end < begin, "delete {used} began before delete {user} ended: {:?}", journal.events);
         }
         // A removed resource is deleted after its users have changed. But a user may wait for a delete-first
-        // replacement, and that one for the deletion.
+        // replacement, and the replacement for the deletion.
         let stays = after.is_some_and(|after| (0..after.resources.len()).any(|at| after.addresses(at).contains(&used)));
         if let (Some(end), Some(begin)) = (last_end(journal, Update, &user), first_begin(journal, Delete, &used))
             && !stays

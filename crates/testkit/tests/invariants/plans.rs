@@ -8,7 +8,7 @@ use state::seal::Sealer;
 use crate::{apply_well, cases, cloud, harness, ids, lately, stage};
 use testkit::simulation::{edit, random_document};
 
-/// A plan as its file has it, with secrets opened, because sealing the same secret twice gives different texts.
+/// The plan as text of a plan file with opened secrets, because sealing the same secret twice gives different texts.
 fn opened(plan: &Plan) -> (String, String) {
     let sealer = Sealer::with_key([7; 32]);
     let text = plan_file::write(plan, &sealer).expect("there is a key");

@@ -1,4 +1,4 @@
-//! A secret shows in no event, diagnostic, plan, step or debug output, whatever fails.
+//! A secret appears in no event, diagnostic, plan, step or debug output, whatever fails.
 
 use blueprint::{IndexMap, Name};
 use diag::{Colors, Diagnostics, Files, draw};
@@ -37,7 +37,7 @@ fn look_through(found: &Diagnostics, files: &Files) {
     }
 }
 
-/// A document with the secret in every place of a value, and with one more resource.
+/// A document with the secret in every position of a value, and with one more resource.
 fn document(more: &str) -> String {
     format!(
         "version: 2025-11-02\n\

@@ -17,10 +17,10 @@ resources:
   copy: {type: test/data, spec: {input: $disk.output}}
 ";
 
-/// Two moments for each commit and each call, and more than there are.
+/// An upper bound for the moments of a run. Each commit and each call has two moments.
 const MOMENTS: u32 = 24;
 
-/// Deploys the document in a session; the run violates no invariant.
+/// Deploys the document in a session, and checks that the run violates no invariant.
 async fn deploy(harness: &Harness, ends_at: Option<u32>) -> RunResult {
     let fault_plan = FaultPlan { ends_at, ..FaultPlan::default() };
     let run = harness.deploy_in_session("main.yaml", DOCUMENT, fault_plan, settings(None, false)).await;

@@ -1,4 +1,4 @@
-//! Every text, truncated or corrupted anywhere, gives diagnostics and no panic when it is read, checked and drawn.
+//! Every text, truncated or corrupted at any place, gives diagnostics and no panic when it is read, checked and drawn.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -20,7 +20,7 @@ use crate::{harness, lately, session, shell};
 const PASSWORD: &str = "Plant-7f3a9c!x \"quoted\" äß 99";
 const SETTING: &str = "Setting-5b1e77d2c9-of-the-cloud";
 
-/// Every recognisable piece of a secret in every form, without white space.
+/// Checks that a text contains no recognisable piece of a secret in any form, ignoring white space.
 fn must_not_show(place: &str, text: &str) {
     let plain = |text: &str| -> Vec<char> {
         text.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
@@ -60,7 +60,7 @@ struct Echo {
 }
 
 impl Echo {
-    /// The secrets of a call, in the forms in which a careless program repeats them.
+    /// The secrets of a call, in the forms in which a careless provider repeats them.
     fn repeat<'a>(&self, values: impl IntoIterator<Item = &'a Value>) -> String {
         let mut secrets = Vec::new();
         for value in values {
@@ -233,7 +233,7 @@ fn document(speaks: Speaks) -> String {
     )
 }
 
-/// A harness whose provider gets every kind of call.
+/// A harness whose provider receives every kind of call.
 fn asking_harness() -> Harness {
     let mut harness = harness();
     let mut catalog = Catalog::clone(&providers::fake::whole_catalog());

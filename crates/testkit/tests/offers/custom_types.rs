@@ -1,4 +1,4 @@
-//! Custom types of variables: given by label, read by value (decision 4.2).
+//! Custom types of variables: inputs give a label, expressions read the value (decision 4.2).
 
 use blueprint::Value;
 use engine::Given;

@@ -121,7 +121,7 @@ fn filter_operators_follow_the_table() {
         ("subnetDetails[7].zone", "=", "z2", "data-source-empty"),
         ("subnetDetails[7].zone", "!=", "z2", "main"),
         ("subnetDetails[].id", "=", "x", "unsupported-filter-field"),
-        // Filters that the provider applies.
+        // Filters that the provider evaluates.
         ("vpcId", "=", "vpc-2", "side"),
         ("vpcId", "in", "[vpc-3]", "Main-old"),
         ("vpcId", "!=", "vpc-1", "side"),
@@ -306,7 +306,7 @@ fn data_source_with_an_unknown_filter_is_read_on_deploy() {
         assert_eq!(inputs("reader"), Some(Value::from("vpc-2")));
         assert_eq!(inputs("zoned"), Some(Value::from("in z2")));
         assert_eq!(inputs("there"), Some(Value::Int(1)));
-        // After the creation the same is read while planning, and nothing is left to do.
+        // After the creation the data source is read while planning, and nothing is left to do.
         let again = stage(&harness, LATER, Given::default()).await;
         let plan = again.staged.expect("a plan").plan;
         assert!(plan.is_empty(), "{:?}", plan.steps);

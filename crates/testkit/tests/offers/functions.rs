@@ -1,4 +1,4 @@
-//! Functions of providers: calls through the world, and every way of passing them on (decisions 2.3, A14 to A17).
+//! Functions of providers: calls through the world, and every way of passing functions on (decisions 2.3, A14 to A17).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -123,7 +123,7 @@ fn answers_to_secret_calls_are_sealed_in_the_plan() {
             let answers = staged.plan.answers.clone();
             assert_eq!(answers.salt.len(), 32, "it was drawn");
             kept.insert(answers.calls.keys().next().cloned().expect("the call is kept"));
-            // A saved plan has its answers: no value is generated and no question asked again.
+            // A saved plan contains its answers: no value is generated and no question is asked again.
             let sealer = state::seal::Sealer::with_key([7; 32]);
             let file = engine::plan_file::write(&staged.plan, &sealer).expect("there is a key");
             let (_, made_from) = engine::plan_file::read(&file, &sealer).expect("it was just written");

@@ -1,4 +1,4 @@
-//! A provider with a low limit of calls at once.
+//! A provider with a low limit of concurrent calls.
 
 use engine::{Event, Given};
 use providers::fake::{FaultKind, ScriptedFault, When};

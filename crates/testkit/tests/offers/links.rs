@@ -8,7 +8,7 @@ use testkit::harness::{Harness, RunResult, settings};
 
 use super::{codes, harness, lately, stage};
 
-/// A kind whose requirement reads a value that the provider generates, and which sets no order.
+/// A catalogue with a link kind whose requirement reads a value that the provider generates, and which sets no order.
 fn catalogue(zone: &str) -> String {
     format!(
         r#"{{ "format": 1, "namespace": "shop",
@@ -46,7 +46,7 @@ async fn deploy(harness: &Harness, text: &str) -> RunResult {
     harness.run(staged, false, Vec::new(), settings(None, false)).await
 }
 
-/// The calls in order.
+/// The completed calls in order.
 fn done(run: &RunResult) -> String {
     let mut text = String::new();
     for event in &run.events {
@@ -109,7 +109,7 @@ fn link_is_made_without_its_absent_resource() {
         lately(async {
             let parts = r#""parts": { "ticket": { "type": "shop/app", "if": "${eq(b.spec.zone, \"north\")}", "spec": { "name": "t" } } }, "effects""#;
             let all = catalogue(zone).replace("\"effects\"", parts);
-            // The kind requires nothing of the zone.
+            // The link kind has no requirement about the zone.
             let all = all.replace("${eq(b.spec.zone, \\\"north\\\")}\", \"say\"", "${true}\", \"say\"");
             let harness = harness(&[&all]);
             let run = deploy(&harness, DOCUMENT).await;
@@ -137,7 +137,7 @@ resources:
         let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
         assert_eq!(done(&run), "delete b; delete role; ");
     });
-    // Also if the link writes nothing.
+    // The dependency is recorded also if the link writes nothing.
     let text = "version: 2023-04-20
 resources:
   one: { type: test/function, linkSelector: { byLabel: { app: x } }, spec: { name: one } }
@@ -150,7 +150,7 @@ resources:
         assert_eq!(records[&Address::root("one")].dependencies, [Address::root("two")]);
         assert_eq!(records[&Address::root("two")].dependencies, []);
     });
-    // Of a repetition only the partner counts.
+    // If both ends are templates with `each`, a member depends only on its partner.
     let text = text.replace("spec: { name: one }", "each: \"${list('a', 'b')}\", spec: { name: \"${elem}\" }");
     let text = text.replace("spec: { name: two }", "each: \"${list('a', 'b')}\", spec: { name: \"${elem}\" }");
     lately(async {
@@ -332,7 +332,7 @@ fn annotation_may_have_two_errors() {
         let staged = stage(&harness, &text, Given::default()).await;
         let said: Vec<&str> = staged.diagnostics.iter().map(|it| it.message.as_str()).collect();
         assert_eq!(said, ["`shop.mode` must be an integer", "`shop.mode` must be a boolean"]);
-        // The same if the value is known only at stage.
+        // The result is the same if the value is known only at stage.
         let text = text.replace("${variables.mode}", "${jsondecode(variables.mode)}").replace("neither", "'2.5'");
         let staged = stage(&harness, &text, Given::default()).await;
         let said: Vec<&str> = staged.diagnostics.iter().map(|it| it.message.as_str()).collect();

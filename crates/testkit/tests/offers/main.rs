@@ -1,5 +1,5 @@
-//! Offers of providers besides resources, from the document to the deploy: custom types of variables, functions, data
-//! sources, transforms, links.
+//! Further features of providers, from the document to the deploy: custom types of variables, functions, data sources,
+//! transforms, links.
 
 mod children;
 mod custom_types;
@@ -31,7 +31,7 @@ fn harness(catalogs: &[&str]) -> Harness {
     Harness::new(std::env::temp_dir(), catalogs.iter().map(catalog).collect())
 }
 
-/// Inputs as on the command line.
+/// The inputs as on the command line.
 fn given(text: &[(&str, &str)]) -> Given {
     let text: IndexMap<Name, Name> = text.iter().map(|(name, value)| (Name::from(*name), Name::from(*value))).collect();
     Given { text, ..Given::default() }

@@ -224,7 +224,7 @@ fn exports_are_stored_and_kept_on_failure() {
         let after = harness.snapshot().await;
         assert!(after.exports_old);
         assert_eq!(after.exports, snapshot.exports);
-        // The next operation that succeeds replaces them.
+        // The next operation that succeeds replaces the exports.
         deploy(&harness, &text, given(&[("text", "b")]), Vec::new()).await;
         let after = harness.snapshot().await;
         assert!(!after.exports_old);

@@ -156,10 +156,10 @@ fn diagnostics_point_at_the_abstract_source() {
         let wrong =
             |resources: &str| format!("version: 2023-04-20\ntransform: test-2024-01-01\nresources:\n{resources}");
         let cases = [
-            // Before the transform: the abstract type has a schema like any other.
+            // Mistakes that are found before the transform: the abstract type has a schema like any other.
             ("  s: { type: test/service, spec: { nam: a } }", vec!["unknown-spec-field 4"]),
             ("  s: { type: test/service, spec: { name: 5 } }", vec!["type-mismatch 4"]),
-            // In the generated resource.
+            // Mistakes in the generated resource.
             (
                 "  s: { type: test/service, spec: { name: a } }\n  r: { type: test/data, spec: { input: \"${s.spec.name}\" } }",
                 vec!["unknown-resource 5"],
@@ -173,7 +173,7 @@ fn diagnostics_point_at_the_abstract_source() {
                 vec!["unknown-resource 5"],
             ),
             ("  s:\n    type: test/service\n    spec:\n      name: \"${s_fn.spec.id}\"", vec!["self-reference 7"]),
-            // Names.
+            // Conflicts of names.
             (
                 "  s: { type: test/service, spec: { name: a, queue: true } }\n  s_fn: { type: test/data, spec: { input: 1 } }\n  s_queue: { type: test/data, spec: { input: 1 } }",
                 vec!["name-collision 4", "name-collision 4"],

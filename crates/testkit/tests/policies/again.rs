@@ -1,4 +1,4 @@
-//! Retries of each kind of call; calls that take too long or do not end.
+//! Retries of each kind of call; calls that exceed their time limit or never end.
 
 use std::time::Duration;
 
@@ -40,18 +40,18 @@ resources:
   cluster: {type: test/cluster, spec: {name: main}}
 ";
 
-/// The pauses between times, in whole seconds.
+/// The pauses between the times, in whole seconds.
 fn pauses(at: &[Duration]) -> Vec<u64> {
     at.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64().round() as u64).collect()
 }
 
-/// Whether pauses follow a policy, with a jitter of one fifth.
+/// Whether pauses are within a tenth of those of a policy.
 fn are_about(pauses: &[u64], wanted: &[u64]) -> bool {
     pauses.len() == wanted.len()
         && pauses.iter().zip(wanted).all(|(pause, wanted)| pause.abs_diff(*wanted) * 10 <= *wanted + 5)
 }
 
-/// A document after two runs, which make each kind of call: its faults and its result.
+/// A kind of call, and a document that makes it.
 struct Kind {
     call: &'static str,
     document: &'static str,
@@ -170,7 +170,7 @@ fn retry_waits_at_least_as_long_as_the_server_asks() {
         assert!(made[2] - made[1] >= Duration::from_secs(30), "{made:?}");
         let made = pauses(&made);
         assert!(are_about(&made, &[2, 30, 300]), "{made:?}");
-        // Also while planning.
+        // The pause that the provider asks for is kept while planning, too.
         bench.cloud.forget();
         bench.accidents("read a", [busy(60)]);
         assert!(bench.stage(Some(ONE), Options::default()).await.0.is_some());
@@ -186,7 +186,7 @@ fn readiness_is_polled_with_growing_pauses_until_the_time_limit() {
         assert_eq!(bench.apply(Some(CLUSTER)).await.ended(), Some(Ready));
         let looks = bench.cloud.times_of("stable cluster");
         let pauses: Vec<u128> = looks.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
-        // At once, then after 0.5 s, with pauses that grow by half up to 10 s.
+        // The first poll follows at once, the next after 0.5 s, with pauses that grow by half up to 10 s.
         assert_eq!(looks[0], bench.cloud.times_of("create cluster")[0]);
         assert!(
             pauses.len() == 10
@@ -273,7 +273,7 @@ fn call_over_its_time_limit_is_cancelled() {
     });
 }
 
-/// The run and the provider measure time separately. The result must not depend on which is first.
+/// The run and the provider measure time separately. The result must not depend on which of them ends first.
 #[test]
 fn timeout_is_reported_equally_by_run_and_provider() {
     lately(async {
@@ -429,7 +429,7 @@ fn interrupted_poll_leaves_readiness_unknown() {
     });
 }
 
-/// A rollback that is never planned, because a read does not answer.
+/// A planner of rollbacks that finishes no plan, because a read never answers.
 struct Never;
 
 impl RollbackPlanner for Never {
@@ -506,7 +506,7 @@ fn link_call_has_the_time_limit_of_an_update_and_blocks_other_writers() {
             assert_eq!(bench.cloud.times_of("update role").len(), updates, "{:#?}", ran.events);
             let open = bench.statuses().await.iter().any(|it| it == "role: open");
             assert_eq!(open, updates == 1);
-            // The next run continues from there.
+            // The next run does the remaining work.
             assert_eq!(bench.apply(Some(LINKED)).await.ended(), Some(Ready));
             let (staged, _) = bench.stage(Some(LINKED), Options::default()).await;
             assert!(staged.expect("a plan").plan.is_empty());
@@ -541,7 +541,7 @@ fn failed_link_is_recorded_as_far_as_known() {
     lately(async {
         let bench = Bench::new();
         bench.accidents("update role", times(2, ErrorKind::Permanent));
-        // The contribution of the link to the function is known only now.
+        // The contribution of the link to the function is known only during the run.
         let text = LINKED.replace("name: media", "name: \"${role.spec.id}\"");
         assert_eq!(bench.apply(Some(&text)).await.ended(), Some(Failed));
         let link: blueprint::Address = "fn::b".parse().expect("an address");

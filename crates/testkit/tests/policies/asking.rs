@@ -1,4 +1,4 @@
-//! Questions that can only be asked during a run: when they are asked, how often, and that they count as calls.
+//! Questions that can be asked only during a run: when they are asked, how often, and that they count as calls.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use state::OperationOutcome::{Failed, Interrupted, Ready};
 use crate::cloud::{Accident, times};
 use crate::{Bench, lately};
 
-/// An export searches by a value that the run creates. No resource reads the result.
+/// A document in which an export searches by a value that the run creates. No resource reads the result.
 const EXPORTED: &str = "
 version: 2023-04-20
 resources:
@@ -24,7 +24,7 @@ exports:
   name: {type: string, field: datasources.net.name}
 ";
 
-/// An export calls a function with a value that the run creates.
+/// A document in which an export calls a function with a value that the run creates.
 const CALLED: &str = "
 version: 2023-04-20
 values:

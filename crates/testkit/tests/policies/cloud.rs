@@ -1,4 +1,4 @@
-//! The simulated cloud with scripted faults of every kind of call, and a log of calls with their times.
+//! The simulated cloud with scripted faults for every kind of call, and a log of calls with their times.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use providers::fake::{self, FakeOptions, FakeProvider, SharedCloud};
 pub(crate) enum Accident {
     /// The call is refused.
     Refused(ProviderError),
-    /// The call succeeds after this time. If it is cancelled before, it has no effect.
+    /// The call succeeds after this time. If it is cancelled earlier, it has no effect.
     Takes(Duration),
     /// The call ends only when it is cancelled, without effect.
     Hangs,
@@ -29,12 +29,12 @@ pub(crate) enum Accident {
     None,
 }
 
-/// Refusals for this many calls.
+/// A number of refusals, one for each call.
 pub(crate) fn times(count: usize, kind: ErrorKind) -> Vec<Accident> {
     vec![Accident::Refused(ProviderError::new(kind, "too much at the moment")); count]
 }
 
-/// A simulated cloud. It gives private data for each resource and refuses calls without them.
+/// A simulated cloud. It returns private data for each resource and refuses calls without that data.
 pub(crate) struct Cloud {
     inner: FakeProvider,
     begun: tokio::time::Instant,
@@ -48,7 +48,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The private data of a resource, which each call about it must have.
+/// The private data of a resource, which each call about the resource must have.
 fn private_of(id: &str) -> Value {
     Value::map([("of", Value::from(id))])
 }
@@ -75,7 +75,7 @@ impl Cloud {
         }
     }
 
-    /// The time limits of a call, one for each try.
+    /// The deadlines of a call, one for each try.
     pub(crate) fn deadlines_of(&self, call: &str) -> Vec<Option<Duration>> {
         let made = lock(&self.deadlines);
         made.iter().filter(|(made, _)| made == call).map(|(_, deadline)| *deadline).collect()

@@ -1,5 +1,5 @@
-//! Policies of a run: retries, pauses, time limits, rates, and what happens to other calls after a failure. All tests
-//! use a virtual clock.
+//! Policies of a run: retries, pauses, time limits, rates, and the effect of a failure on other calls. All tests use a
+//! virtual clock.
 
 mod again;
 mod asking;
@@ -37,9 +37,9 @@ struct Bench {
     settings: ApplySettings,
     begun: tokio::time::Instant,
     chance: Rng,
-    /// Makes the plan of a rollback.
+    /// The planner of a rollback.
     back: Option<&'static dyn RollbackPlanner>,
-    /// Interrupts, each at a time after the start of the run.
+    /// The interrupts, each with its time after the start of the run.
     interrupts: Vec<(Duration, Interrupt)>,
 }
 
@@ -47,7 +47,7 @@ struct Bench {
 struct Ran {
     operated: Operated,
     events: Vec<Event>,
-    /// The duration.
+    /// The duration of the operation.
     elapsed: Duration,
 }
 
@@ -63,7 +63,7 @@ impl Ran {
         self.outcome().outcome
     }
 
-    /// Codes and messages of the diagnostics.
+    /// The codes and messages of the diagnostics.
     fn said(&self) -> Vec<String> {
         said(&self.outcome().diagnostics)
     }
@@ -129,7 +129,7 @@ impl Bench {
         }
     }
 
-    /// Stages a document; without one, a destroy.
+    /// Stages a document, or a destroy if there is none.
     async fn stage(&self, text: Option<&str>, options: Options) -> (Option<Staged>, Diagnostics) {
         let shell = self.shell();
         let mut found = Diagnostics::new();
@@ -193,14 +193,14 @@ impl Bench {
         Ran { operated, events, elapsed }
     }
 
-    /// Stages and carries out a document; without one, a destroy.
+    /// Stages a document, or a destroy if there is none, and carries out the plan.
     async fn apply(&self, text: Option<&str>) -> Ran {
         let (staged, found) = self.stage(text, Options::default()).await;
         let staged = staged.unwrap_or_else(|| panic!("no plan: {:?}", said(&found)));
         self.run(staged).await
     }
 
-    /// The state: each address with its status.
+    /// The records in the state: each address with its status, and the open intents.
     async fn statuses(&self) -> Vec<String> {
         let snapshot = self.harness.snapshot().await;
         let mut lines: Vec<String> =

@@ -1,4 +1,5 @@
-//! What a saved plan pins beside its documents: the settings of providers, and the resources that were read.
+//! The parts that a saved plan pins in addition to its documents: the settings of providers, and the resources that
+//! were read.
 
 use blueprint::Value;
 use diag::Diagnostics;

@@ -45,7 +45,7 @@ fn calls_use_the_full_rate_of_the_catalogue() {
         assert_eq!(bench.apply(Some(&text)).await.ended(), Some(Ready));
         let made = all(&bench);
         assert_eq!(made.len(), 105);
-        // A burst, then ten a second.
+        // A burst, then ten calls a second.
         assert!(most_within(made.clone(), second) <= 15, "{made:?}");
         let elapsed = *made.iter().max().expect("a call") - made[0];
         assert!(elapsed >= second * 99 / 10 && elapsed <= second * 105 / 10, "{elapsed:?}");

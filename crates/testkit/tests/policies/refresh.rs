@@ -19,7 +19,7 @@ fn many(input: impl Fn(usize) -> usize) -> String {
     text
 }
 
-/// Every hundredth read is refused for good, and every tenth resource has drifted.
+/// A bench in which every hundredth read is refused permanently, and every tenth resource has drifted.
 async fn with_accidents() -> Bench {
     let bench = Bench::new();
     assert_eq!(bench.apply(Some(&many(|number| number))).await.ended(), Some(Ready));
@@ -79,7 +79,7 @@ fn unreadable_resource_is_planned_as_recorded_with_a_warning() {
         assert_eq!(staged.plan.answers.unread.len(), 20);
         assert!(staged.plan.unread_but_needed().is_empty());
         assert_eq!(bench.run(staged).await.ended(), Some(Ready));
-        // The next refresh sees the rest.
+        // The next refresh reads the rest.
         let (staged, found) = bench.stage(Some(&many(|number| number)), Options::default()).await;
         assert_eq!((staged.expect("a plan").plan.counts(), found.len()), ([0, 20, 0, 0], 0));
     });
@@ -168,7 +168,7 @@ fn plan_does_not_depend_on_the_order_of_answers() {
             let (staged, _) = bench.stage(Some(&many(|number| number)), Options::default()).await;
             let staged = staged.expect("a plan");
             let mut plan = staged.plan;
-            // It starts at another time.
+            // The plans differ in their start time.
             plan.answers.now = 0;
             let steps: Vec<String> = plan.steps.iter().map(|step| format!("{step:?}")).collect();
             (steps, format!("{:?}", plan.answers))
@@ -244,7 +244,8 @@ resources:
 const TWO: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n  \
                    b: {type: test/data, spec: {input: 2}}\n";
 
-/// A refusal is certain, also while the operation stops because of another refusal. No search follows.
+/// A refusal has a known outcome, also while the operation stops because of another refusal. The next plan does not
+/// search for the resource.
 #[test]
 fn two_refused_creates_leave_no_search() {
     lately(async {
@@ -264,7 +265,8 @@ fn two_refused_creates_leave_no_search() {
     });
 }
 
-/// A create failed but may have taken effect, and its resource cannot be searched for. Each command in the help works.
+/// A create failed but may have taken effect, and its resource cannot be searched for. Each command that the help names
+/// works.
 #[test]
 fn failed_create_without_a_search_blocks_nothing() {
     let a = || -> blueprint::Address { "a".parse().expect("an address") };
@@ -280,7 +282,7 @@ fn failed_create_without_a_search_blocks_nothing() {
     for (way, options, deploys) in ways {
         lately(async {
             let bench = Bench::new();
-            // The last try is refused for good. An earlier one may have taken effect.
+            // The last try is refused permanently. An earlier try may have taken effect.
             bench.accidents("create a", times(1, ErrorKind::Transient));
             bench.accidents("create a", times(1, ErrorKind::Permanent));
             assert_eq!(bench.apply(Some(TWO)).await.ended(), Some(Failed), "{way}");

@@ -1,4 +1,4 @@
-//! The duration of a run: no longer than its work and its longest path need.
+//! The duration of a run: not longer than its total work and its longest path require.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::{Bench, lately};
 
 const MILLI: Duration = Duration::from_millis(1);
 
-/// Many independent resources, and after them in the document a short chain.
+/// A document with many independent resources, and a short chain after them.
 fn chain_behind_many(many: usize, chain: usize, input: &str) -> String {
     let mut text = String::from("version: 2023-04-20\nresources:\n");
     for number in 0..many {
@@ -48,7 +48,7 @@ fn longest_path_goes_first_once_durations_are_known() {
         // 100 s of work for ten calls at once, and a chain of 10 s.
         all_take(&bench, &["create", "update", "delete"], 90, 2, takes);
         let first = bench.apply(Some(&chain_behind_many(90, 2, "one"))).await;
-        // Durations are unknown: the chain starts after everything before it has started.
+        // Durations are unknown: the chain starts after everything before it in the document has started.
         assert_eq!((first.ended(), first.elapsed), (Some(Ready), Duration::from_secs(9 + 10)));
         let second = bench.apply(Some(&chain_behind_many(90, 2, "two"))).await;
         assert_eq!((second.ended(), second.elapsed), (Some(Ready), Duration::from_secs(10)));
@@ -74,7 +74,7 @@ fn new_resource_is_expected_to_take_as_long_as_its_type() {
         bench.accidents("create a", [Accident::Takes(Duration::from_secs(1))]);
         bench.accidents("create b", [Accident::Takes(Duration::from_secs(8))]);
         assert_eq!(bench.apply(Some(&text(""))).await.ended(), Some(Ready));
-        // Eight short resources and then one that takes as long as they do together.
+        // Eight short resources, and one that takes as long as all of them together.
         let mut more = String::new();
         for number in 0..8 {
             let _ = writeln!(more, "  r{number}: {{type: test/data, spec: {{input: 1}}}}");
@@ -140,7 +140,7 @@ fn layered(layers: usize, width: usize) -> String {
     text
 }
 
-/// The excess over the ideal duration, as a fraction of it, of a run in which every call takes 50 ms.
+/// The excess over the ideal duration, as a fraction of the ideal, of a run in which every call takes 50 ms.
 fn beyond_ideal(text: &str, names: &[String], parallelism: usize, ideal: Duration) -> f64 {
     lately(async {
         let mut bench = Bench::new();

@@ -1,5 +1,5 @@
-//! What the engine makes of the answers of a provider: what was read, opaque data, diagnostics; what a
-//! document may set of a provider.
+//! How the engine handles the answers of a provider: the fields of a read, opaque data, diagnostics; and the settings
+//! of a provider that a document may change.
 
 mod private_data;
 mod refused;
@@ -12,6 +12,6 @@ fn one_box(fields: &str) -> String {
     format!("version: 2023-04-20\nresources:\n  a: {{ type: script/box, spec: {{ name: a, {fields} }} }}\n")
 }
 
-/// A document that has lost the box.
+/// A document without the box.
 const WITHOUT_BOX: &str =
     "version: 2023-04-20\nresources:\n  b: { type: cyan/provider, spec: { namespace: script } }\n";

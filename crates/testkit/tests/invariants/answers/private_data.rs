@@ -1,4 +1,4 @@
-//! Which fields and which opaque data calls get, and which opaque data stays in the state.
+//! The fields and opaque data that calls receive, and the opaque data that is kept in the state.
 
 use provider::Verdict;
 
@@ -93,7 +93,7 @@ fn create_of_a_replacement_does_not_get_the_private_data_of_the_old_object() {
         let setup = Setup::new("\"plans\": true");
         setup.answer(created());
         apply_well(&setup.harness, Some(&one_box("zone: z1")), 1).await;
-        // The provider says only when it is asked about an update that the object must be replaced.
+        // The provider requires a replacement only when it is asked to plan an update.
         let replaces = vec!["zone".into()];
         setup.answer(Script { planned_private: "planned".into(), replaces, ..Script::default() });
         apply_well(&setup.harness, Some(&one_box("zone: z2")), 1).await;

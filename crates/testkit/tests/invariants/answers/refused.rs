@@ -1,4 +1,4 @@
-//! Errors of operations are shown and recorded as a whole, at the fields that they are about.
+//! Errors of operations are shown and recorded in full, at the fields that they concern.
 
 use diag::Severity;
 use engine::shell::Operated;

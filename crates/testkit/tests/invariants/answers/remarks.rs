@@ -56,7 +56,7 @@ fn warning_of_a_read_is_at_the_field_or_the_resource() {
         assert!(found[0].starts_with("the provider has a remark about `a` | "), "{found:?}");
         assert!(found[0].ends_with(": the box is old | from 1999") && !found[0].contains(whole), "{found:?}");
         assert_eq!(found[1], "the provider has a remark about `a` | first: notes are going away");
-        // Nothing declares it any more, so there is no place for the text.
+        // The document no longer declares the resource, so the diagnostic has no place.
         let destroy = setup.harness.stage_destroy(Options::default()).await;
         let expected = [
             "the provider has a remark about `a` | the box is old | from 1999",
@@ -77,7 +77,7 @@ fn warning_about_declared_settings_is_at_the_setting_and_once() {
             + FAR;
         let expected = ["the provider has a remark about `far` | north: the region is being closed"];
         assert_eq!(planned(&stage(&setup.harness, &text).await, &text), expected);
-        // What the plan of a session has told is not told again by its operation.
+        // The operation does not repeat the diagnostics of the session's plan.
         let (settings, faults) = (settings(Some(1), false), FaultPlan::default());
         let run = setup.harness.deploy_in_session("main.yaml", &text, faults, settings).await.expect("a plan");
         let Some(Operated::Done(outcome)) = run.operated else { panic!("it ends") };

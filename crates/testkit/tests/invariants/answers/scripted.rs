@@ -1,4 +1,4 @@
-//! A provider for tests that answers as a script says, and notes what it is asked.
+//! A provider for tests that answers according to a script, and records its calls.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,30 +25,30 @@ const CATALOG: &str = r#"{
   }
 }"#;
 
-/// What the provider answers. What is not set has the usual answer.
+/// The answers of the provider. Fields that are not set have the usual answer.
 #[derive(Clone, Default)]
 pub(super) struct Script {
-    /// The fields that a read finds in another state than recorded.
+    /// The field that a read finds changed, and its value.
     pub(super) drift: Option<(&'static str, &'static str)>,
-    /// The opaque data that a read answers; null repeats the recorded data.
+    /// The opaque data that a read returns; null repeats the recorded data.
     pub(super) read_private: Value,
-    /// The opaque data that a plan answers.
+    /// The opaque data that a plan returns.
     pub(super) planned_private: Value,
     /// The opaque data of the answer to an operation.
     pub(super) applied_private: Value,
-    /// What it says about its settings.
+    /// The diagnostics about the settings.
     pub(super) about_settings: Vec<ProviderDiagnostic>,
-    /// What a read says.
+    /// The diagnostics of a read.
     pub(super) about_reads: Vec<ProviderDiagnostic>,
     /// The error of every operation.
     pub(super) refused: Option<ProviderError>,
     /// Whether an operation ends before its object is ready.
     pub(super) pending: bool,
-    /// The verdict about updates, of a provider that decides.
+    /// The verdict about updates, for a provider that decides.
     pub(super) verdict: Verdict,
-    /// The fields whose change needs no call, of a provider that does not.
+    /// The fields whose change needs no call, for a provider that does not decide.
     pub(super) only_recorded: Vec<blueprint::FieldPath>,
-    /// The fields whose change needs a new resource, of a provider that does not decide.
+    /// The fields whose change needs a new resource, for a provider that does not decide.
     pub(super) replaces: Vec<blueprint::FieldPath>,
 }
 
@@ -83,7 +83,7 @@ impl Provider for Scripted {
 
     fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         let session = ScriptedSession { region: text(&with.settings, "region"), shared: self.shared.clone() };
-        // A setting that is not known yet says nothing.
+        // While settings are unknown, the provider returns no diagnostics.
         let is_known = !with.settings.has_unknown();
         let diagnostics = if is_known { shared(&self.shared).script.about_settings.clone() } else { Vec::new() };
         let configured = Configured { session: Arc::new(session), change: SettingsChange::Same, diagnostics };
@@ -92,7 +92,7 @@ impl Provider for Scripted {
 }
 
 impl ScriptedSession {
-    /// Notes a call with the note of the prior fields and the opaque data, and returns the script.
+    /// Logs a call with the `note` of the prior fields and the opaque data, and returns the script.
     fn note(&self, what: &str, call: &Call, prior: &Value, private: &Value) -> Script {
         let (note, private) = (text(prior, "note"), private.as_text().unwrap_or("-"));
         let mut shared = shared(&self.shared);
@@ -179,12 +179,12 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// `plans`: members of the capabilities of the type.
+    /// A harness with the provider. `plans` holds members of the capabilities of the type.
     pub(super) fn new(plans: &str) -> Setup {
         Setup::with_settings(plans, r#"{"region": {"kind": "string"}}"#)
     }
 
-    /// The same with these settings.
+    /// A harness with the provider and these settings.
     pub(super) fn with_settings(plans: &str, settings: &str) -> Setup {
         let text = CATALOG.replace("PLANS", plans).replace("SETTINGS", settings);
         let catalog = provider::read_catalog(&text).expect("the catalogue of the test");
@@ -194,18 +194,18 @@ impl Setup {
         Setup { harness: Harness::with("/nowhere".into(), Vec::new(), real), shared }
     }
 
-    /// Answers as this script says from now on, and forgets the calls so far.
+    /// Sets the script for later answers, and clears the log of calls.
     pub(super) fn answer(&self, script: Script) {
         *shared(&self.shared) = Shared { script, log: Vec::new() };
     }
 
-    /// The calls since the last time, without reads.
+    /// The calls since the last use of this function, without reads.
     pub(super) fn calls(&self) -> Vec<String> {
         let calls = std::mem::take(&mut shared(&self.shared).log);
         calls.into_iter().filter(|line| !line.starts_with("read")).collect()
     }
 
-    /// The errors that the journal has.
+    /// The errors in the journal.
     pub(super) async fn errors(&self) -> Vec<String> {
         let log = self.harness.store().log(&self.harness.name, None, 100).await.expect("there is a journal");
         let error = |entry: &state::EntryKind| match entry {

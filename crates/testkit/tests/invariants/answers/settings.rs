@@ -1,5 +1,5 @@
-//! Settings that a document declares are checked by the catalogue of the provider, and every call of the resources that
-//! choose them has them.
+//! Settings that a document declares are checked by the catalogue of the provider. Every call of a resource that
+//! chooses these settings receives them.
 
 use blueprint::Value;
 use engine::{Given, Options};
@@ -18,7 +18,7 @@ fn document(spec: &str) -> String {
     format!("version: 2023-04-20\nresources:\n  far: {{ type: cyan/provider, spec: {{ namespace: script{spec} }} }}\n")
 }
 
-/// The mistakes of a document, each with the text at its place.
+/// The errors of a document, each with the text at its place.
 async fn mistakes(setup: &Setup, text: &str) -> Vec<String> {
     let checked = setup.harness.validate("main.yaml", text, &Given::default()).await;
     let mistakes = checked.diagnostics.iter().filter(|one| one.is_error());

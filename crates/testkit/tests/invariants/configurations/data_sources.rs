@@ -3,7 +3,7 @@
 use super::regions::Setup;
 use crate::{lately, stage};
 
-/// A root whose data source chooses a configuration with these settings, and a host named after what it finds.
+/// A root with a data source that chooses a configuration with these settings, and a host named after the result.
 fn reading(settings: &str) -> String {
     format!(
         "version: 2023-04-20\ndatasources:\n  \

@@ -120,7 +120,7 @@ fn resource_whose_include_names_another_configuration_is_only_recorded() {
         let setup = setup();
         setup.deploy(&root("deep.yaml", "{ cyan.provider: far }")).await;
         setup.calls();
-        // Both configurations may mean the same account.
+        // The two configurations may belong to the same account.
         let text = root("deep.yaml", "{}");
         let staged = stage(&setup.harness, &text).await.staged.expect("a plan");
         let steps = staged.plan.steps.iter().filter(|step| step.address.to_string() == "core/d");

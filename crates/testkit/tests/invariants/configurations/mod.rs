@@ -1,5 +1,5 @@
-//! Further configurations of a provider: each resource is managed with the one that it chooses, also after the document
-//! has lost both.
+//! Further configurations of a provider: each resource is managed with the configuration that it chooses, also after
+//! the document has lost both.
 
 mod data_sources;
 mod inherited;
@@ -29,7 +29,7 @@ fn each_resource_is_managed_with_its_configuration() {
         let setup = Setup::new();
         setup.deploy(&two_hosts("{ region: north }")).await;
         assert_eq!(setup.calls(), ["create a in default", "create b in north"]);
-        // Nothing is to be done: both are found in their regions.
+        // The plan has no steps: both hosts are found in their regions.
         setup.deploy(&two_hosts("{ region: north }")).await;
         assert_eq!(setup.calls(), [""; 0]);
         let renamed = two_hosts("{ region: north }").replace("name: b", "name: c");
@@ -59,7 +59,7 @@ fn recorded_settings_delete_what_the_document_no_longer_declares() {
 fn settings_may_come_from_a_resource() {
     lately(async {
         let setup = Setup::new();
-        // The id of the first host is known once it is created: the region of the other is called after it.
+        // The id of the first host is known after its creation. The region of the other host is that id.
         let text = two_hosts("{ region: \"${first.spec.id}\" }")
             .replace("resources:\n", "resources:\n  first: { type: site/host, spec: { name: first } }\n");
         let planned = stage(&setup.harness, &text).await;

@@ -147,7 +147,7 @@ impl Setup {
         Setup { harness: Harness::with("/nowhere".into(), Vec::new(), real), hosts, log }
     }
 
-    /// The same with documents beside the root.
+    /// The same setup with documents beside the root.
     pub(super) fn with_documents(documents: &[(&str, &str)]) -> Setup {
         let mut setup = Setup::new();
         let texts = documents.iter().map(|(name, text)| (format!("/nowhere/{name}"), (*text).to_owned()));
@@ -171,7 +171,7 @@ impl Setup {
         apply_well(&self.harness, Some(text), 2).await;
     }
 
-    /// The calls since the last time, without reads.
+    /// The calls since the last use of this function, without reads.
     pub(super) fn calls(&self) -> Vec<String> {
         let all = std::mem::take(&mut *self.log.lock().unwrap_or_else(PoisonError::into_inner));
         let mut calls: Vec<String> = all.into_iter().filter(|line| !line.starts_with("read")).collect();

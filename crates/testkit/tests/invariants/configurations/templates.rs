@@ -1,4 +1,4 @@
-//! Templates of Heat choose configurations in the metadata of resources, and hand them down to nested templates and
+//! Templates of Heat choose configurations in the metadata of resources, and pass them on to nested templates and
 //! groups.
 
 use super::regions::Setup;
