@@ -10,12 +10,12 @@ use sha2::{Digest, Sha256};
 pub(crate) enum RandomSource {
     /// The operating system.
     System,
-    /// A seed. The numbers depend only on it, on the address and on the token of the call.
+    /// A seed. The numbers depend only on the seed, on the address and on the token of the call.
     Seed(u64),
 }
 
 impl RandomSource {
-    /// A cryptographically secure generator for one call.
+    /// Creates a cryptographically secure generator for one call.
     ///
     /// # Errors
     /// [`ErrorKind::Transient`] if the operating system gives no random numbers.

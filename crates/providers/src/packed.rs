@@ -29,7 +29,7 @@ struct TypePosition {
     made: OnceLock<Option<Arc<ResourceType>>>,
 }
 
-/// The position of a block, and its text once it is unpacked.
+/// The position of a block, and its text after unpacking.
 #[derive(Debug)]
 struct PackedBlock {
     start: usize,
@@ -39,7 +39,7 @@ struct PackedBlock {
 }
 
 impl PackedTypes {
-    /// Opens a file without unpacking anything. `None` if it has another form.
+    /// Opens a file without unpacking any block. `None` if the file has another form.
     pub fn open(bytes: &'static [u8]) -> Option<PackedTypes> {
         let mut at = b"cyanost1".len();
         let number = |at: &mut usize| {
@@ -81,7 +81,7 @@ impl PackedTypes {
         self.index.keys().map(|name| name.as_ref())
     }
 
-    /// The type of that name. `None` if there is none, or if the file is damaged.
+    /// The type with a name. `None` if there is none, or if the file is damaged.
     pub fn get(&self, name: &str) -> Option<Arc<ResourceType>> {
         let entry = self.index.get(name)?;
         entry.made.get_or_init(|| self.made(name, entry)).clone()

@@ -1,7 +1,7 @@
 //! The types of a JSON catalogue, each read on first use, because most documents need one or two of them.
 //!
-//! Only for texts that are part of the program. Tests read them as a whole, because an invalid type is found only when
-//! it is read.
+//! Use this only for texts that are part of the program. Tests read these texts as a whole, because an invalid type is
+//! found only when it is read.
 //!
 //! Not here: the format of the text (`provider::read_catalog`).
 
@@ -14,14 +14,14 @@ use serde_json::value::RawValue;
 /// Entries of a JSON map, with unparsed values.
 type RawEntries<'t> = IndexMap<&'t str, &'t RawValue>;
 
-/// Reads a catalogue without its resource types and data source types, which become its type source. `finish` is
+/// Reads a catalogue without its resource types and data source types, which a type source reads later. `finish` is
 /// applied to each resource type that is read.
 ///
 /// # Errors
 /// If the text is no catalogue. Errors in types are not found here.
 pub(crate) fn read_in_parts(text: &'static str, finish: fn(&mut ResourceType)) -> Result<Catalog, CatalogError> {
     let Some(parts) = apart(text) else {
-        // Reading it as a whole gives the error.
+        // Reading the whole text gives the error.
         return provider::read_catalog(text);
     };
     let (rest, namespace, resource_types, data_source_types) = parts;
@@ -118,7 +118,7 @@ impl TypeSource for LazyTypes {
     }
 }
 
-/// The names of the resource types, which is all that a type needs to know of the others.
+/// The names of the resource types. Reading a type needs only the names of the others.
 #[derive(Debug)]
 struct ResourceTypeNames(Vec<Name>);
 

@@ -42,7 +42,7 @@ fn every_type_is_complete() {
     }
 }
 
-/// The error that refuses a catalogue file.
+/// Checks that the fields of a schema are consistent at every depth.
 fn sound(at: &str, schema: &Schema) {
     for (name, field) in &schema.fields {
         let at = format!("{at}.{name}");

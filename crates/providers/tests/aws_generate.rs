@@ -1,4 +1,4 @@
-//! The whole path from a resource schema to a type: read, written in the compact form, opened, built.
+//! The conversion from a resource schema to a type: read, written in the compact form, opened, built.
 
 #[path = "../examples/aws_catalog/generate/mod.rs"]
 mod generate;
@@ -25,7 +25,7 @@ fn made(mut schema: Json) -> ResourceType {
     (*types.resource_type("aws/sample/thing").expect("it was just written")).clone()
 }
 
-/// The field of a property, with some definitions.
+/// The field of a property in a schema with these definitions.
 fn field_with(property: Json, definitions: Json) -> Field {
     made(json!({"properties": {"Field": property}, "definitions": definitions})).schema.fields["field"].clone()
 }
@@ -162,14 +162,14 @@ fn alternatives_of_several_types_are_a_union() {
     let found = field(json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}));
     let Kind::Union(branches) = &found.kind else { panic!("{found:?}") };
     assert_eq!(branches.len(), 2);
-    // Two forms of a text are a text. A document within the document is the alternative of templates.
+    // Two forms of a text become text. An alternative with a document as JSON text is dropped.
     assert_eq!(
         field(json!({"oneOf": [{"type": "string", "pattern": "a"}, {"type": "string", "pattern": "b"}]})).kind,
         Kind::String
     );
     let found = field(json!({"oneOf": [{"type": "boolean"}, {"type": ["object", "string"], "format": "json"}]}));
     assert_eq!(found.kind, Kind::Boolean);
-    // One of them is unknown, so anything is accepted.
+    // One alternative is unknown, so any value is accepted.
     assert_eq!(field(json!({"anyOf": [{"type": "string"}, {}]})).kind, Kind::Any);
 }
 
@@ -201,7 +201,7 @@ fn computed_fields() {
     let fields = &ty.schema.fields;
     assert_eq!(words(&fields["arn"]), ["computed"]);
     assert_eq!(words(&fields["status"]), ["computed", "changesOnUpdate"]);
-    // All fields are computed, so there is nothing to write.
+    // All fields are computed, so the object is not settable.
     assert_eq!(words(&fields["endpoint"]), ["computed", "changesOnUpdate"]);
     assert_eq!(words(at(&fields["rules"], &["*", "version"])), ["computed"]);
     assert_eq!(words(at(&fields["rules"], &["*", "name"])), ["required"]);
@@ -250,7 +250,7 @@ fn identifying_fields() {
     let named = two(json!(["/properties/Name"]), json!([]), json!(["Name"]));
     assert_eq!((id(&named).as_deref(), named.replace_order), (Some("name"), ReplaceOrder::DeleteFirst));
     assert_eq!(words(&named.schema.fields["name"]), ["required", "unique"]);
-    // An unused name is given.
+    // CloudFormation generates a name that is not set.
     let named = two(json!(["/properties/Name"]), json!([]), json!([]));
     assert_eq!(words(&named.schema.fields["name"]), ["computed", "optional", "unique"]);
     let both = two(json!(["/properties/Name", "/properties/Id"]), json!(["/properties/Id"]), json!(["Name"]));
@@ -351,7 +351,7 @@ fn a_damaged_file_does_not_panic() {
     }
 }
 
-/// Opens a file and builds its content.
+/// Opens a file and builds a type.
 fn look(bytes: Vec<u8>) -> Option<()> {
     let types = PackedTypes::new(Packed::open(Cow::Owned(bytes)).ok()?);
     let names: Vec<String> = types.resource_type_names().map(str::to_owned).collect();

@@ -152,7 +152,7 @@ async fn values_are_those_of_the_conformance_pack() {
     let again =
         apply(&fake, &call("s", "3"), Operation::Update, "test/record", Some(&id), r#"{"title": "u"}"#).await.unwrap();
     assert_eq!(again.fields.get("revision"), Some(&Value::Int(2)), "the same update counts once");
-    // The second resource at an address has another hash: the first of the pack's replacement cases.
+    // The second resource at an address has another hash, as in the first replacement case of the pack.
     create(&fake, "t", "4", "test/record", r#"{"title": "t", "zone": "a"}"#).await.unwrap();
     let first = create(&fake, "t", "5", "test/record", r#"{"title": "t", "zone": "b"}"#).await.unwrap().id;
     assert_eq!(world_object_at(&fake, "t"), first, "the latest object stands for its address");
@@ -513,7 +513,7 @@ async fn the_suite_reports_each_planted_bug() {
         (r#"{"at": "thing0", "kind": "slow", "checks": null}"#, "not ready after 100 questions"),
     ] {
         let world = SharedCloud::default();
-        // One provider for all calls, because a fault is used up once.
+        // One provider serves all calls, because a fault is used up once.
         let fake: Arc<dyn Provider> = Arc::new(with_faults(&world, &format!("[{fault}]")));
         let setup = Setup { documented: false, ..Setup::in_folder("/w") };
         let case = Case::new("test/data", json(r#"{"input": 1}"#)).changed(json(r#"{"input": 2}"#));

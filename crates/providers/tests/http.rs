@@ -88,7 +88,7 @@ impl Server {
     }
 }
 
-/// Answers one request and closes.
+/// Answers one request and closes the connection.
 async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
     all: &Mutex<Vec<Got>>,
@@ -339,7 +339,7 @@ async fn unset_fields_are_not_sent() {
     assert_eq!(fields, made.fields);
     change(Operation::Delete, &first, &made, &Value::Null).await.unwrap();
     assert_eq!(server.lines(), ["POST /items"]);
-    // Without `update` it is created again.
+    // Without an `update` request, the create request is sent again.
     change(Operation::Update, &first, &made, &second).await.unwrap();
     assert_eq!(server.lines(), ["POST /items", "POST /items"]);
     assert!(matches!(read(&Value::Null, &Value::Null).await.unwrap(), ReadOutcome::Unknown));
@@ -607,7 +607,7 @@ async fn a_document_is_fetched() {
 async fn only_trusted_servers_are_contacted() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
-    // With an explicit TLS provider, so that the test does not depend on what the process installed.
+    // The TLS provider is explicit, so that the test does not depend on the one that the process installed.
     let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
@@ -620,7 +620,7 @@ async fn only_trusted_servers_are_contacted() {
     assert_eq!(trusted.candidates[0].fields.get("body"), Some(&"hidden".into()));
     let spec = map(&[("url", url.clone()), ("caCertificatePem", made.cert.pem().into())]);
     assert_eq!(create(&spec).await.unwrap().fields.get("status"), Some(&Value::Int(200)));
-    // Neither another authority nor those of the machine signed its certificate.
+    // The certificate of the server is signed neither by the other authority nor by those of the machine.
     let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let error = fetch(&[("url", url.clone()), ("caCertificatePem", other.cert.pem().into())]).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Permanent, "{error}");

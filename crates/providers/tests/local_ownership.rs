@@ -22,7 +22,7 @@ fn spec<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::map(fields)
 }
 
-/// Path and text of each diagnostic, which are all warnings.
+/// The path and text of each diagnostic. Checks that all are warnings.
 fn warnings(diagnostics: &[ProviderDiagnostic]) -> Vec<(String, String)> {
     assert!(diagnostics.iter().all(|it| it.severity == ProviderSeverity::Warning), "{diagnostics:?}");
     diagnostics.iter().map(|it| (it.path.to_string(), it.text())).collect()
@@ -39,7 +39,7 @@ impl World {
         World { folder: tempfile::tempdir().unwrap(), provider: provider() }
     }
 
-    /// Starts a new process after the old one was killed: only the state and the folder remain.
+    /// Simulates a new process after a kill: only the state and the folder remain.
     fn restart(&mut self) {
         self.provider = provider();
     }
@@ -115,7 +115,7 @@ impl World {
             let request = ApplyRequest { ..request };
             match self.provider.apply(&self.call(), request).await {
                 Ok(applied) => return warnings(&applied.diagnostics).into_iter().map(|(_, why)| why).collect(),
-                // As the engine does.
+                // The call is repeated, as the engine does after a retryable error.
                 Err(error) => assert!(error.kind.is_retryable(), "{error}"),
             }
         }
@@ -253,7 +253,7 @@ async fn a_folder_created_for_a_file_belongs_to_the_resource_that_declares_it() 
     let made = world.create("local/directory", &folder, &of_folder.private).await.unwrap();
     assert_eq!(made.fields.get("existed"), Some(&Value::Null));
     assert_eq!(fs::metadata(world.path("a/b")).unwrap().permissions().mode() & 0o777, 0o750);
-    // The run was killed before the create of the folder. The record of the file says that it created the folders.
+    // The run was killed before the create of the folder. The record of the file counts the created folders.
     world.restart();
     world.found("local/file", &file, &of_file.private).await.unwrap();
     assert!(!world.plan("local/directory", &folder).await.adopts);

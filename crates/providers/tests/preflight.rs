@@ -63,7 +63,7 @@ async fn an_id_does_not_depend_on_the_spelling_of_the_path() {
         assert_eq!(looked.id.as_deref(), Some(real.to_str().unwrap()), "{path}");
         assert_eq!((looked.existing, looked.refused), (Value::Null, None));
     }
-    // A resource may be a link. Its id is its own path, not that of the target.
+    // A resource may be a link. Its id is its own path, not that of its target.
     std::os::unix::fs::symlink("real/f", place.path().join("link")).unwrap();
     let desired = spec([("path", "link".into()), ("target", "real/f".into())]);
     assert!(create(place.path(), "local/symlink", &desired).await.id.unwrap().ends_with("/link"));

@@ -12,7 +12,7 @@ use provider::{
 };
 use providers::fake::{FakeOptions, SharedCloud, provider};
 
-/// The smallest value of a field.
+/// The smallest valid value of a field.
 fn smallest(field: &Field) -> Value {
     if let Some(value) = field.allowed.first() {
         return value.clone();

@@ -75,7 +75,7 @@ async fn key(algorithm: &str) -> Value {
     Value::from(text(&fields, "privateKeyPem")).secret()
 }
 
-/// An authority: its key and its certificate.
+/// The key and the certificate of an authority.
 async fn authority(algorithm: &str) -> (Value, Value) {
     let key = key(algorithm).await;
     let fields = made(
@@ -114,7 +114,7 @@ async fn rejected(type_name: &str, entries: &[(&str, Value)]) -> Vec<String> {
         .collect()
 }
 
-/// The path of a program. If it is missing, the test reports that and skips the check.
+/// Runs a program and returns its output. If the program is missing, the test reports that and skips the check.
 fn program(name: &str, arguments: &[&str]) -> Option<std::process::Output> {
     match Command::new(name).args(arguments).output() {
         Ok(output) => Some(output),
@@ -451,7 +451,7 @@ async fn an_authority_needs_a_ca_certificate_with_its_own_key() {
     assert_eq!(field(&ca, &leaf_key, NOW).await, Err(Some("caPrivateKeyPem".into())));
     assert_eq!(field(&ca, &ca_key, NOW + YEAR + 1).await, Err(Some("caCertificatePem".into())));
     assert_eq!(field(&ca, &ca_key, NOW).await, Ok(0));
-    // It would outlast the certificate of its authority.
+    // The validity would end after that of the authority's certificate.
     assert_eq!(field(&ca, &ca_key, NOW + 1).await, Ok(1));
 }
 

@@ -1,6 +1,6 @@
 //! Writes the AWS catalogue in its compact form; `cargo xtask catalog aws` runs this.
 //!
-//! `aws_catalog SCHEMAS ABOUT OUT` reads the resource schemas in the folder SCHEMAS as the package has them and writes
+//! `aws_catalog SCHEMAS ABOUT OUT` reads the resource schemas in the folder SCHEMAS of the package and writes
 //! `catalog.bin` and `options.txt` into the folder OUT.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
 
@@ -38,7 +38,7 @@ fn run(schemas: &Path, about: &str, out: &Path) -> Result<(), String> {
     }
     let bytes = generate::pack::pack(&types, about);
     write("catalog.bin", &bytes)?;
-    // A file for each region says what there is in it; one is of something else.
+    // Each region has a file with its name; one further file is not about a region.
     let regions: Vec<String> = files(&schemas.join("providers"))?
         .iter()
         .filter_map(|path| path.file_stem()?.to_str().map(str::to_owned))
@@ -52,7 +52,7 @@ fn run(schemas: &Path, about: &str, out: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The JSON files in a folder. Their order is the file system's; what is made of them must not depend on it.
+/// The JSON files in a folder, sorted, because the order of the file system must not affect the result.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let unreadable = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut paths = Vec::new();

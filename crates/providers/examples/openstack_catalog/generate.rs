@@ -1,6 +1,6 @@
-//! From the interfaces of Heat's types to types of a catalogue, and those to the compact form.
+//! Converts the interfaces of Heat's types to types of a catalogue, and these to the compact form.
 //!
-//! What becomes of what is written in `CATALOG.md` beside the catalogue. Not here: reading the compact form
+//! `CATALOG.md` beside the catalogue describes the conversion. Not here: reading the compact form
 //! (`providers::openstack`).
 
 use std::io::Write as _;
@@ -12,11 +12,11 @@ use serde_json::{Map, Value as Json, json};
 /// A type: its name and its catalogue entry.
 pub(crate) type Type = (String, Json);
 
-/// Types whose objects are identified by something other than an id.
+/// Types whose objects are identified by another field than an id.
 const CALLED_BY: &[(&str, &str)] = &[("OS::Nova::KeyPair", "name")];
 
-/// Old names of properties, by type and way (lists are stepped into), and the property beside it that is meant. Heat
-/// puts the value there before it looks at anything.
+/// Old names of properties: the type, the path of the old property (through lists), and the current property beside it.
+/// Heat moves the value to the current property before all checks.
 const OLD_NAMES: &[(&str, &str, &str)] = &[
     ("OS::Cinder::Volume", "imageRef", "image"),
     ("OS::Designate::Zone", "primaries", "masters"),
@@ -38,8 +38,8 @@ const OLD_NAMES: &[(&str, &str, &str)] = &[
 /// The fields by which a port names its subnets.
 const OF_PORT: &[&str] = &["fixed_ips[].subnet", "fixed_ips[].subnet_id"];
 
-/// What resources wait for beyond what they read: a type, what it waits for, its own fields, the fields there, and
-/// whether the own ones name a port whose subnets are meant (decision Heat 10.6).
+/// Dependencies in addition to references: a type, the type that it waits for, its own fields, the fields of the other
+/// type, and whether the own fields name a port with the subnets to compare (decision Heat 10.6).
 type WaitRule = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], bool);
 const WAITS: &[WaitRule] = &[
     ("AWS::EC2::VPCGatewayAttachment", "AWS::EC2::RouteTable", &["VpcId"], &["VpcId"], false),
@@ -106,7 +106,7 @@ const SNAPSHOTS: &[&str] = &["AWS::EC2::Volume", "OS::Cinder::Volume", "OS::Nova
 /// The types that a text of facts describes, in the order of their names.
 ///
 /// # Errors
-/// If the text is not of the form that decision Heat 10.6 describes.
+/// If the text is not in the form that decision Heat 10.6 describes.
 pub(crate) fn types(facts: &str) -> Result<Vec<Type>, String> {
     let facts: Map<String, Json> = serde_json::from_str(facts).map_err(|error| error.to_string())?;
     let mut types = Vec::with_capacity(facts.len());
@@ -262,7 +262,7 @@ fn attribute_field(name: &str, kind: &str, fields: &mut Map<String, Json>) -> Re
     Ok(own)
 }
 
-/// A property that is there to be read too, whether it is written or not.
+/// Marks a property as readable, whether it is written or not.
 fn filled_in_too(field: &mut Map<String, Json>) {
     let is_given = field.contains_key("required") || field.contains_key("default");
     if !is_given && !field.contains_key("computed") {
@@ -290,7 +290,7 @@ fn standing(word: &Json) -> Result<Option<&'static str>, String> {
     }
 }
 
-/// Marks a text as secret by its name.
+/// Marks a text field as secret if its name says so.
 fn veiled(name: &str, field: &mut Map<String, Json>) {
     let plain = name.to_ascii_lowercase().replace('_', "");
     let ends = ["password", "passphrase", "adminpass", "privatekey", "psk", "secretkey", "secretaccesskey"];
@@ -299,7 +299,7 @@ fn veiled(name: &str, field: &mut Map<String, Json>) {
     }
 }
 
-/// A property's schema as a field.
+/// Converts the schema of a property to a field.
 fn field(schema: &Json) -> Result<Map<String, Json>, String> {
     let mut field = Map::new();
     let anything = || json!({"kind": "any", "nullable": true});
@@ -381,7 +381,7 @@ fn limited(field: &mut Map<String, Json>, kind: &str, word: &str, limits: &Json)
     Ok(())
 }
 
-/// The two limits, where they are written.
+/// Inserts the minimum and the maximum, if given.
 fn put(field: &mut Map<String, Json>, limits: &Json, names: [&str; 2]) {
     for (key, name) in ["min", "max"].into_iter().zip(names) {
         if let Some(limit) = limits.get(key).filter(|limit| !limit.is_null()) {
@@ -390,7 +390,7 @@ fn put(field: &mut Map<String, Json>, limits: &Json, names: [&str; 2]) {
     }
 }
 
-/// A default or an allowed value as its kind has it; Heat converts them when they are used.
+/// Converts a default or an allowed value to a kind. Heat converts such values only when it uses them.
 fn of_kind(value: &Json, kind: &str) -> Json {
     match (kind, value) {
         ("float", Json::Number(number)) => json!(number.as_f64()),
@@ -402,7 +402,7 @@ fn of_kind(value: &Json, kind: &str) -> Json {
     }
 }
 
-/// A default as its field has it, at any depth.
+/// Converts a default to the kind of its field, at any depth.
 fn fitted(value: &Json, field: &Json) -> Json {
     let kind = field["kind"].as_str().unwrap_or_default();
     match (kind, of_kind(value, kind)) {
@@ -415,13 +415,13 @@ fn fitted(value: &Json, field: &Json) -> Json {
     }
 }
 
-/// The files that hold them: the types of `OS::Heat`, which have a provider, and all others.
+/// The output files with their types: the types of `OS::Heat`, which have a provider, and all others.
 pub(crate) fn files(types: Vec<Type>) -> [(&'static str, Vec<Type>); 2] {
     let (heat, others) = types.into_iter().partition(|(name, _)| name.starts_with("OS::Heat::"));
     [("heat/described.bin", heat), ("openstack/catalog.bin", others)]
 }
 
-/// The compact form.
+/// The types in compact form.
 pub(crate) fn pack(types: &[Type]) -> Vec<u8> {
     let mut blocks: Vec<(String, String)> = Vec::new();
     let mut index = String::new();

@@ -1,4 +1,4 @@
-//! The compact form of a catalogue: many types in little space, each readable without the others.
+//! The compact form of a catalogue: many types in little space, each readable on its own.
 //!
 //! `CATALOG.md` in this folder describes every byte. Opening reads only the index. A block is unpacked when one of its
 //! types is first used. An invalid file gives [`MalformedCatalog`], never a panic, because all reads check their
@@ -80,7 +80,7 @@ pub mod flag {
     pub const REQUIRED: u64 = 1;
     /// Set by the provider.
     pub const COMPUTED: u64 = 1 << 1;
-    /// Computed if it is not written.
+    /// Computed if the document does not set the field.
     pub const OPTIONAL: u64 = 1 << 2;
     /// Sensitive.
     pub const SENSITIVE: u64 = 1 << 3;
@@ -88,29 +88,29 @@ pub mod flag {
     pub const UNIQUE: u64 = 1 << 4;
     /// A change replaces the resource.
     pub const MUST_RECREATE: u64 = 1 << 5;
-    /// An update may change it.
+    /// An update may change the value.
     pub const CHANGES_ON_UPDATE: u64 = 1 << 6;
-    /// Cannot be read back.
+    /// The value cannot be read back.
     pub const WRITE_ONLY: u64 = 1 << 7;
 }
 
 /// Abilities of a type: its handlers, and how it is replaced.
 pub mod ability {
-    /// It can be created.
+    /// Resources can be created.
     pub const CREATE: u64 = 1;
-    /// It can be read.
+    /// Resources can be read.
     pub const READ: u64 = 1 << 1;
-    /// It can be updated.
+    /// Resources can be updated.
     pub const UPDATE: u64 = 1 << 2;
-    /// It can be deleted.
+    /// Resources can be deleted.
     pub const DELETE: u64 = 1 << 3;
-    /// Its resources can be listed.
+    /// Resources can be listed.
     pub const LIST: u64 = 1 << 4;
     /// A replacement creates the new resource before it deletes the old one.
     pub const CREATE_FIRST: u64 = 1 << 5;
 }
 
-/// A file is not a catalogue in compact form, or is truncated.
+/// The error for a file that is not a catalogue in compact form, or is truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no catalogue in compact form, or a damaged one")]
 pub struct MalformedCatalog;
@@ -137,7 +137,7 @@ pub struct TypeEntry {
 }
 
 impl Packed {
-    /// Reads the header.
+    /// Reads the header of a file.
     ///
     /// # Errors
     /// [`MalformedCatalog`] for another form or a truncated file.
@@ -155,7 +155,7 @@ impl Packed {
         Ok(Packed { types, blocks, about: HEAD..names_at, names: names_at..names_at + names, bytes })
     }
 
-    /// The origin of its facts: the package, its version, and the date of the facts.
+    /// The origin of the facts: the package, its version, and the date of the facts.
     pub fn about(&self) -> &str {
         self.text(self.about.clone())
     }
@@ -165,7 +165,7 @@ impl Packed {
         self.types
     }
 
-    /// Whether it has no type.
+    /// Whether the file has no type.
     pub fn is_empty(&self) -> bool {
         self.types == 0
     }
@@ -187,7 +187,7 @@ impl Packed {
         self.text(start..start + u16_at(row, 4))
     }
 
-    /// The position of the type at a position of the index.
+    /// The entry of the type at a position of the index.
     pub fn entry(&self, at: usize) -> Option<TypeEntry> {
         let row = self.type_row(at)?;
         let position = u16_at(row, 8);
@@ -212,7 +212,7 @@ impl Packed {
     /// Unpacks a block.
     ///
     /// # Errors
-    /// [`MalformedCatalog`] if it is damaged.
+    /// [`MalformedCatalog`] if the block is damaged.
     pub fn block(&self, at: usize) -> Result<UnpackedBlock, MalformedCatalog> {
         let row = self.names.end + self.types * TYPE_ROW + at * BLOCK_ROW;
         let number = |place: usize| u32_at(&self.bytes, row + 4 * place).ok_or(MalformedCatalog);
@@ -262,10 +262,10 @@ pub struct UnpackedBlock {
     types: Vec<u32>,
 }
 
-/// A shape as written in the file: what a field holds.
+/// A shape as written in the file: the form of a field's value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldShape<'b> {
-    /// What it holds.
+    /// The kind of the shape.
     pub kind: ShapeKind<'b>,
     /// The marks without values: [`mark::NULLABLE`], [`mark::SET`].
     pub marks: u64,
@@ -283,7 +283,7 @@ pub struct FieldShape<'b> {
     pub keyed_by: Option<&'b str>,
 }
 
-/// What a shape holds. Inner shapes are referenced by number, and may be recursive.
+/// The kind of a shape. Inner shapes are referenced by number, and may be recursive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ShapeKind<'b> {
     /// Anything.
@@ -302,33 +302,33 @@ pub enum ShapeKind<'b> {
     Map(usize),
     /// Known keys.
     Object(Vec<StructureMember<'b>>),
-    /// The first that fits.
+    /// The first shape that fits.
     Union(Vec<usize>),
 }
 
 /// A field of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructureMember<'b> {
-    /// Its name in documents.
+    /// The name in documents.
     pub name: Cow<'b, str>,
-    /// Its name in CloudFormation.
+    /// The name in CloudFormation.
     pub original: &'b str,
-    /// Its marks: [`flag`].
+    /// The marks of the field: [`flag`].
     pub flags: u64,
-    /// Its shape.
+    /// The number of its shape.
     pub shape: usize,
 }
 
 /// A type as written in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedType<'b> {
-    /// Its name in CloudFormation: `AWS::S3::Bucket`.
+    /// The name in CloudFormation: `AWS::S3::Bucket`.
     pub original: &'b str,
-    /// The shape of its spec: an object.
+    /// The number of the shape of the spec, which is an object.
     pub shape: usize,
-    /// Its abilities: [`ability`].
+    /// The abilities of the type: [`ability`].
     pub abilities: u64,
-    /// The field that stands for the resource as a whole.
+    /// The field that identifies the resource as a whole.
     pub id_field: Option<&'b str>,
     /// The paths that together identify a resource, in CloudFormation's names, with `/` as separator: `RestApiId`,
     /// `Device/DeviceName`.
@@ -336,7 +336,7 @@ pub struct PackedType<'b> {
 }
 
 impl UnpackedBlock {
-    /// Finds the start of every part.
+    /// Reads the offsets of all parts of a block.
     ///
     /// # Errors
     /// [`MalformedCatalog`] if a part is out of bounds.
@@ -387,7 +387,7 @@ impl UnpackedBlock {
         Ok(PackedType { original, shape, abilities, id_field, identifier })
     }
 
-    /// The shape of a number.
+    /// The shape with a number.
     pub fn shape(&self, number: usize) -> Result<FieldShape<'_>, MalformedCatalog> {
         let mut reader = self.reader(&self.shapes, number)?;
         let head = reader.number()?;
@@ -460,7 +460,7 @@ impl UnpackedBlock {
     }
 }
 
-/// The default name in documents: with a lower-case first letter.
+/// The default name of a field in documents: CloudFormation's name with a lower-case first letter.
 pub fn usual_name(original: &str) -> Cow<'_, str> {
     match original.bytes().next() {
         Some(first) if first.is_ascii_uppercase() => {
@@ -478,7 +478,7 @@ struct ByteReader<'b> {
 }
 
 impl<'b> ByteReader<'b> {
-    /// Reads a number: seven bits per byte, the lowest first; the highest bit marks that more follow.
+    /// Reads a number: seven bits per byte, the lowest first; the highest bit marks that more bytes follow.
     fn number(&mut self) -> Result<u64, MalformedCatalog> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {
@@ -492,7 +492,8 @@ impl<'b> ByteReader<'b> {
         Err(MalformedCatalog)
     }
 
-    /// Reads a count or a position. It is at most the number of bytes, so that a wrong count does not allocate memory.
+    /// Reads a count or a position. Refuses numbers above the number of bytes, so that a wrong count does not allocate
+    /// memory.
     fn count(&mut self) -> Result<usize, MalformedCatalog> {
         let number = self.number()? as usize;
         // Numbers of shapes and texts carry an additional bit.

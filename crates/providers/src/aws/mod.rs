@@ -1,7 +1,7 @@
 //! The catalogue of the namespace `aws`: every resource type of CloudFormation, offline, read type by type.
 //!
-//! `cargo xtask catalog aws` generates `catalog.bin` from CloudFormation's resource schemas. `CATALOG.md` describes its
-//! form and the rules of names. Opening it is cheap; only types that a document names are unpacked.
+//! `cargo xtask catalog aws` generates `catalog.bin` from CloudFormation's resource schemas. `CATALOG.md` describes the
+//! form of the file and the rules of names. Opening the file is cheap; only types that a document names are unpacked.
 //!
 //! Not here: a provider. Nothing in this folder uses the network.
 
@@ -36,7 +36,7 @@ pub fn catalog() -> Arc<Catalog> {
     CATALOG.clone()
 }
 
-/// The types of the catalogue, with CloudFormation's names of them and their fields.
+/// The types of the catalogue, with CloudFormation's names of types and fields.
 pub fn types() -> Arc<PackedTypes> {
     TYPES.clone()
 }

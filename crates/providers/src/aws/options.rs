@@ -20,7 +20,7 @@ pub(super) fn names<'n>() -> impl Iterator<Item = &'n str> {
     types().map(|(name, _)| name)
 }
 
-/// The type of a name in a loose spelling.
+/// The type with a name, in any spelling of case and hyphens.
 pub(super) fn variable_type(name: &str) -> Option<Arc<CustomType>> {
     let plain = provider::plain_name(name);
     let (name, options) = types().find(|(name, _)| provider::plain_name(name) == plain)?;

@@ -95,8 +95,8 @@ const SERVICES: &[(&str, &[&str])] = &[
     ("waf2", &["wafv2"]),
 ];
 
-/// Aliases of types that are not just aliases of their service. The examples of the specification use the first of
-/// them.
+/// Aliases of types that do not follow from an alias of their service. The examples of the specification use the first
+/// entries.
 const TYPES: &[(&str, &str)] = &[
     ("aws/vpc", "aws/ec2/vpc"),
     ("aws/apigateway/httpapi", "aws/apigatewayv2/api"),
@@ -125,7 +125,7 @@ pub fn others(plain: &str) -> impl Iterator<Item = String> {
         .iter()
         .find(|(other, _)| *other == service && !rest.is_empty())
         .map_or(&[] as &[&str], |(_, services)| services);
-    // An alias of a type may have a table together with its service.
+    // The alias of a type may contain the alias of its service.
     let named: Vec<String> = services.iter().map(|service| format!("{namespace}/{service}/{rest}")).collect();
     let types: Vec<String> = named
         .iter()

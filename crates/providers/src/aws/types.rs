@@ -34,12 +34,13 @@ impl PackedTypes {
         }
     }
 
-    /// The file.
+    /// The opened file.
     pub fn packed(&self) -> &Packed {
         &self.packed
     }
 
-    /// The position in the index of the type of a name: its own name in a loose spelling, or an alias.
+    /// The position in the index of the type with a name: its own name in any spelling of case and hyphens, or an
+    /// alias.
     pub fn find(&self, name: &str) -> Option<usize> {
         let plain = provider::plain_name(name);
         self.packed.find(&plain).or_else(|| services::others(&plain).find_map(|other| self.packed.find(&other)))
@@ -52,7 +53,7 @@ impl PackedTypes {
         Some((block, position))
     }
 
-    /// The type at a position of the index. `None` if there is none, or if the file is damaged.
+    /// The type at a position of the index. `None` if the position has no type, or if the file is damaged.
     pub fn made(&self, at: usize) -> Option<Arc<ResourceType>> {
         let made = self.made.get(at)?.get_or_init(|| {
             let (block, position) = self.block_of(at)?;
@@ -143,7 +144,7 @@ impl<'b> Making<'b> {
         self.names.entry(text).or_insert_with(|| text.into()).clone()
     }
 
-    /// A field of this shape without further marks.
+    /// A field with this shape, without marks of its own.
     fn shape(&mut self, number: usize) -> Result<Field, MalformedCatalog> {
         match &self.shapes[number] {
             ConversionState::Done(field) => return Ok(Field::clone(field)),

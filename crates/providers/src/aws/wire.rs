@@ -1,7 +1,7 @@
 //! Translates between the field names of documents and those of CloudFormation.
 //!
-//! It works on the compact form, so nesting has no limit. Names outside the catalogue, such as the content of policies,
-//! stay unchanged.
+//! The translation uses the compact form, so nesting has no limit. Names outside the catalogue, such as the content of
+//! policies, stay unchanged.
 
 use blueprint::{Name, Value};
 
@@ -76,7 +76,7 @@ fn renamed(block: &UnpackedBlock, shape: usize, value: &Value, wanted: Spelling)
             };
             (name, renamed(block, member.shape, value, wanted))
         })),
-        // The branch that knows most of the names; the first one on a tie.
+        // The branch with the most matching names; the first one on a tie.
         (ShapeKind::Union(branches), value) => {
             let best = branches.iter().rev().max_by_key(|branch| fit(block, **branch, value, wanted));
             best.map_or_else(|| value.clone(), |branch| renamed(block, *branch, value, wanted))
@@ -85,7 +85,7 @@ fn renamed(block: &UnpackedBlock, shape: usize, value: &Value, wanted: Spelling)
     }
 }
 
-/// How many names of a value a shape knows; 0 if it does not match.
+/// The number of names in a value that a shape has; 0 if the shape does not match.
 fn fit(block: &UnpackedBlock, shape: usize, value: &Value, wanted: Spelling) -> usize {
     match (block.shape(shape).map(|shape| shape.kind), value) {
         (Ok(ShapeKind::Object(members)), Value::Map(entries)) => {

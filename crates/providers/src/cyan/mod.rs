@@ -1,6 +1,7 @@
-//! The provider `cyan`: further configurations of providers, as resources. They exist in the state alone.
+//! The provider `cyan`: further configurations of providers, as resources. They exist only in the state.
 //!
-//! Not here: what the settings mean (the provider of the namespace), which session a resource uses (`run`).
+//! Not here: the meaning of the settings (the provider of the namespace), the choice of a session for a resource
+//! (`run`).
 
 use std::sync::{Arc, LazyLock};
 
@@ -35,7 +36,7 @@ impl Provider for CyanProvider {
 }
 
 impl Session for CyanProvider {
-    /// Returns the record. A configuration without a record does not exist.
+    /// Returns the recorded resource. A configuration without a record does not exist.
     fn read<'a>(
         &'a self,
         _call: &'a Call,

@@ -1,4 +1,4 @@
-//! Data sources of a simulated provider: the rows of the catalogue, else one candidate that matches the filters.
+//! Data sources of a simulated provider: the rows of the catalogue, or one candidate that matches the filters.
 //! Functions of the namespace `test`.
 
 use std::sync::Arc;
@@ -52,7 +52,7 @@ fn candidate(data_source_type: &DataSourceType, row: &Value, filters: &[(Name, N
     Candidate { filter_fields: Value::Map(Arc::new(filter_fields)), fields: Value::Map(Arc::new(fields.collect())) }
 }
 
-/// The value at a path of dots, `[n]` and `[]` for the first item. A name with dots takes precedence over a path.
+/// The value at a path with dots, `[n]`, and `[]` for the first item. A name with dots takes precedence over a path.
 fn at_path<'a>(row: &'a Value, path: &str) -> Option<&'a Value> {
     if let Some(value) = row.get(path) {
         return Some(value);
@@ -94,8 +94,8 @@ fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], 
     Candidate { filter_fields: Value::Map(Arc::default()), fields: Value::Map(Arc::new(fields)) }
 }
 
-/// The result of a function: by its rule in the namespace `test`, else a plausible value of the declared type. Equal
-/// arguments give equal results.
+/// The result of a function: by its rule in the namespace `test`, otherwise a plausible value of the declared type.
+/// Equal arguments give equal results.
 pub(super) fn call(catalog: &Catalog, function: &str, arguments: &[Value], fit: &Fit) -> Result<Value, ProviderError> {
     let refused = |message: String| ProviderError::new(ErrorKind::Document, message);
     let beyond = || refused("the result is beyond 64 bits".into());

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use blueprint::Name;
 use provider::Operation;
 
-/// An event.
+/// An event in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoggedEvent {
     /// A call started.
     Began(Operation, Name),
-    /// The last call of that kind at the address succeeded.
+    /// The last call of this operation at the address succeeded.
     Ended(Operation, Name),
     /// The resource at the address became ready.
     Ready(Name),
@@ -28,7 +28,7 @@ pub struct EventLog {
 }
 
 impl EventLog {
-    /// Records an event, if the journal is enabled.
+    /// Records an event if the journal is enabled.
     pub(super) fn push(&mut self, happened: impl FnOnce() -> LoggedEvent) {
         if !self.is_off {
             self.events.push(happened());
@@ -47,7 +47,7 @@ impl EventLog {
     }
 
     /// Whether the first event, such as `create a` or `ready a`, ended before the second began. `None` if one of them
-    /// did not occur. Only successful calls count; the last one of several.
+    /// did not occur. Only successful calls count, and of several calls the last one.
     pub fn before(&self, first: &str, second: &str) -> Option<bool> {
         Some(self.ended(first)? < self.began(second)?)
     }
@@ -61,7 +61,7 @@ impl EventLog {
         })
     }
 
-    /// The start of the successful try.
+    /// The position at which the successful try began.
     fn began(&self, what: &str) -> Option<usize> {
         let end = self.ended(what)?;
         let (word, address) = what.split_once(' ')?;

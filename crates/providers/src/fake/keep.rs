@@ -1,6 +1,6 @@
-//! The file of a simulated world: one line of JSON per change, appended when it is made, without fsync.
+//! The file of a simulated world: one line of JSON per change, appended with the change, without fsync.
 //!
-//! A truncated last line is ignored. When most lines are history, the file is rewritten before the next change.
+//! A truncated last line is ignored. When most lines are outdated, the file is rewritten before the next change.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -27,28 +27,28 @@ pub(super) enum ChangeLine {
     Made(Name, u32),
 }
 
-/// A world file is unusable.
+/// The error for an unusable world file.
 #[derive(Debug, thiserror::Error)]
 pub enum WorldError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("the world of the simulated cloud cannot be read from {path}")]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It has another format, or a newer version.
+    /// The file has another format, or a newer version.
     #[error("{path} is no world of the simulated cloud: line {line}")]
     Foreign {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// The first invalid line, from 1.
         line: usize,
     },
 }
 
-/// The file. It is opened for writing with the first change.
+/// A world file. It is opened for writing with the first change.
 #[derive(Debug)]
 pub(super) struct Keeper {
     path: PathBuf,
@@ -98,7 +98,7 @@ impl Keeper {
         }
     }
 
-    /// Appends a change. `all` gives the whole content, in case the file is rewritten first.
+    /// Appends a change. `all` returns the whole content, in case the file is rewritten first.
     pub(super) fn write<I: Iterator<Item = ChangeLine>>(
         &mut self,
         line: &ChangeLine,
@@ -130,7 +130,7 @@ fn open<I: Iterator<Item = ChangeLine>>(
     }
     if *lines > 200 {
         let all: Vec<ChangeLine> = all().collect();
-        // Rewritten only if no other process has it open for writing.
+        // The file is rewritten only if no other process has it open for writing.
         if *lines > 2 * all.len() && file.try_lock().is_ok() {
             let other = path.with_extension("world.new");
             let mut writer = BufWriter::new(append(&other)?);
@@ -155,7 +155,7 @@ fn open<I: Iterator<Item = ChangeLine>>(
     Ok(file)
 }
 
-/// Readable by its owner only, because objects hold passwords, as in a real cloud.
+/// Opens a file for appending. Only the owner can read the file, because objects hold passwords, as in a real cloud.
 fn append(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);

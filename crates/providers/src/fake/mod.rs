@@ -1,10 +1,10 @@
-//! A simulated cloud: a provider that follows a catalogue and manages resources in memory. It is stricter than a real
-//! one and has scripted faults. Its own catalogue is the namespace `test`; with the catalogue of another provider it
-//! stands in for that provider.
+//! A simulated cloud: a provider that follows a catalogue and manages resources in memory. The simulation is stricter
+//! than a real cloud and has scripted faults. Its own catalogue is the namespace `test`; with the catalogue of another
+//! provider it stands in for that provider.
 //!
 //! All answers follow from the calls: ids and computed values are derived from a hash of instance, address and the
-//! number of resources created there. It uses no clock besides the runtime's timer, for calls with a configured
-//! duration.
+//! number of resources created there. The simulation uses no clock besides the runtime's timer, for calls with a
+//! configured duration.
 //!
 //! Not here: any effect of the resources.
 
@@ -58,7 +58,7 @@ static WHOLE: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     Arc::new(catalog)
 });
 
-/// The capabilities of every simulated type, whatever the catalogue says of the real one.
+/// Sets the capabilities that every simulated type has, also if the real type does not have them.
 fn finish(resource_type: &mut ResourceType) {
     resource_type.capabilities.finds = true;
 }
@@ -79,11 +79,11 @@ pub type OnCrash = Arc<dyn Fn() + Send + Sync>;
 /// The options of a simulated provider.
 #[derive(Clone, Default)]
 pub struct FakeOptions {
-    /// Its catalogue. `None` for the namespace `test`.
+    /// The catalogue. `None` for the namespace `test`.
     pub catalog: Option<Arc<Catalog>>,
-    /// Its world. `None` for a new one.
+    /// The world. `None` for a new one.
     pub world: Option<SharedCloud>,
-    /// Its faults.
+    /// The scripted faults.
     pub faults: Vec<ScriptedFault>,
     /// The real provider, which answers function calls and runs transforms, because both are pure. `None` if there is
     /// none.
@@ -120,22 +120,22 @@ pub struct FakeProvider {
     script: Mutex<Script>,
     journal: Mutex<EventLog>,
     fit: Fit,
-    /// Types that other types wait for. Their resources are never ready at once.
+    /// Types that other types wait for. Their resources are not ready immediately.
     late: HashSet<Name>,
     functions: Option<Arc<dyn Provider>>,
-    /// The session of that provider, made when a function is first called.
+    /// The session of the provider in `functions`, created when a function is first called.
     functions_session: tokio::sync::OnceCell<Arc<dyn Session>>,
     on_crash: Option<OnCrash>,
     crashed: AtomicBool,
 }
 
-/// Locks a mutex, also after a panic of another holder: the data is consistent between any two statements.
+/// Locks a mutex, and ignores a panic of another holder: the data is consistent between any two statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl FakeProvider {
-    /// The world of its resources.
+    /// The world of the provider's resources.
     pub fn world(&self) -> &SharedCloud {
         &self.world
     }
@@ -159,7 +159,7 @@ impl FakeProvider {
         })
     }
 
-    /// Ends the process: no call returns any more.
+    /// Ends the process: no later call returns.
     async fn crash(&self) -> ProviderError {
         self.crashed.store(true, Ordering::SeqCst);
         if let Some(on_crash) = &self.on_crash {
@@ -273,7 +273,7 @@ impl FakeProvider {
         Ok(Applied { ready, ..Applied::ready(object.id, object.fields) })
     }
 
-    /// The session of the provider whose functions are called for real.
+    /// The session of the real provider, whose functions are called.
     async fn functions_of(&self, behind: &Arc<dyn Provider>, call: &Call) -> Result<&Arc<dyn Session>, ProviderError> {
         let with = || Configuration {
             name: self.catalog.namespaces.first().cloned().unwrap_or_default(),
@@ -287,7 +287,7 @@ impl FakeProvider {
         self.functions_session.get_or_try_init(configure).await
     }
 
-    /// Refuses a spec that does not match the catalogue exactly, or that the catalogue refuses.
+    /// Refuses a spec that does not match the catalogue exactly, or that contains a value that the catalogue rejects.
     fn accepted(&self, resource_type: &ResourceType, desired: &Value) -> Result<(), ProviderError> {
         if let Some(misfit) = self.fit.fields(desired, &resource_type.schema, Direction::Sent) {
             let message =
@@ -301,7 +301,7 @@ impl FakeProvider {
     }
 }
 
-/// Refuses values that the catalogue lists as refused.
+/// The values of a spec that the catalogue rejects: field and message.
 fn rejected<'a>(resource_type: &'a ResourceType, spec: &'a Value) -> impl Iterator<Item = (&'a str, &'a str)> {
     resource_type
         .rejects
@@ -348,7 +348,7 @@ async fn wait(call: &Call, desired: &Value) -> Result<(), ProviderError> {
     }
 }
 
-/// Counts a call as running until it is dropped.
+/// Counts a call as running until the value is dropped.
 struct InFlight<'a> {
     journal: &'a Mutex<EventLog>,
 }

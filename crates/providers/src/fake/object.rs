@@ -10,21 +10,22 @@ use super::veil::{self, SentSecrets};
 /// One object of the simulated cloud.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct FakeObject {
-    /// Its id.
+    /// The provider's id of the object.
     #[serde(deserialize_with = "blueprint::wire::name")]
     pub id: Name,
-    /// Its type.
+    /// The resource type.
     #[serde(rename = "type")]
     pub type_name: TypeId,
-    /// The instance and address that it belongs to, as `INSTANCE/ADDRESS`. Empty if others created it.
+    /// The instance and address that the object belongs to, as `INSTANCE/ADDRESS`. Empty if it was created from
+    /// outside.
     #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
     pub place: Name,
-    /// All its fields: a map.
+    /// All fields, as a map.
     pub fields: Value,
-    /// The hash that its computed values follow from.
+    /// The hash from which the computed values are derived.
     #[serde(deserialize_with = "blueprint::wire::name")]
     pub(super) hash: Name,
-    /// 1 after the create, incremented by every update.
+    /// The number of creates and updates: 1 after the create.
     pub(super) updates: i64,
     /// The token of the create.
     #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
@@ -32,13 +33,13 @@ pub struct FakeObject {
     /// The token of the last update.
     #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
     pub(super) update_token: Name,
-    /// The paths of secrets in its fields. The secrets are not written to the file.
+    /// The paths of secrets in the fields. The secrets are not written to the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) secrets: Vec<Name>,
-    /// Its fields with unique values.
+    /// The fields with unique values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) unique: Vec<Name>,
-    /// How many more polls answer that it is not ready. `None` if all do.
+    /// The number of remaining polls that report the object as not ready. `None` if all polls do.
     #[serde(default)]
     pub(super) unsettled: Option<u32>,
 }
@@ -47,22 +48,22 @@ pub struct FakeObject {
 pub(super) struct Wish<'a> {
     /// The token of the call.
     pub(super) token: &'a Name,
-    /// The sent fields, in clear.
+    /// The sent fields, with revealed secrets.
     pub(super) sent: &'a Value,
-    /// The secrets in them.
+    /// The secrets in `sent`.
     pub(super) secrets: SentSecrets,
-    /// How many polls answer that it is not ready. `None` if all do.
+    /// The number of polls that report the object as not ready. `None` if all polls do.
     pub(super) unsettled: Option<u32>,
 }
 
 impl FakeObject {
-    /// The token of the create. Empty if others created it.
+    /// The token of the create. Empty if the object was created from outside.
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// Restores the secrets that its file does not hold. Values that follow from secrets are computed again, or taken
-    /// from what the caller knows.
+    /// Restores the secrets that the file does not contain. Values derived from secrets are computed again, or taken
+    /// from the values that the caller knows.
     pub(super) fn unveil(&mut self, resource_type: &ResourceType, known: RecordedValues<'_>, fit: &Fit) {
         if !veil::has_placeholder(&self.fields, &self.secrets) {
             return;
@@ -86,12 +87,12 @@ impl FakeObject {
     }
 }
 
-/// What the caller of a read knows of an object.
+/// The recorded values of an object that the caller of a read passes.
 #[derive(Clone, Copy)]
 pub(super) struct RecordedValues<'a> {
-    /// The fields as they were sent.
+    /// The fields as sent.
     pub(super) sent: &'a Value,
-    /// All fields as they were answered.
+    /// All fields as returned.
     pub(super) fields: &'a Value,
 }
 
@@ -99,7 +100,7 @@ fn is_empty(name: &Name) -> bool {
     name.is_empty()
 }
 
-/// The facts that the values of an object follow from, without its id.
+/// The facts from which the values of an object are derived, without its id.
 pub(super) fn facts_of<'a>(
     resource_type: &'a ResourceType,
     sent: &'a Value,

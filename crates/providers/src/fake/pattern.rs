@@ -38,7 +38,7 @@ fn write(hir: &Hir, more: u32, seed: &mut Seed, left: &mut usize, text: &mut Str
             }
         }
         HirKind::Alternation(branches) => {
-            // The first branch is tried first; others are drawn when it does not fit.
+            // The first branch is tried first; others are drawn if the text does not fit.
             let at = if more < 2 { 0 } else { seed.below(branches.len() as u64) as usize };
             write(branches.get(at)?, more, seed, left, text)?;
         }

@@ -1,13 +1,13 @@
 //! Plausible values for fields without a template, from kind, name, limits and pattern of the field, so that a
-//! simulation looks real. All values follow from the hash of a resource.
+//! simulation looks real. All values are derived from the hash of a resource.
 //!
-//! ```text
+//! ````text
 //! aws/lambda/function  functionArn   arn:aws:lambda:eu-west-1:123456789012:function:orders
 //! shop/rack            rackId        rack-3f2a9c1d
-//! ```
+//! ````
 //!
 //! Not here: values with a template in the catalogue (`values.rs`). There is no code for single providers: the form of
-//! an ARN, a URL or a time follows from names.
+//! an ARN, a URL or a time is derived from names.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ const REGION: &str = "eu-west-1";
 /// 2023-01-02T15:04:05Z, the earliest creation time.
 const MADE: i64 = 1_672_671_845;
 
-/// Below this depth, objects have only required fields.
+/// The depth below which objects have only required fields.
 const DEPTH: u32 = 6;
 
-/// The resource of a value.
+/// The resource that a value is generated for.
 #[derive(Clone, Copy)]
 pub(super) struct ValueOwner<'a> {
-    /// Its type: `aws/lambda/function`.
+    /// The resource type, such as `aws/lambda/function`.
     pub(super) type_name: &'a TypeId,
-    /// The hash that distinguishes it from others.
+    /// The hash that distinguishes the resource from others.
     pub(super) hash: &'a str,
-    /// Its name in the document, if it has one.
+    /// The name of the resource in the document, if it has one.
     pub(super) name: Option<&'a str>,
     /// Checks values against fields.
     pub(super) fit: &'a Fit,
@@ -58,17 +58,17 @@ pub(super) fn own_name<'a>(type_name: &TypeId, schema: &Schema, sent: &'a Value)
 }
 
 impl ValueOwner<'_> {
-    /// A value for a field.
+    /// Generates a value for a field.
     pub(super) fn value(&self, name: &str, field: &Field) -> Value {
         self.at(name, name, field)
     }
 
-    /// A value for a field. `path` distinguishes fields of the same name in a resource.
+    /// Generates a value for a field. `path` distinguishes fields of the same name in a resource.
     pub(super) fn at(&self, path: &str, name: &str, field: &Field) -> Value {
         self.at_depth(path, name, field, 0)
     }
 
-    /// A value of a type, for the result of a function.
+    /// Generates a value of a type, for the result of a function.
     pub(super) fn of_type(&self, name: &str, ty: &Type) -> Value {
         self.value(name, &field_of(ty))
     }
@@ -92,7 +92,7 @@ impl ValueOwner<'_> {
             Kind::Boolean => Value::Bool(true),
             Kind::Array(item) => {
                 let limits = &field.constraint;
-                // Limits the memory that a catalogue can cause.
+                // Limits the memory that a catalogue can require.
                 let least = limits.min_items.unwrap_or(0).min(1000);
                 let usual = if depth < DEPTH { 2 } else { 0 };
                 let count = limits.max_items.map_or(usual, |most| usual.min(most)).max(least);
@@ -124,8 +124,8 @@ impl ValueOwner<'_> {
             .collect()
     }
 
-    /// A text for a field, by its name, or by its pattern if that does not match. It matches all limits, if such a text
-    /// can be generated.
+    /// Generates a text for a field: by its name, or by its pattern if that text does not match. The text is within all
+    /// limits, if such a text can be generated.
     fn text(&self, path: &str, name: &str, field: &Field, seed: &mut Seed) -> Value {
         let fits = |value: &Value| self.fit.field(value, field, Direction::Answered).is_none();
         let by_name = self.by_name(path, name, field.sensitive, seed);
@@ -141,7 +141,7 @@ impl ValueOwner<'_> {
         drawn.find(fits).unwrap_or(first)
     }
 
-    /// A text for a field by its name.
+    /// Generates a text for a field from the field's name.
     fn by_name(&self, path: &str, name: &str, is_secret: bool, seed: &mut Seed) -> String {
         let words = words(name);
         let last = words.last().map_or("", String::as_str);
@@ -212,22 +212,22 @@ impl ValueOwner<'_> {
         }
     }
 
-    /// The last segment of its type.
+    /// The last segment of the resource type.
     fn kind(&self) -> &str {
         self.type_name.last_part()
     }
 
-    /// Whether these words name its kind.
+    /// Whether these words are the last segment of the resource type.
     fn is_own(&self, words: &[String]) -> bool {
         words.concat() == self.kind().replace(['-', '_'], "").to_ascii_lowercase()
     }
 
-    /// Its name, else a name from its kind.
+    /// The name of the resource, otherwise a name derived from its type.
     fn named(&self) -> String {
         self.name.map_or_else(|| format!("{}-{}", self.kind(), self.hash), str::to_owned)
     }
 
-    /// Eight digits that differ between fields.
+    /// Eight hexadecimal digits that differ between fields.
     fn mark(&self, path: &str) -> String {
         Seed::new(&format!("{}#{path}", self.hash)).hex(8)
     }
@@ -257,7 +257,7 @@ impl ValueOwner<'_> {
             let service = segments.get(1).copied().unwrap_or(partition);
             (service.to_owned(), kind, seed.hex(8))
         };
-        // Services with their own words and separators.
+        // Services whose ARN has a special form.
         let (service, kind) = (service.replace('-', ""), kind.as_str());
         let (service, place, what) = match (service.as_str(), kind) {
             (_, "role" | "user" | "policy" | "group") => {
@@ -348,10 +348,10 @@ fn time(unix: i64) -> String {
 /// A text within limits of length: shortened, or extended with digits.
 fn clip(text: &str, least: Option<u64>, most: Option<u64>, seed: &mut Seed) -> String {
     let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-    // Shortened at the start, because the end distinguishes resources.
+    // The text is shortened at the start, because the end distinguishes resources.
     let length = text.chars().count();
     let mut text: String = text.chars().skip(length.saturating_sub(most)).collect();
-    // Limits the length that a catalogue can cause.
+    // Limits the length that a catalogue can require.
     let least = least.map_or(0, |least| usize::try_from(least).unwrap_or(usize::MAX).min(100_000));
     let length = length.min(most);
     if length < least {

@@ -7,18 +7,18 @@ use provider::Operation;
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptedFault {
-    /// The operation that it affects. `None` for `slow`, which affects readiness polls.
+    /// The affected operation. `None` for `slow`, which affects readiness polls.
     #[serde(default)]
     pub on: Option<Operation>,
     /// The address as text.
     pub at: Name,
-    /// The number of calls that succeed before it.
+    /// The number of calls that succeed before the fault.
     #[serde(default)]
     pub skip: u32,
-    /// The number of calls that it affects.
+    /// The number of affected calls.
     #[serde(default = "once")]
     pub times: u32,
-    /// Its effect.
+    /// The effect of the fault.
     #[serde(flatten)]
     pub kind: FaultKind,
 }
@@ -39,7 +39,7 @@ pub enum FaultKind {
     Throttled,
     /// The call is carried out, and its answer is lost with a retryable error.
     Lost,
-    /// The call is carried out, and its answer is that the outcome is unknown, which is not retryable.
+    /// The call is carried out, and its answer says that the outcome is unknown, which is not retryable.
     Unsure,
     /// The resource is created, and the call fails permanently.
     Partial,
@@ -47,7 +47,7 @@ pub enum FaultKind {
     Crash {
         /// Before or after the call is carried out.
         when: When,
-        /// Whether it is unknown afterwards if the call was carried out.
+        /// Whether reads cannot tell afterwards if the call was carried out.
         #[serde(default)]
         untraceable: bool,
     },
@@ -60,9 +60,9 @@ pub enum FaultKind {
         #[serde(default)]
         drop: Vec<Name>,
     },
-    /// The resource is not ready at once.
+    /// The resource is not ready immediately.
     Slow {
-        /// The number of polls that answer that it is not ready. All if none is given.
+        /// The number of polls that report the resource as not ready; all if `None`.
         checks: Option<u32>,
     },
 }
@@ -88,7 +88,7 @@ impl Script {
         Script { faults }
     }
 
-    /// The fault of a call that starts now.
+    /// The fault of a call that starts now. Uses the fault up.
     pub(super) fn strike(&mut self, operation: Operation, address: &str) -> Option<FaultKind> {
         let fault = self
             .faults
@@ -102,7 +102,7 @@ impl Script {
         Some(fault.kind.clone())
     }
 
-    /// The number of polls that answer that it is not ready, if a fault sets it: `Some(None)` is all of them.
+    /// The number of polls that report the resource as not ready, if a fault sets it: `Some(None)` means all polls.
     pub(super) fn slow(&self, address: &str) -> Option<Option<u32>> {
         self.faults.iter().filter(|fault| fault.at.as_ref() == address).find_map(|fault| match fault.kind {
             FaultKind::Slow { checks } => Some(checks),

@@ -9,7 +9,7 @@ pub(super) struct Seed {
 }
 
 impl Seed {
-    /// The generator of that seed.
+    /// The generator for a seed.
     pub(super) fn new(text: &str) -> Seed {
         Seed { state: Sha256::digest(text.as_bytes()).into(), at: 0 }
     }
@@ -30,12 +30,12 @@ impl Seed {
         (0..8).fold(0, |number, _| number << 8 | u64::from(self.byte()))
     }
 
-    /// A number below `most`, 0 if that is 0.
+    /// A number below `most`; 0 if `most` is 0.
     pub(super) fn below(&mut self, most: u64) -> u64 {
         self.number().checked_rem(most).unwrap_or(0)
     }
 
-    /// Text of that many hexadecimal digits.
+    /// A text with this number of hexadecimal digits.
     pub(super) fn hex(&mut self, digits: usize) -> String {
         (0..digits).filter_map(|_| char::from_digit(u32::from(self.byte() & 15), 16)).collect()
     }

@@ -1,14 +1,14 @@
-//! The transforms of the namespace `test`, whose rules are in its catalogue.
+//! The transforms of the namespace `test`. Their rules are in the catalogue of `test`.
 
 use blueprint::wire::WireDocument;
 use blueprint::{Expr, ExprKind, Name, Resource, Value};
 use provider::transform::{each_resource, field, made_of, with_suffix};
 use provider::{BoxFuture, Transform, TransformError};
 
-/// The type that only `test-2024-01-01` knows.
+/// The type that only the transform `test-2024-01-01` handles.
 const SERVICE: &str = "test/service";
 
-/// The transform of that name.
+/// The transform with a name.
 pub(super) fn named(name: &str) -> Option<&'static dyn Transform> {
     match name {
         "test-2024-01-01" => Some(&Services),
@@ -17,7 +17,7 @@ pub(super) fn named(name: &str) -> Option<&'static dyn Transform> {
     }
 }
 
-/// Returns its input.
+/// The transform that returns its input.
 struct Noop;
 
 impl Transform for Noop {
@@ -26,7 +26,7 @@ impl Transform for Noop {
     }
 }
 
-/// Turns services into functions, with queues if requested.
+/// The transform from services to functions, with queues if requested.
 struct Services;
 
 impl Transform for Services {
@@ -59,7 +59,7 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
     let wanted = match field(service, "queue").map(|expr| (&expr.kind, expr)) {
         None | Some((ExprKind::Literal(Value::Bool(false) | Value::Null), _)) => None,
         Some((ExprKind::Literal(Value::Bool(true)), _)) => Some(None),
-        // Its condition is evaluated later; the queue has the same condition.
+        // The condition of the service is evaluated later; the queue gets the same condition.
         Some((_, expr)) => Some(Some(Box::new(expr.clone()))),
     };
     if let Some(condition) = wanted {

@@ -1,5 +1,5 @@
-//! Computed fields of a simulated provider: from the templates of the catalogue, else plausible values
-//! (`plausible.rs`). All values follow from the hash of a resource, so equal calls give equal resources.
+//! Computed fields of a simulated provider: from the templates of the catalogue, otherwise plausible values
+//! (`plausible.rs`). All values are derived from the hash of a resource, so equal calls give equal resources.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) fn hash(text: &str) -> String {
 
 const HEX: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
 
-/// The facts that the values of one resource follow from.
+/// The facts from which the values of one resource are derived.
 #[derive(Clone, Copy)]
 pub(super) struct ValueFacts<'a> {
     /// The value of `{hash}`, which distinguishes resources.
@@ -33,11 +33,11 @@ pub(super) struct ValueFacts<'a> {
     pub(super) id: &'a str,
     /// The value of `{updates}`: 1 at creation.
     pub(super) updates: i64,
-    /// Its type.
+    /// The resource type.
     pub(super) type_name: &'a TypeId,
     /// The sent fields, for `{spec.PATH}`.
     pub(super) sent: &'a Value,
-    /// Its name in the document.
+    /// The name of the resource in the document.
     pub(super) name: Option<&'a str>,
     /// Checks values against fields.
     pub(super) fit: &'a Fit,
@@ -80,7 +80,8 @@ fn filled(template: &Value, facts: &ValueFacts<'_>) -> Value {
     }
 }
 
-/// A placeholder alone keeps its type; within a text everything becomes text.
+/// Fills a text template. A template that is a single placeholder keeps the type of the value; otherwise the result is
+/// text.
 fn filled_text(text: &str, facts: &ValueFacts<'_>) -> Value {
     let alone = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let alone = alone.filter(|mark| !mark.contains(['{', '}']));
@@ -113,7 +114,7 @@ fn filled_text(text: &str, facts: &ValueFacts<'_>) -> Value {
     Value::text(out)
 }
 
-/// The value of a placeholder. Null if the spec has nothing at its path. `None` if it is no placeholder.
+/// The value of a placeholder. Null if the spec has no value at its path. `None` if `mark` is not a placeholder.
 fn marked(mark: &str, facts: &ValueFacts<'_>) -> Option<Value> {
     Some(match mark {
         "hash" => Value::text(facts.hash),
@@ -127,7 +128,7 @@ fn marked(mark: &str, facts: &ValueFacts<'_>) -> Option<Value> {
     })
 }
 
-/// The id of a new resource: the computed id field, else one from the name of its type.
+/// The id of a new resource: the computed id field, otherwise an id from the name of its type.
 pub(super) fn id(id_field: Option<&Name>, schema: &Schema, facts: &ValueFacts<'_>) -> Name {
     let field = id_field.and_then(|name| Some((name, schema.fields.get(name)?)));
     if let Some((name, field)) = field.filter(|(_, field)| field.computed)
@@ -143,7 +144,7 @@ pub(super) fn plain_id(type_name: &TypeId, hash: &str) -> Name {
     format!("{}-{hash}", type_name.last_part()).into()
 }
 
-/// The hash that gives this id, so that resources that others created look alike.
+/// The hash that gives this id, so that resources created from outside look the same.
 pub(super) fn hash_of_id(id: &str, id_field: Option<&Name>, schema: &Schema) -> String {
     let template = id_field.and_then(|name| schema.fields.get(name)).and_then(|field| field.simulated_value.as_ref());
     let rest = match template {
@@ -153,7 +154,8 @@ pub(super) fn hash_of_id(id: &str, id_field: Option<&Name>, schema: &Schema) -> 
     rest.map_or_else(|| hash(id), str::to_owned)
 }
 
-/// All fields of a resource: the sent ones, the kept ones that both sides may set, and the computed ones.
+/// All fields of a resource: the sent ones, the previous values of fields that both sides may set, and the computed
+/// ones.
 pub(super) fn complete(
     schema: &Schema,
     id_field: Option<&Name>,
@@ -201,7 +203,7 @@ fn complete_at(
     Value::Map(Arc::new(fields))
 }
 
-/// Whether the provider may set something inside a field.
+/// Whether the provider may set a field inside this field.
 fn fills_in(field: &Field) -> bool {
     match &field.kind {
         Kind::Object(_) => true,
@@ -242,7 +244,7 @@ pub(super) fn forced(schema: &Schema, before: &Value, after: &Value) -> Option<S
         }
         let (old, new) = (before.get(name).unwrap_or(&Value::Null), after.get(name).unwrap_or(&Value::Null));
         if field.must_recreate {
-            // A field that the provider set stays if nothing is sent for it.
+            // A field that the provider set does not change if no value is sent for it.
             let left_alone = field.computed && new.is_null();
             if !left_alone && !same(field, old, new) {
                 return Some(name.to_string());

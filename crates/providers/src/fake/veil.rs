@@ -27,7 +27,7 @@ impl SentSecrets {
         }
     }
 
-    /// Whether a text contains one of them.
+    /// Whether a text contains one of the secrets.
     pub(super) fn are_in(&self, text: &str) -> bool {
         self.scrub.as_ref().is_some_and(|scrub| scrub.marked(&Value::text(text)).has_secret() || scrub.stands_in(text))
     }

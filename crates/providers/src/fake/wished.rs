@@ -1,4 +1,4 @@
-//! A generated candidate that matches the filters of a document, as far as its fields can.
+//! A generated candidate that matches the filters of a document as far as the fields allow.
 //!
 //! Not here: candidates from the catalogue's rows.
 
@@ -17,7 +17,7 @@ pub(super) fn meet(fields: &mut Map, schema: &Schema, path: &str, operator: &str
         }
         return;
     }
-    // A path: its first step is a field here; the rest is changed inside it.
+    // The first step of a path is a field of this schema; the rest is changed inside that field.
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let (name, rest) = path.split_at(end);
     let (Some(field), Some(now)) = (schema.fields.get(name), fields.get(name)) else { return };
@@ -50,7 +50,7 @@ fn inside(now: &Value, field: &Field, rest: &str, operator: &str, search: &Value
     }
 }
 
-/// A value close to `now` that the operator accepts. `None` if `now` is as good as any, as for negations.
+/// A value close to `now` that the operator accepts. `None` if `now` need not change, as for negations.
 fn wanted(now: &Value, field: &Field, operator: &str, search: &Value) -> Option<Value> {
     Some(match (operator, now, search) {
         ("=", ..) => widened(search, field),
@@ -77,7 +77,7 @@ fn wanted(now: &Value, field: &Field, operator: &str, search: &Value) -> Option<
     })
 }
 
-/// An integer counts as a float.
+/// Converts an integer to a float if the field is a float.
 fn widened(search: &Value, field: &Field) -> Value {
     match (search, &field.kind) {
         (Value::Int(number), Kind::Float) => Value::Float(*number as f64),

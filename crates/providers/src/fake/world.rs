@@ -1,5 +1,5 @@
-//! The simulated cloud: objects by id. Several providers share it, so that it outlives them as a real cloud outlives
-//! a process. It can be stored in a file (`keep.rs`).
+//! The simulated cloud: objects by id. Several providers share the cloud, so that it outlives them as a real cloud
+//! outlives a process. The cloud can be stored in a file (`keep.rs`).
 //!
 //! All lookups use an index: by id, by address, by the token of a create, by unique value.
 
@@ -21,9 +21,9 @@ pub type SharedCloud = Arc<Mutex<FakeCloud>>;
 #[derive(Debug, Default)]
 pub struct FakeCloud {
     objects: IndexMap<Name, Box<FakeObject>>,
-    /// By `INSTANCE/ADDRESS`.
+    /// The addresses, by `INSTANCE/ADDRESS`.
     places: IndexMap<Name, AddressState>,
-    /// By the token of the create.
+    /// The ids, by the token of the create.
     tokens: IndexMap<Name, Name>,
     /// The owner of the value of a unique field, by type, field and value.
     unique: IndexMap<String, Name>,
@@ -36,7 +36,7 @@ pub struct FakeCloud {
 /// The state of an address.
 #[derive(Debug, Default)]
 struct AddressState {
-    /// The number of objects ever created there.
+    /// The number of objects ever created at the address.
     made: u32,
     /// The existing objects, oldest first; two during a replacement.
     ids: Vec<Name>,
@@ -47,7 +47,7 @@ struct AddressState {
 pub enum OperationRefusal {
     /// Another object has the value of a unique field.
     Taken {
-        /// The field.
+        /// The field with the unique value.
         field: Name,
     },
     /// The object does not exist.
@@ -62,7 +62,8 @@ impl FakeCloud {
         FakeCloud::default()
     }
 
-    /// The world in a file; empty if the file does not exist. Every change is written at once, without fsync.
+    /// Opens the world in a file; the world is empty if the file does not exist. Every change is written immediately,
+    /// without fsync.
     pub fn open(path: &Path) -> Result<FakeCloud, WorldError> {
         let (mut world, mut names) = (FakeCloud::new(), Names::default());
         let mut shared = |mut object: Box<FakeObject>| {
@@ -94,7 +95,7 @@ impl FakeCloud {
         self.objects.values().map(AsRef::as_ref)
     }
 
-    /// The object of an id.
+    /// The object with an id.
     pub fn object(&self, id: &str) -> Option<&FakeObject> {
         self.objects.get(id).map(AsRef::as_ref)
     }
@@ -105,7 +106,8 @@ impl FakeCloud {
         self.object(id)
     }
 
-    /// Changes a field from outside: its name, or a path with dots into objects. Null removes it.
+    /// Changes a field from outside the engine. `path` is its name, or a path with dots into objects. Null removes the
+    /// field.
     pub fn set(&mut self, instance: &str, address: &str, path: &str, value: Value) -> Result<(), OperationRefusal> {
         let object = self.object_at(instance, address).ok_or(OperationRefusal::NotThere)?.clone();
         let steps: Vec<&str> = path.split('.').collect();
@@ -113,13 +115,13 @@ impl FakeCloud {
         self.replace(FakeObject { fields, ..object })
     }
 
-    /// Deletes an object from outside.
+    /// Deletes an object from outside the engine.
     pub fn vanish(&mut self, instance: &str, address: &str) -> Result<(), OperationRefusal> {
         let id = self.object_at(instance, address).ok_or(OperationRefusal::NotThere)?.id.clone();
         self.remove(&id).map(|_| ())
     }
 
-    /// Creates an object from outside, under a free id.
+    /// Creates an object from outside the engine, under a free id.
     pub fn make(&mut self, catalog: &Catalog, type_name: &str, id: &str, spec: &Value) -> Result<(), OperationRefusal> {
         let Some(resource_type) = catalog.resource_type(type_name) else { return Err(OperationRefusal::NotThere) };
         let id_field = resource_type.id_field.as_ref();
@@ -166,7 +168,7 @@ impl FakeCloud {
         let id_field = resource_type.id_field.as_ref();
         let count = self.places.get(place).map_or(0, |place| place.made) + 1;
         let mut hash = values::hash(&format!("{place}#{count}"));
-        // Ids are shown and stored in clear, so they are not derived from secrets.
+        // Ids are shown and stored unencrypted, so they are not derived from secrets.
         let open =
             |id: Name, hash: &str| if secrets.are_in(&id) { values::plain_id(&resource_type.name, hash) } else { id };
         let mut id = match named_by(resource_type, sent).filter(|id| !self.objects.contains_key(id)) {
@@ -176,8 +178,8 @@ impl FakeCloud {
             }
         };
         id = open(id, &hash);
-        // Eight digits collide among some ten thousand objects. The later one counts on in another way. Resources of
-        // one name differ by the hash.
+        // Eight digits collide among some ten thousand objects. An object whose id is taken gets another hash.
+        // Resources with the same name differ by the hash.
         let mut again = 0;
         while self.objects.contains_key(&id) {
             again += 1;
@@ -185,7 +187,7 @@ impl FakeCloud {
             let facts = ValueFacts { name: None, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
             id = open(values::id(id_field, &resource_type.schema, &facts), &hash);
             if again > 1 && self.objects.contains_key(&id) {
-                // No value of the id field is free.
+                // The value of the id field is taken.
                 id = format!("{id}-{hash}").into();
             }
         }
@@ -237,15 +239,15 @@ impl FakeCloud {
         Ok(object)
     }
 
-    /// Restores the secrets of an object, which its file does not hold, from what is `known` of it.
+    /// Restores the secrets of an object, which its file does not contain, from `known` values.
     pub(super) fn unveil(&mut self, resource_type: &ResourceType, id: &str, known: RecordedValues<'_>) {
         if let Some(object) = self.objects.get_mut(id) {
             object.unveil(resource_type, known, &self.fit);
         }
     }
 
-    /// The object of an id with its secrets, some of which the caller passes as `known`. An object without an owner
-    /// gets the place of its first reader, which imports it.
+    /// The object with an id, with its secrets restored from `known`. An object without an owner gets the place of its
+    /// first reader, which imports it.
     pub(super) fn read(
         &mut self,
         resource_type: &ResourceType,
@@ -285,7 +287,7 @@ impl FakeCloud {
                 *left -= 1;
                 false
             }
-            // It is never ready, or does not exist.
+            // The object is never ready, or does not exist.
             None => false,
         }
     }
@@ -338,7 +340,7 @@ impl FakeCloud {
     /// Inserts or replaces an object in every index.
     fn put(&mut self, object: Box<FakeObject>) {
         match self.objects.get(&object.id) {
-            // Its order among those at its address stays.
+            // The object keeps its position among the objects at its address.
             Some(before) if before.place == object.place && before.token == object.token => {
                 let before = before.clone();
                 self.release(&before);
@@ -363,7 +365,7 @@ impl FakeCloud {
             if let Some(made) = made {
                 known.made = made;
             }
-            // Nearly always there is one.
+            // Usually an address has one object.
             known.ids.reserve_exact(1);
             known.ids.push(object.id.clone());
         }
@@ -394,7 +396,7 @@ impl FakeCloud {
         }
     }
 
-    /// Writes a change to the file, if there is one, before it is made.
+    /// Writes a change to the file, if the world has one, before the change is made.
     fn keep(&mut self, line: impl FnOnce() -> ChangeLine) -> Result<(), OperationRefusal> {
         let FakeCloud { objects, places, keeper, .. } = self;
         match keeper {
@@ -410,7 +412,7 @@ impl FakeCloud {
     }
 }
 
-/// The id that a document sets: the value of the id field, if a change of it replaces the object.
+/// The id that a document sets: the value of the id field, if a change of that field replaces the object.
 fn named_by(resource_type: &ResourceType, sent: &Value) -> Option<Name> {
     let name = resource_type.id_field.as_ref()?;
     let field = resource_type.schema.fields.get(name)?;

@@ -1,6 +1,6 @@
 //! Configuration texts: `SoftwareConfig`, `StructuredConfig`, `SoftwareComponent`, `CloudConfig`, `MultipartMime`.
 //!
-//! They exist only in the state of `cyan`. A change replaces them.
+//! These resources exist only in the state of `cyan`. A change replaces them.
 //!
 //! A part of a message may name another config by its id. The provider caches the content of each config that it
 //! creates or reads. An id that is not in the cache is used as text, with a warning.
@@ -32,7 +32,7 @@ impl Configs {
         }
     }
 
-    /// The content of the config of an id. `None` if the text is not an id, or the id is unknown.
+    /// The content of the config with an id. `None` if the text is not an id, or the id is unknown.
     fn get(&self, text: &str) -> Option<Value> {
         let plain = plain_id(text)?;
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&plain).cloned()

@@ -1,4 +1,5 @@
-//! `OS::Heat::Delay`: waits `min_wait + random * max_jitter * jitter_multiplier` seconds in the actions that it lists.
+//! `OS::Heat::Delay`: waits `min_wait + random * max_jitter * jitter_multiplier` seconds in the actions listed in the
+//! spec.
 
 use blueprint::Value;
 use provider::{Call, CheckFindings, ProviderError};
@@ -20,7 +21,7 @@ pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     }
 }
 
-/// Waits, if the action is in the list.
+/// Waits if the action is in the list.
 pub(super) async fn act(call: &Call, spec: &Value, action: &str, source: RandomSource) -> Result<(), ProviderError> {
     let actions = spec.get("actions").and_then(Value::as_list).unwrap_or_default();
     if !actions.iter().any(|listed| listed.as_text() == Some(action)) {

@@ -1,7 +1,8 @@
 //! The provider of the namespace `OS::Heat`: the types of OpenStack Heat that need no cloud.
 //!
-//! Its resources exist only in the state: `read` returns the record, and a delete does nothing but wait if configured.
-//! Names and ids follow from the token of a call, so a repeated call gives the same resource. Secrets are random.
+//! The resources of this provider exist only in the state: `read` returns the record, and a delete only waits, if
+//! configured to. Names and ids follow from the token of a call, so a repeated call gives the same resource. Secrets
+//! are random.
 //!
 //! Not here: types that are children of a document (groups, stacks), which the dialect expands; conversions of
 //! properties, which the dialect does.
@@ -29,7 +30,7 @@ use self::config::Configs;
 use crate::chance::RandomSource;
 use crate::packed::PackedTypes;
 
-/// The implemented types are loaded. The others are described only, and read on demand.
+/// The implemented types are in `catalog.json`. The others have only a description, which is read on demand.
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let own = read_catalog(include_str!("catalog.json")).expect("the catalogue of `OS::Heat` is part of the program");
     Arc::new(Catalog { source: Some(DESCRIBED.clone()), ..own })
@@ -41,7 +42,8 @@ static DESCRIBED: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
     Arc::new(types.expect("the descriptions of `OS::Heat` are part of the program").answering(&DEPLOYMENTS))
 });
 
-/// Types whose attributes are the outputs of their configuration, which are not known beforehand.
+/// Types whose attributes are the outputs of their configuration. The names of these attributes are not known in
+/// advance.
 const DEPLOYMENTS: [&str; 6] = [
     "OS::Heat::SoftwareDeployment",
     "OS::Heat::SoftwareDeploymentGroup",
@@ -99,7 +101,7 @@ impl Session for HeatProvider {
         Box::pin(async { Ok(found) })
     }
 
-    /// Returns the record. A resource without a record does not exist.
+    /// Returns the recorded resource. A resource without a record does not exist.
     fn read<'a>(
         &'a self,
         _call: &'a Call,
@@ -172,7 +174,7 @@ impl HeatProvider {
             "OS::Heat::Delay" => {
                 let (spec, action) = match request.operation {
                     Operation::Create => (request.desired, "CREATE"),
-                    // Heat waits in no update.
+                    // Heat does not wait in updates.
                     Operation::Update => return Ok(Map::default()),
                     Operation::Delete => (request.prior_inputs, "DELETE"),
                 };
@@ -197,7 +199,7 @@ impl HeatProvider {
     }
 }
 
-/// Every field that is set now or was set before.
+/// Every field that is set in the desired or the prior inputs.
 fn all_fields(request: &PlanRequest<'_>) -> Vec<FieldPath> {
     let of = |value: &Value| {
         value.as_map().map(|map| map.keys().map(|name| FieldPath::field(name.clone())).collect::<Vec<_>>())

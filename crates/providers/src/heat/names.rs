@@ -1,4 +1,4 @@
-//! Names and ids of resources, derived from the token of the create: the same call gives the same ones.
+//! Names and ids of resources, derived from the token of the create: the same call gives the same names and ids.
 //!
 //! A physical name is the instance, the resource and twelve characters. A resource in a child uses the name of the
 //! child's own instance, which is derived from its parent in the same way.

@@ -29,7 +29,7 @@ struct CharacterGroup {
     least: usize,
 }
 
-/// The length, and the groups to draw from. `None` if they are not known yet.
+/// The length, and the groups to draw from. `None` if they are unknown.
 fn wanted(spec: &Value) -> Option<(usize, Vec<CharacterGroup>)> {
     let count = |value: Option<&Value>| match value {
         None | Some(Value::Null) => Some(1),
@@ -64,7 +64,7 @@ fn wanted(spec: &Value) -> Option<(usize, Vec<CharacterGroup>)> {
     Some((length, groups))
 }
 
-/// Checks that the fields can be met together.
+/// Checks that the fields can be satisfied together.
 pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     let Some((length, groups)) = wanted(spec) else { return };
     if groups.iter().map(|group| group.least).sum::<usize>() > length {
@@ -86,10 +86,10 @@ pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     }
 }
 
-/// A random text.
+/// Draws a random text.
 ///
 /// # Errors
-/// [`ErrorKind::Document`] if the fields cannot be met.
+/// [`ErrorKind::Document`] if the fields cannot be satisfied.
 pub(super) fn text(spec: &Value, random: &mut StdRng) -> Result<String, ProviderError> {
     let mut found = CheckFindings::default();
     check(spec, &mut found);

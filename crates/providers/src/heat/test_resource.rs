@@ -5,7 +5,7 @@ use provider::{ApplyRequest, Call, ErrorKind, Operation, ProviderError};
 
 use super::wait::{number, wait};
 
-/// Creates, updates or deletes. Returns the output.
+/// Carries out a create, update or delete. Returns the output.
 pub(super) async fn act(call: &Call, request: &ApplyRequest<'_>) -> Result<Value, ProviderError> {
     let (spec, action) = match request.operation {
         Operation::Create => (request.desired, "create"),
@@ -33,7 +33,7 @@ pub(super) async fn act(call: &Call, request: &ApplyRequest<'_>) -> Result<Value
     Ok(output)
 }
 
-/// The duration of an action in seconds: its own, else that of all actions.
+/// The duration of an action in seconds: its own value, otherwise that of all actions.
 fn seconds(spec: &Value, action: &str) -> f64 {
     let own = spec.get("action_wait_secs").and_then(|times| times.get(action)).and_then(number);
     own.or_else(|| spec.get("wait_secs").and_then(number)).unwrap_or(0.0)

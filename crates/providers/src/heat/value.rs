@@ -11,7 +11,7 @@ pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     }
 }
 
-/// Why a value does not have a type. A secret value is not shown.
+/// The reason why a value does not have a type. A secret value is not shown.
 pub(super) fn misfit(wanted: &str, value: &Value) -> Option<String> {
     let hidden = value.has_secret();
     let shown = |text: String| if hidden { "the secret".to_owned() } else { text };

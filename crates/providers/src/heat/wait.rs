@@ -5,7 +5,7 @@ use std::time::Duration;
 use blueprint::Value;
 use provider::{Call, ErrorKind, ProviderError};
 
-/// Waits for that many seconds; a negative number waits for ever.
+/// Waits for this number of seconds. A negative number waits for ever.
 ///
 /// # Errors
 /// [`ErrorKind::Cancelled`] if the call is cancelled, [`ErrorKind::TimedOut`] if its deadline passes first.

@@ -25,12 +25,12 @@ fn served(url: Url) -> Result<Url, &'static str> {
     if url.host_str().is_none_or(str::is_empty) { Err("names no host") } else { Ok(url) }
 }
 
-/// The problem with a URL template. `None` if it is valid.
+/// The problem with a URL template. `None` if the template is valid.
 pub(super) fn problem(text: &str) -> Option<String> {
     let nothing = Map::default();
     let mut known = |name: &str| lookup(&nothing, name).map(|_| ("http://host/".to_owned(), false));
     let checked = fill(text, &mut known).and_then(|(text, _)| {
-        // The base is known later. Any base shows whether the text can be a URL.
+        // The base is known only later. Any base shows whether the text can be a URL.
         let base = Url::parse("http://host/").map_err(|_| NO_ADDRESS.to_owned())?;
         served(base.join(&text).map_err(|_| NO_ADDRESS.to_owned())?).map_err(str::to_owned)
     });
@@ -54,7 +54,7 @@ pub(super) fn filled(text: &str, outputs: &Value, base: &Url) -> Result<(Url, bo
     Ok((served(url)?, secret))
 }
 
-/// Fills values into a template. A value at the start is inserted unchanged, because it may be the front of a URL;
+/// Fills values into a template. A value at the start is inserted unchanged, because it may be the beginning of a URL;
 /// others are encoded.
 fn fill(text: &str, value: &mut dyn FnMut(&str) -> Option<(String, bool)>) -> Result<(String, bool), String> {
     let mut filled = String::with_capacity(text.len());
@@ -77,7 +77,8 @@ fn fill(text: &str, value: &mut dyn FnMut(&str) -> Option<(String, bool)>) -> Re
     Ok((filled, secret))
 }
 
-/// The value of `json.PATH` or `responseHeaders.NAME`: `None` if it is neither, `Some(None)` if it does not exist.
+/// The value of `json.PATH` or `responseHeaders.NAME`: `None` if the name has neither form, `Some(None)` if the value
+/// does not exist.
 fn lookup<'a>(fields: &'a Map, name: &str) -> Option<Option<&'a Value>> {
     if let Some(header) = name.strip_prefix("responseHeaders.") {
         let header = header.to_ascii_lowercase();

@@ -6,7 +6,7 @@ use super::exchange::{HttpAnswer, MAX_ANSWER};
 use super::json;
 use super::secrets::SecretTexts;
 
-/// The message about a too long answer.
+/// The message about an answer that is too long.
 pub(super) fn too_long() -> String {
     format!("the answer is longer than {} MiB", MAX_ANSWER / (1024 * 1024))
 }

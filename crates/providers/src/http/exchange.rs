@@ -1,6 +1,6 @@
 //! One request and its answer: redirects, limits, classes of errors.
 //!
-//! Not here: which request is sent (`request.rs`), conversion of answers (`answer.rs`).
+//! Not here: the choice of the request (`request.rs`), conversion of answers (`answer.rs`).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -53,11 +53,11 @@ pub(super) struct Exchange {
 
 /// An answer of any status.
 pub(super) struct HttpAnswer {
-    /// Its status.
+    /// The status.
     pub(super) status: StatusCode,
-    /// Its headers.
+    /// The headers.
     pub(super) headers: HeaderMap,
-    /// Its body. `None` if it is longer than [`MAX_ANSWER`].
+    /// The body. `None` if it is longer than [`MAX_ANSWER`].
     pub(super) body: Option<Vec<u8>>,
 }
 
@@ -116,7 +116,7 @@ impl Exchange {
         format!("{} {}", self.method, shown_url(&self.url))
     }
 
-    /// Sends the request and waits for the answer, until the call ends.
+    /// Sends the request and waits for the answer until the call ends.
     pub(super) async fn send(
         &self,
         call: &Call,
@@ -171,7 +171,7 @@ impl Exchange {
                     target.scheme()
                 ));
             }
-            // As in browsers: 307 and 308 repeat the request, others send a GET.
+            // As in browsers: 307 and 308 repeat the request, other redirects send a GET.
             let repeats = matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
             if !(repeats || matches!(method, Method::HEAD | Method::GET)) {
                 method = Method::GET;
@@ -252,7 +252,7 @@ impl Exchange {
     }
 }
 
-/// The pause that the server asks for (RFC 9110, 10.2.3): in seconds, or until a time of its own clock.
+/// The pause that the server asks for (RFC 9110, 10.2.3): in seconds, or until a time of the server's clock.
 fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let asked = text(RETRY_AFTER)?.trim();
@@ -284,7 +284,7 @@ fn tls_problem(error: &reqwest::Error) -> Option<&rustls::Error> {
         if let Some(found) = error.downcast_ref::<rustls::Error>() {
             return Some(found);
         }
-        // The error that an I/O error wraps is not among its causes.
+        // The error inside an I/O error is not in the chain of `source`.
         next = match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
             Some(inner) => Some(inner),
             None => error.source(),
@@ -293,7 +293,7 @@ fn tls_problem(error: &reqwest::Error) -> Option<&rustls::Error> {
     None
 }
 
-/// The method of that name.
+/// The method with a name.
 ///
 /// # Errors
 /// A phrase with the problem.

@@ -33,7 +33,7 @@ pub(super) async fn fetch(
     Ok(Fetched { candidates: vec![candidate], applied, ..Fetched::default() })
 }
 
-/// The arguments by name: each once, and with the operator `=`.
+/// The arguments by name. Each must occur once, with the operator `=`.
 fn arguments(filters: &[(Name, Name, Value)]) -> Result<Value, ProviderError> {
     let mut arguments = Map::default();
     for (field, operator, value) in filters {

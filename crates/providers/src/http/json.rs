@@ -66,12 +66,12 @@ fn write(value: &Value, out: &mut String) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The value of a JSON text; null if the text is not JSON.
+/// Parses a JSON text; null if the text is not JSON.
 pub(super) fn parse(text: &str) -> Value {
     serde_json::from_str::<serde_json::Value>(text).map_or(Value::Null, value)
 }
 
-/// Marks of the wire form have no meaning in an answer from outside.
+/// Converts a JSON value. Marks of the wire form have no meaning in an answer of a server.
 fn value(json: serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::Null,

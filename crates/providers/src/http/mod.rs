@@ -1,6 +1,7 @@
 //! The provider `http`: resources behind any web API, and documents from the web.
 //!
-//! Secret parts of a request are never shown: they are removed from messages, and an answer that repeats one is secret.
+//! Secret parts of a request are never shown: they are removed from messages, and an answer that repeats a secret is
+//! secret.
 //!
 //! Not here: including remote documents, `http_resource()` (they belong to the engine).
 

@@ -1,7 +1,7 @@
-//! `http/request`: a resource that requests create, update, read and delete.
+//! `http/request`: a resource that is created, updated, read and deleted by requests.
 //!
-//! `read`, `update` and `delete` inherit `headers`, `timeout` and `url` of the spec if they have none of their own;
-//! `update` also inherits `body`.
+//! `read`, `update` and `delete` inherit `headers`, `timeout` and `url` of the spec if they do not set these; `update`
+//! also inherits `body`.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl RequestRole {
         if self == RequestRole::Make { field.to_owned() } else { format!("{}.{field}", self.key()) }
     }
 
-    /// Its fields in a spec, including inherited ones. `None` if the spec has no such request.
+    /// The fields of the request in a spec, including inherited ones. `None` if the spec has no such request.
     fn fields(self, spec: &Value) -> Option<Value> {
         let secret = spec.exposed().1;
         if self == RequestRole::Make {
@@ -112,7 +112,7 @@ fn exchange(part: RequestRole, spec: &Value, outputs: &Value) -> Result<Option<E
     Ok(Some(exchange))
 }
 
-/// Checks every request of a spec, as far as it is known.
+/// Checks every request of a spec, as far as its values are known.
 pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     for part in [RequestRole::Make, RequestRole::Read, RequestRole::Update, RequestRole::Delete] {
         let own = match part {
@@ -158,7 +158,7 @@ fn check_part(part: RequestRole, own: &Value, found: &mut CheckFindings) {
     }
 }
 
-/// Plans an update: which changes are only recorded.
+/// Plans an update: finds the changes that are only recorded.
 pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
     if request.prior_inputs.is_null() {
         return Planned::default();
@@ -191,7 +191,8 @@ pub(super) async fn create(
     accept(&exchange, &answer, &secrets, request.desired, call.token.clone())
 }
 
-/// Sends the request that updates the resource, if a relevant field changes; without one, the request that creates it.
+/// Sends the request that updates the resource, if a relevant field changes. Without an update request, sends the
+/// request that creates the resource.
 pub(super) async fn update(
     call: &Call,
     request: &ApplyRequest<'_>,
@@ -200,7 +201,7 @@ pub(super) async fn update(
     let id = request.id.unwrap_or_default().into();
     if !SENT.iter().any(|field| is_changed(field, request.prior_inputs, request.desired)) {
         let mut fields = request.prior.as_map().cloned().unwrap_or_default();
-        // A removed part must not stay.
+        // A part that the spec no longer has must not stay.
         RECORDED.iter().for_each(|field| drop(fields.shift_remove(field)));
         fields.extend(request.desired.as_map().cloned().unwrap_or_default());
         let fields = Value::Map(Arc::new(fields));
@@ -266,7 +267,7 @@ pub(super) async fn read(
     }))
 }
 
-/// Whether the answer means that the resource does not exist, unless that status was expected.
+/// Whether the answer means that the resource does not exist. A status that the spec expects does not mean this.
 fn is_gone(exchange: &Exchange, answer: &HttpAnswer) -> bool {
     matches!(answer.status.as_u16(), 404 | 410) && !exchange.expects(answer.status)
 }
@@ -280,7 +281,7 @@ fn mark(exchange: &mut Exchange, call: &Call) {
     }
 }
 
-/// The resource from an answer. After a too long answer the error holds the resource.
+/// The resource from an answer. If the answer is too long, the error holds the resource.
 fn accept(
     exchange: &Exchange,
     answer: &HttpAnswer,

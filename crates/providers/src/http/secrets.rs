@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use blueprint::Value;
 
-/// Shorter words of a secret are not searched.
+/// The minimum length of a word of a secret that is searched for.
 const SHORTEST_WORD: usize = 8;
 
 /// Secret texts, the longest first.
@@ -38,14 +38,14 @@ impl SecretTexts {
         SecretTexts(forms)
     }
 
-    /// The text with each of them replaced.
+    /// A copy of the text with each secret replaced.
     pub(super) fn scrub(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| {
             if text.contains(secret.as_str()) { text.replace(secret.as_str(), "(secret)") } else { text }
         })
     }
 
-    /// Whether the text contains one of them.
+    /// Whether the text contains a secret.
     pub(super) fn stand_in(&self, text: &str) -> bool {
         self.0.iter().any(|secret| text.contains(secret.as_str()))
     }

@@ -1,4 +1,4 @@
-//! The check before a create: a matching resource of others is adopted, a different one is in the way.
+//! The check before a create: a matching resource of others is adopted, a different one is a conflict.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::{archive, directory, file, symlink};
 
 /// Checks the place of a resource before its create.
 ///
-/// `replaced` are the inputs of the resource that it replaces, which is deleted first if it is at the same place.
+/// `replaced` are the inputs of the replaced resource, which is deleted first if it is at the same place.
 pub(super) fn plan(
     place: &PathContext,
     own: &OwnPaths,
@@ -32,7 +32,7 @@ pub(super) fn plan(
     Ok(Planned { adopts: before == Existing::Matching, private: before.private(), ..Planned::default() })
 }
 
-/// What exists at a path, compared with the resource to be created there.
+/// Compares the object at a path with the resource to be created there.
 pub(super) fn existing(
     place: &PathContext,
     own: &OwnPaths,
@@ -49,7 +49,7 @@ pub(super) fn existing(
     }
 }
 
-/// The refusal of a create at a path where something different exists. `None` if it may be replaced.
+/// The refusal of a create at a path with a different object. `None` if that object may be replaced.
 pub(super) fn refusal(type_name: &str, path: &Path, desired: &Value) -> Result<Option<ProviderError>, ProviderError> {
     let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let kind = match (type_name, whole_file::look(path)?) {
@@ -63,7 +63,7 @@ pub(super) fn refusal(type_name: &str, path: &Path, desired: &Value) -> Result<O
     Ok((!flag(desired, "overwrite")).then(|| whole_file::in_the_way(path, kind)))
 }
 
-/// Learns from the state which paths earlier processes created.
+/// Finds in the state the paths that earlier processes created.
 pub(super) fn recall(root: &Path, own: &OwnPaths, objects: &[Recalled<'_>]) {
     for object in objects {
         let is_folder = match object.type_name {
@@ -77,7 +77,7 @@ pub(super) fn recall(root: &Path, own: &OwnPaths, objects: &[Recalled<'_>]) {
         let is_ours = match (object.id, is_folder) {
             (Some(_), true) => directory::is_created(object.private),
             (Some(_), false) => is_ours(object.private),
-            // A failed create may have made the folder. A file is written completely or not at all.
+            // A failed create may have created the folder. A file is written completely or not at all.
             (None, true) => matches!(Existing::of(object.private), Existing::Nothing { .. }),
             (None, false) => false,
         };

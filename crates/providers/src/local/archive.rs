@@ -97,7 +97,7 @@ pub(super) fn is_packed_at(place: &PathContext, spec: &Value, path: &Path) -> Re
     }
 }
 
-/// What exists at the path of an archive that is to be created.
+/// Compares the object at the path of an archive to be created with the archive.
 pub(super) fn existing(
     place: &PathContext,
     own: &OwnPaths,
@@ -128,12 +128,12 @@ pub(super) fn read(
     let PathContent::File { size, .. } = whole_file::look(&path)? else { return Ok(ReadOutcome::Absent) };
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
-    // The outcome of the create is unknown. Packing again tells whether it wrote this file.
+    // The outcome of the create is unknown. Packing again tells whether the create wrote this file.
     if recorded.id.is_none() && !is_packed_at(place, inputs, &path)? {
         return Ok(ReadOutcome::Absent);
     }
     let secret = inputs.get("entries").is_some_and(Value::has_secret);
-    // The recorded digest of the input. A change of the files since is a change of the desired state, not drift.
+    // The recorded digest of the input. A later change of the files is a change of the desired state, not drift.
     let packed = recorded.outputs.get("inputsSha256").cloned();
     let packed = packed.or_else(|| digest_now(place, inputs).ok().filter(|_| recorded.id.is_none()));
     let mut fields = entries(inputs);
@@ -192,8 +192,8 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
         let fresh = create && matches!(found, PathContent::Nothing);
         let above = whole_file::write(&path, MODE, fresh, own, |file| {
             pack(place, &parts, format, file)?;
-            // The files are read twice. If the digest is the same before and after, the archive holds what the plan
-            // saw.
+            // The files are read twice. If the digest is the same before and after, the archive contains the planned
+            // content.
             change.check_source("root", &inputs_digest(place, &parts)?)
         })?;
         if create {
@@ -241,7 +241,7 @@ fn pack(
     packed.map_err(|failure| failure.0)
 }
 
-/// An error of packing: our own, or one that a writer passed on.
+/// An error of packing, possibly one that a writer passed on.
 struct PackFailure(ProviderError);
 
 impl From<ProviderError> for PackFailure {
@@ -303,7 +303,7 @@ fn pack_tar<W: Write>(place: &PathContext, parts: &ArchiveEntries, out: W) -> Re
                 let file = open(path)?;
                 let size = file.metadata()?.len();
                 header.set_size(size);
-                // A file that grows meanwhile must not exceed the size in its header.
+                // A file that grows while it is packed must not exceed the size in its header.
                 tar.append_data(&mut header, name, file.take(size))?;
             }
         }

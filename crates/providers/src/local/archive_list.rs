@@ -14,7 +14,7 @@ use provider::{ErrorKind, ProviderError};
 use super::place::{PathContext, failed, id_of, text};
 use super::unix;
 
-/// One entry of an archive.
+/// An entry of an archive.
 pub(super) enum ArchiveEntry {
     /// A file of this machine.
     File { path: PathBuf, executable: bool },
@@ -82,7 +82,7 @@ pub(super) fn takes_any(place: &PathContext, spec: &Value, paths: &BTreeSet<Name
     let (Ok(taken), Ok(left_out)) = (globs(&include, "include"), globs(&texts(spec, "exclude"), "exclude")) else {
         return false;
     };
-    // The root may be a link. Ids of files in it begin with the target of the link.
+    // The root may be a link. The ids of files in it begin with the target of the link.
     let within = id_of(&root.join("x"));
     let folder = within.trim_end_matches('x');
     let from = (Bound::Included(folder), Bound::Unbounded);

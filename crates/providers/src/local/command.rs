@@ -1,7 +1,7 @@
 //! `local/command`: a resource that commands create, update, read and delete.
 //!
-//! Without a `read` command the resource counts as existing as recorded, and a call whose outcome is lost cannot be
-//! told from one that never ran. With `read` it can, but the output of the lost call is unknown, never empty.
+//! Without a `read` command the recorded resource counts as existing, and a lost call cannot be told from a call that
+//! never ran. With `read` it can, but the output of a lost call is unknown, not empty.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::requests::deleted;
 use super::whole_file;
 
 const ACTIONS: [&str; 4] = ["create", "update", "delete", "read"];
-/// Changes of these fields are only recorded: they concern later operations.
+/// Fields whose change is only recorded, because they concern later operations.
 const ONLY_RECORDED: [&str; 4] = ["read", "delete", "timeout", "update"];
 /// The time limit of a command without `timeout`.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -61,7 +61,7 @@ pub(super) fn check(spec: &Value) -> CheckFindings {
     checked
 }
 
-/// Plans an update: which changes are only recorded.
+/// Plans an update: finds the changes that are only recorded.
 pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
     let mut planned = Planned::default();
     if !request.prior_inputs.is_null() {
@@ -169,7 +169,7 @@ fn from_json(value: &serde_json::Value) -> Value {
     }
 }
 
-/// The id, derived from the token of the create, so that another try gives the same id.
+/// The id of a resource, derived from the token of the create, so that a repeated create gives the same id.
 fn id_of(token: &str) -> Name {
     format!("command-{}", whole_file::digest(token.as_bytes()).get(..12).unwrap_or_default()).into()
 }
@@ -195,12 +195,12 @@ fn fields(spec: &Value, id: &Name, ended: Option<&ProgramEnd>) -> Value {
     Value::map(fields)
 }
 
-/// Runs the `read` command. Without one the resource is as recorded, and the outcome of an interrupted call is unknown
-/// (decision 5.3), unless the call ran no command. The output of an interrupted create is lost.
+/// Runs the `read` command. Without one the recorded resource is returned, and the outcome of an interrupted call is
+/// unknown (decision 5.3), unless the call ran no command. The output of an interrupted create is lost.
 pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
     let token = request.token.unwrap_or(&call.token);
     let id: Name = request.id.map_or_else(|| id_of(token), Into::into);
-    // An interrupted delete sent no inputs. The fields as last answered hold the same commands.
+    // The request after an interrupted delete has no inputs. The last returned fields contain the same commands.
     let spec = if request.inputs.is_null() { request.outputs } else { request.inputs };
     match words(spec, "read") {
         Some(words) => {

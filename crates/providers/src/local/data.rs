@@ -1,7 +1,7 @@
 //! The data sources: a file, the names in a folder, an environment variable, the output of a command.
 //!
-//! Their filters are arguments: each takes the operator `=`. There is one candidate, or an error that names what is
-//! missing.
+//! The filters of these data sources are arguments: each takes the operator `=`. The result is one candidate, or an
+//! error that names the missing object.
 
 use std::fs;
 use std::path::Path;
@@ -81,8 +81,8 @@ fn file(place: &PathContext, path: &str) -> Result<DataFields, ProviderError> {
     Ok(vec![("content", content.into()), ("sha256", sha256.into()), ("size", size.into())])
 }
 
-/// Without a pattern, all names directly in the folder; with one, the files that match it, at any depth if it holds
-/// `**`.
+/// Lists a folder. Without a pattern, all names directly in the folder; with one, the matching files, at any depth if
+/// the pattern contains `**`.
 fn directory(place: &PathContext, path: &str, glob: Option<&str>) -> Result<DataFields, ProviderError> {
     let (base, pattern) = match path.find(PATTERN) {
         Some(at) if glob.is_some() => {

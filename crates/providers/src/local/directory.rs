@@ -26,13 +26,14 @@ pub(super) fn is_created(private: &Value) -> bool {
     private.get("made").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// The opaque data of a folder: whether the provider created it, and how many folders above it.
+/// The opaque data of a folder: whether the provider created it, and the number of folders above it that were created
+/// for it.
 fn ownership(created: bool, parents: usize) -> Value {
     let created = [("made".into(), Value::Bool(created))].into_iter();
     Value::map(created.chain(entries(&existing::ownership(true, parents))))
 }
 
-/// What exists at the path of a folder that is to be created.
+/// Compares the object at the path of a folder to be created with the folder.
 pub(super) fn existing(own: &OwnPaths, path: &Path) -> Result<Existing, ProviderError> {
     Ok(match whole_file::look(path)? {
         PathContent::Nothing => existing::nothing_at(path, own),
@@ -52,7 +53,7 @@ pub(super) fn read(
     let parents = existing::parents(&recorded.private);
     own.add_parents(&path, parents);
     let ours = match Existing::of(&recorded.private) {
-        // An interrupted create made it.
+        // An interrupted create made the folder.
         Existing::Nothing { .. } => true,
         _ => is_created(&recorded.private) || recorded.id.is_none() && own.has(&path),
     };
@@ -124,7 +125,7 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     Ok(Applied::ready(id, Value::map(fields)).with_private(private).with_warnings(warnings))
 }
 
-/// Creates the folder. Returns what [`whole_file::make_parents`] returns, or `None` if the folder exists by now.
+/// Creates the folder. Returns the number of [`whole_file::make_parents`], or `None` if the folder exists by now.
 fn make(path: &Path, parents: bool, own: &OwnPaths) -> Result<Option<usize>, ProviderError> {
     let levels = if parents { whole_file::make_parents(path, own)? } else { 0 };
     match own.create_folder(path) {
@@ -172,8 +173,8 @@ fn delete(path: &Path, own: &OwnPaths, ours: bool) -> Result<Applied, ProviderEr
     Ok(deleted(Vec::new()))
 }
 
-/// Removes the folder if it is empty; else returns its content, and marks it for deletion in case the same run empties
-/// it.
+/// Removes the folder if it is empty. Otherwise returns its content, and marks it for deletion in case the same run
+/// empties it.
 fn remove(path: &Path, own: &OwnPaths) -> Result<Option<String>, ProviderError> {
     for _ in 0..2 {
         match fs::remove_dir(path) {

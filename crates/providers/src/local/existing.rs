@@ -1,7 +1,7 @@
-//! What existed at the place of a resource before its create, and whether the provider created a resource.
+//! The object at the place of a resource before its create, and whether the provider created a resource.
 //!
 //! The provider checks the place when the plan is made, and the engine keeps the finding with the intent of the create.
-//! So after a killed run it is known that nothing existed, and that an existing file was created by that run. A
+//! After a killed run the intent says whether the place was empty; an object there was then created by that run. A
 //! matching resource of others is adopted: it is managed, and never deleted.
 
 use std::path::Path;
@@ -13,26 +13,26 @@ use super::own_paths::OwnPaths;
 use super::place::text;
 use super::requests::{OwnedReadRequest, deleted};
 
-/// What existed at the place of a resource when its create was planned.
+/// The object at the place of a resource when its create was planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Existing {
-    /// Not checked.
+    /// The place was not checked.
     NotChecked,
-    /// Nothing existed, and a number of folders above it did not exist either.
+    /// No object, and a number of missing folders above the place.
     Nothing {
-        /// The number of missing folders above it.
+        /// The number of missing folders above the place.
         parents: usize,
     },
     /// A resource that matches the spec.
     Matching,
-    /// Something that could not be compared with the spec yet.
+    /// An object that could not be compared with the spec yet.
     Undecided,
-    /// Something that does not match the spec.
+    /// An object that does not match the spec.
     Different,
 }
 
 impl Existing {
-    /// Reads it from the opaque data of a record. The inverse of [`Existing::private`].
+    /// Reads the finding from the opaque data of a record. The inverse of [`Existing::private`].
     pub(super) fn of(private: &Value) -> Existing {
         match text(private, "before") {
             Some("nothing") => Existing::Nothing { parents: parents(private) },
@@ -64,7 +64,7 @@ impl Existing {
     }
 }
 
-/// The number of folders above a resource that its create made or will make.
+/// The number of folders above a resource that its create created or will create.
 pub(super) fn parents(private: &Value) -> usize {
     match private.get("parents").map(Value::bare) {
         Some(Value::Int(count)) => usize::try_from(*count).unwrap_or(0),
@@ -77,8 +77,8 @@ fn parents_field(count: usize) -> Option<(&'static str, Value)> {
     Some(("parents", Value::Int(count)))
 }
 
-/// The opaque data of a created resource: how many folders above it were created for it, or by another step since the
-/// plan found nothing there.
+/// The opaque data of a created resource. The number of folders above it includes those that another step created since
+/// the plan.
 pub(super) fn ownership_of_created(levels: usize, before: &Value) -> Value {
     ownership(true, levels.max(parents(before)))
 }
@@ -90,7 +90,7 @@ pub(super) fn ownership(is_ours: bool, parents: usize) -> Value {
     if fields.is_empty() { Value::Null } else { Value::map(fields) }
 }
 
-/// Whether the provider created a recorded resource. Records of earlier versions do not say so; they count as created.
+/// Whether the provider created a recorded resource. Records of earlier versions lack this field and count as created.
 pub(super) fn is_ours(private: &Value) -> bool {
     private.get("made").and_then(Value::as_bool).unwrap_or(true)
 }
@@ -107,7 +107,8 @@ pub(super) fn kept(path: &Path) -> Applied {
 }
 
 impl OwnPaths {
-    /// The opaque data of a resource that was read. After an interrupted create it follows from what existed before.
+    /// The opaque data of a resource that was read. After an interrupted create it follows from the finding before the
+    /// create.
     pub(super) fn ownership_of_read(&self, path: &Path, recorded: &OwnedReadRequest) -> Value {
         let private = match &recorded.id {
             Some(_) => recorded.private.clone(),
@@ -125,16 +126,16 @@ impl OwnPaths {
         private
     }
 
-    /// The opaque data of a matching resource that a create found: an earlier try of the same run created it, or it is
-    /// adopted.
+    /// The opaque data of a matching resource that a create found: an earlier try of the same run created the resource,
+    /// or it is adopted.
     pub(super) fn ownership_of_found(&self, path: &Path, before: &Value) -> Value {
         let is_ours = self.has(path);
         ownership(is_ours, if is_ours { parents(before) } else { 0 })
     }
 }
 
-/// The finding that nothing of others exists at a path. It counts the folders above that are missing or that an earlier
-/// create made, so that a folder of a killed run stays an own one although it exists when the next plan is made.
+/// The finding that a path holds no object of others. Counts the folders above that are missing or that an earlier
+/// create made, so that a folder of a killed run still belongs to the provider when the next plan finds it.
 pub(super) fn nothing_at(path: &Path, own: &OwnPaths) -> Existing {
     let ours = |folder: &&Path| own.has(folder) || folder.symlink_metadata().is_err();
     Existing::Nothing { parents: path.ancestors().skip(1).take_while(ours).count() }

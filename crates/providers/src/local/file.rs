@@ -86,7 +86,7 @@ fn mode(spec: &Value) -> Result<u32, ProviderError> {
     }
 }
 
-/// What exists at the path of a file that is to be created.
+/// Compares the object at the path of a file to be created with the file.
 pub(super) fn existing(
     place: &PathContext,
     own: &OwnPaths,
@@ -110,7 +110,7 @@ pub(super) fn existing(
     Ok(if is_wanted { Existing::Matching } else { Existing::Different })
 }
 
-/// Reads the file. The content is answered in the form in which it was sent, as far as it is visible.
+/// Reads the file. The content is returned in the form in which it was sent, unless it is secret.
 pub(super) fn read(
     place: &PathContext,
     own: &OwnPaths,
@@ -125,8 +125,8 @@ pub(super) fn read(
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
     if recorded.id.is_none() && !ours(place, inputs, &digest, mode) {
-        // The outcome of the create is unknown. A create writes its file completely or not at all, so this file is not
-        // its own.
+        // The outcome of the create is unknown. A create writes its file completely or not at all, so another program
+        // wrote this file.
         return Ok(ReadOutcome::Absent);
     }
     let mut fields = entries(inputs);
@@ -156,7 +156,7 @@ pub(super) fn read(
         }
         secret |= is_set(inputs, "sensitiveContent");
     }
-    // The recorded digest of the source. A change of the source since is a change of the desired state, not drift.
+    // The recorded digest of the source. A later change of the source is a change of the desired state, not drift.
     let copied = recorded.outputs.get("sourceSha256").cloned();
     let copied = copied.or_else(|| is_set(inputs, "source").then(|| Value::from(digest.as_str())));
     fields.insert("sourceSha256".into(), copied.unwrap_or_default());

@@ -1,4 +1,5 @@
-//! Paths that this run, or an interrupted one, created: they tell the provider's own files from those of others.
+//! The paths that this run, or an interrupted one, created: they distinguish the provider's own files from those of
+//! others.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -6,22 +7,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{temporary, unix};
 
-/// How often a delete of a folder is put off because of own resources in it, which the same run may delete.
+/// The maximum number of times that the delete of a folder is postponed because of own resources in it, which the same
+/// run may delete.
 const MOST_PUT_OFF: usize = 2;
 
-/// The own paths, shared by all calls. Lives as long as the provider.
+/// The own paths. All calls share them, and they live as long as the provider.
 #[derive(Clone, Default)]
 pub(super) struct OwnPaths(Arc<Mutex<PathMemory>>);
 
 #[derive(Default)]
 struct PathMemory {
-    /// Paths that this run or an interrupted one created. A create that finds a file there knows that it is its own.
+    /// Paths that this run or an interrupted one created. A file at such a path belongs to the provider.
     paths: HashSet<PathBuf>,
     /// Folders that were searched for temporary files of killed runs.
     swept: HashSet<PathBuf>,
-    /// Folders to be deleted that were not empty. They are deleted once the same run has emptied them.
+    /// Folders to be deleted that were not empty. They are deleted after the same run has emptied them.
     waiting: HashSet<PathBuf>,
-    /// How often the delete of a folder was put off because own resources were still in it.
+    /// The number of times that the delete of a folder was postponed because own resources were still in it.
     put_off: HashMap<PathBuf, usize>,
 }
 
@@ -56,7 +58,7 @@ impl OwnPaths {
         self.memory().paths.remove(path);
     }
 
-    /// Whether the path is an own one.
+    /// Whether the provider created the path.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.memory().paths.contains(path)
     }
@@ -75,10 +77,10 @@ impl OwnPaths {
         }
     }
 
-    /// Whether a folder holds only own resources, which the same run may delete. Returns false after some tries,
+    /// Whether a folder contains only own resources, which the same run may delete. Returns `false` after some tries,
     /// because the resources may be meant to stay.
     ///
-    /// Meanwhile the folder stays in the state, so that a killed run leaves nothing behind.
+    /// Until then the folder stays in the state, so that a killed run leaves nothing behind.
     pub(super) fn may_become_empty(&self, folder: &Path) -> bool {
         let Ok(entries) = std::fs::read_dir(folder) else { return false };
         let mut memory = self.memory();

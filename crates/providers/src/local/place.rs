@@ -10,11 +10,11 @@ use tokio_util::sync::CancellationToken;
 
 /// The two base folders of paths, and the cancellation of the call.
 pub(super) struct PathContext {
-    /// Paths of written files are relative to it.
+    /// The folder of the root document. Paths of written files are relative to it.
     pub(super) root: Arc<Path>,
-    /// Paths of files that are read are relative to it.
+    /// The folder of the document that names a path. Paths of files that are read are relative to it.
     pub(super) folder: Arc<Path>,
-    /// Checked between the parts of long work.
+    /// The cancellation, checked between the parts of long work.
     pub(super) cancel: CancellationToken,
 }
 
@@ -45,6 +45,8 @@ impl PathContext {
         }
     }
 
+    /// Fails if the call is cancelled.
+    ///
     /// # Errors
     /// [`ErrorKind::Cancelled`] once the call is cancelled.
     pub(super) fn check_cancelled(&self) -> Result<(), ProviderError> {
@@ -108,12 +110,12 @@ pub(super) async fn on_a_thread<T: Send + 'static>(
     joined.unwrap_or_else(|_| Err(ProviderError::new(ErrorKind::Permanent, "the work on this object was aborted")))
 }
 
-/// The call was cancelled.
+/// The error of a cancelled call.
 pub(super) fn cancelled() -> ProviderError {
     ProviderError::new(ErrorKind::Cancelled, "cancelled")
 }
 
-/// The call's deadline is over.
+/// The error of a call after its deadline.
 pub(super) fn too_late() -> ProviderError {
     ProviderError::new(ErrorKind::TimedOut, "not done in the time given")
 }

@@ -1,4 +1,4 @@
-//! What an operation would meet: files that it reads, and objects in its way.
+//! The preflight of an operation: the files that it reads, and obstacles at its place.
 //!
 //! A preflight changes nothing. Its verdicts are those of the operations (`file`, `archive`, `directory`, `symlink`),
 //! found before the first change of a plan.
@@ -109,7 +109,7 @@ fn source_of_archive(place: &PathContext, request: &OwnedRequest) -> Vec<SourceR
     vec![SourceRead { field: "root".into(), name: written.into(), content }]
 }
 
-/// What exists at the path: its kind, and its content as far as the operation would replace or remove it.
+/// The object at the path: its kind, and its content if the operation would replace or remove it.
 fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError> {
     if request.type_name == "local/symlink"
         && let Ok(target) = std::fs::read_link(path)
@@ -144,7 +144,7 @@ fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError>
     })
 }
 
-/// The refusal that the create itself would return.
+/// The refusal that the create would return.
 fn in_the_way(
     place: &PathContext,
     own: &OwnPaths,
@@ -152,7 +152,7 @@ fn in_the_way(
     path: &Path,
     sources: &[SourceRead],
 ) -> Result<Option<ProviderError>, ProviderError> {
-    // A source that the plan writes before the create may or may not match the existing content then.
+    // If the plan writes a source before the create, the source may or may not match the existing content by then.
     let is_open = sources.iter().any(|source| source.content == SourceContent::Open);
     match adoption::existing(place, own, &request.type_name, path, &request.desired)? {
         Existing::Nothing { .. } => Ok(None),
@@ -161,10 +161,10 @@ fn in_the_way(
     }
 }
 
-/// The nearest existing path above that is not a folder. `None` if it is a folder.
+/// The nearest existing path above if it is not a folder; `None` if it is a folder.
 fn above(path: &Path) -> Option<&Path> {
     for folder in path.ancestors().skip(1) {
-        // If a path cannot be read, one of its parts may be a file.
+        // If a path cannot be read, one of its parents may be a file.
         if let Ok(found) = std::fs::metadata(folder) {
             return (!found.is_dir()).then_some(folder);
         }

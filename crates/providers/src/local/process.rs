@@ -23,7 +23,7 @@ pub(super) const MOST_KEPT: usize = 1 << 20;
 /// Maximum number of bytes of a line that are read, and of characters that are shown.
 const LONGEST_LINE: usize = 64 << 10;
 const MOST_SHOWN: usize = 1000;
-/// Time between the request to end and the kill.
+/// The time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(5);
 /// Time limit for further output after the program ended, because a process that it left running may keep the stream
 /// open.
@@ -37,27 +37,27 @@ pub(super) struct ProgramRun {
     pub(super) folder: Arc<Path>,
     /// Variables added to the environment.
     pub(super) environment: Vec<(String, String)>,
-    /// The text on its standard input. `None` for an empty input.
+    /// The text for the standard input. `None` for an empty input.
     pub(super) stdin: Option<String>,
-    /// Its time limit.
+    /// The time limit.
     pub(super) limit: Duration,
-    /// The field of an error about the time limit.
+    /// The field to which an error about the time limit points.
     pub(super) limited_by: &'static str,
     /// The secrets that must not be shown.
     pub(super) scrub: Scrub,
 }
 
-/// How a program ended.
+/// The result of a program that has ended.
 pub(super) struct ProgramEnd {
-    /// The exit code. `None` if a signal ended it.
+    /// The exit code. `None` if a signal ended the program.
     pub(super) code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the program.
     pub(super) signal: Option<i32>,
-    /// The kept part of its standard output.
+    /// The kept part of the standard output.
     pub(super) stdout: Vec<u8>,
-    /// The kept part of its standard error.
+    /// The kept part of the standard error.
     pub(super) stderr: Vec<u8>,
-    /// Whether it printed more than is kept.
+    /// Whether the program printed more than is kept.
     pub(super) cut: bool,
 }
 
@@ -74,7 +74,7 @@ struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Keeps the group alive: what the program left running may go on.
+    /// Keeps the group alive: background processes of the program may continue.
     fn release(&mut self) {
         self.leader = None;
     }
@@ -102,7 +102,7 @@ pub(super) async fn run(call: &Call, run: ProgramRun) -> Result<ProgramEnd, Prov
     let over = Arc::new(AtomicBool::new(false));
     let mut group = ProcessGroup { leader: child.id(), over: over.clone() };
     if let (Some(mut pipe), Some(text)) = (child.stdin.take(), run.stdin) {
-        // A task of its own, because the program may print before it has read all input. It may also end without
+        // A separate task, because the program may print before it has read all input. The program may also end without
         // reading it.
         tokio::spawn(async move { pipe.write_all(text.as_bytes()).await });
     }
@@ -132,7 +132,7 @@ pub(super) async fn run(call: &Call, run: ProgramRun) -> Result<ProgramEnd, Prov
         })?,
         Err(error) => {
             group.leader.into_iter().for_each(|leader| unix::end_group(leader, false));
-            // The drop of the group kills what is left of it after the grace period.
+            // Dropping the group kills the remaining processes after the grace period.
             let _ = tokio::time::timeout(GRACE, child.wait()).await;
             return Err(error);
         }
@@ -187,7 +187,7 @@ fn start(run: &ProgramRun) -> Result<Child, ProviderError> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    // Commands do not inherit the state's key and the inputs of the run.
+    // Commands must not inherit the key of the state and the inputs of the run.
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_own_variable(name)) {
         command.env_remove(name);
     }
@@ -202,7 +202,7 @@ fn start(run: &ProgramRun) -> Result<Child, ProviderError> {
     })
 }
 
-/// Reads a stream to its end: keeps the beginning, and shows each line.
+/// Reads a stream to its end: keeps the beginning, and reports each line as progress.
 async fn listen(
     mut stream: impl AsyncRead + Unpin + Send + 'static,
     kept: Arc<Mutex<Captured>>,

@@ -33,7 +33,7 @@ impl OwnedApplyRequest {
             .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`path` is missing").at("path"))
     }
 
-    /// Refuses a source that has another digest than the plan saw.
+    /// Refuses a source whose digest differs from the one in the plan.
     pub(super) fn check_source(&self, field: &str, digest: &str) -> Result<(), ProviderError> {
         let pinned = self.sources.iter().find(|(name, _)| name.as_ref() == field).and_then(|(_, it)| it.as_text());
         if pinned.is_none_or(|pinned| pinned == digest) {
@@ -44,8 +44,8 @@ impl OwnedApplyRequest {
         Err(ProviderError::new(ErrorKind::Conflict, text).at(field))
     }
 
-    /// The id of the resource at a path. An update keeps the recorded id, which the plan may have promised. It differs
-    /// from the path only after a project was moved and not read since.
+    /// The id of the resource at a path. An update keeps the recorded id, which the plan may contain. That id differs
+    /// from the path only if the project was moved and not read since.
     pub(super) fn id_at(&self, path: &Path) -> Name {
         match (&self.operation, self.id.as_deref()) {
             (Operation::Update, Some(id)) if !id.is_empty() => id.into(),
@@ -69,7 +69,7 @@ fn first_path(place: &PathContext, fields: &[&Value], id: Option<&str>) -> Resul
     }
 }
 
-/// The error for a type that the provider does not have.
+/// The error for a type that is not of this provider.
 pub(super) fn unknown_type(name: &str) -> ProviderError {
     ProviderError::new(ErrorKind::Document, format!("there is no type `{name}` here"))
 }

@@ -13,7 +13,7 @@ use super::place::{PathContext, entries, failed, flag, id_of, text};
 use super::requests::{OwnedApplyRequest, OwnedReadRequest, deleted};
 use super::{temporary, unix, whole_file};
 
-/// What exists at the path of the link.
+/// The object at the path of a link.
 enum LinkPathContent {
     Nothing,
     Link(PathBuf),
@@ -35,7 +35,7 @@ fn look(path: &Path) -> Result<LinkPathContent, ProviderError> {
     }
 }
 
-/// What exists at the path of a link that is to be created, compared with the spec.
+/// Compares the object at the path of a link to be created with the spec.
 pub(super) fn existing(own: &OwnPaths, path: &Path, desired: &Value) -> Result<Existing, ProviderError> {
     Ok(match (look(path)?, text(desired, "target")) {
         (LinkPathContent::Nothing, _) => existing::nothing_at(path, own),
@@ -122,8 +122,8 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     Ok(Applied::ready(id, Value::map(fields)).with_private(private))
 }
 
-/// Creates the link under a temporary name and renames it, so that the link is never missing in between. Returns what
-/// [`whole_file::make_parents`] returns.
+/// Creates the link under a temporary name and renames it, so that the link is never missing in between. Returns the
+/// number of [`whole_file::make_parents`].
 fn put(path: &Path, target: &str, own: &OwnPaths) -> Result<usize, ProviderError> {
     let parents = whole_file::make_parents(path, own)?;
     own.sweep_beside(path);
@@ -134,7 +134,7 @@ fn put(path: &Path, target: &str, own: &OwnPaths) -> Result<usize, ProviderError
         .and_then(|()| fs::rename(&temporary, path))
         .map_err(|error| failed("make the link", path, &error))?;
     own.add(path.to_path_buf());
-    // Dropped before the sync, which then covers the removal of the temporary folder too.
+    // The folder is dropped before the sync, so that the sync covers its removal too.
     drop(folder);
     unix::sync_folder_of(path).map_err(|error| failed("make the link", path, &error))?;
     Ok(parents)

@@ -1,7 +1,7 @@
 //! Temporary files and folders next to the written file, named `.cyan-` and six characters.
 //!
 //! A process holds a lock on each temporary file while it uses it. The system releases the lock when the process ends.
-//! So an unlocked file was left by a killed process, and is removed.
+//! An unlocked file was left by a killed process, and is removed.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -34,7 +34,7 @@ pub(super) fn file_in(folder: &Path) -> io::Result<NamedTempFile> {
     Err(io::ErrorKind::ResourceBusy.into())
 }
 
-/// Creates a folder in a folder. It is locked as long as the returned file is open.
+/// Creates a folder in a folder. The new folder is locked as long as the returned file is open.
 pub(super) fn folder_in(folder: &Path) -> io::Result<(TempDir, File)> {
     for _ in 0..TRIES {
         let made = builder().tempdir_in(folder)?;
@@ -51,7 +51,7 @@ fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-/// Removes what killed processes left in a folder. Errors are ignored.
+/// Removes the temporary files that killed processes left in a folder. Errors are ignored.
 pub(super) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_temporary)) {

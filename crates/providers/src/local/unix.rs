@@ -51,11 +51,11 @@ pub(super) fn end_group(leader: u32, now: bool) {
     }
 }
 
-/// Makes the entry of a path in its folder durable, or its absence.
+/// Makes the creation or removal of a path durable in its folder.
 pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     match std::fs::File::open(folder).and_then(|folder| folder.sync_all()) {
-        // The folder was removed meanwhile, it is writable but not readable, or its file system does not support this.
+        // The folder was removed meanwhile, is writable but not readable, or its file system does not support the sync.
         Err(error)
             if matches!(
                 error.kind(),

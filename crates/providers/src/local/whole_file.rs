@@ -11,9 +11,9 @@ use super::own_paths::OwnPaths;
 use super::place::failed;
 use super::{temporary, unix};
 
-/// What exists at a path.
+/// The object at a path.
 pub(super) enum PathContent {
-    /// Nothing.
+    /// No object.
     Nothing,
     /// A file, possibly through a link, with its permission bits and size in bytes.
     File { mode: u32, size: u64, link: bool },
@@ -23,7 +23,7 @@ pub(super) enum PathContent {
     Other,
 }
 
-/// Checks what exists at a path.
+/// Finds the object at a path.
 pub(super) fn look(path: &Path) -> Result<PathContent, ProviderError> {
     let own = match fs::symlink_metadata(path) {
         Ok(own) => own,
@@ -91,8 +91,8 @@ pub(super) fn observed_mode(written: Option<&str>, mode: u32) -> String {
     }
 }
 
-/// Creates the missing folders above a path. Returns how many levels up the highest created folder is; 0 if none was
-/// created.
+/// Creates the missing folders above a path. Returns the number of levels up to the highest created folder; 0 if none
+/// was created.
 pub(super) fn make_parents(path: &Path, own: &OwnPaths) -> Result<usize, ProviderError> {
     let Some(parent) = path.parent() else { return Ok(0) };
     make_folders(parent, own).map_err(|error| match error.kind() {
@@ -119,7 +119,7 @@ fn make_folders(folder: &Path, own: &OwnPaths) -> io::Result<usize> {
     for (above, folder) in missing.into_iter().enumerate().rev() {
         match own.create_folder(folder) {
             Ok(()) => highest = highest.max(above + 1),
-            // A concurrent step created it.
+            // A concurrent step created the folder.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
             Err(error) => return Err(error),
         }
@@ -141,8 +141,8 @@ pub(super) fn remove(path: &Path, own: &OwnPaths) -> Result<(), ProviderError> {
     Ok(())
 }
 
-/// Writes a file under a temporary name in its folder, makes it durable, then renames it. So readers see the old file
-/// or the new one. Returns what [`make_parents`] returns.
+/// Writes a file under a temporary name in its folder, makes it durable, then renames it. Readers see either the old
+/// file or the new one. Returns the number of [`make_parents`].
 ///
 /// # Errors
 /// [`ErrorKind::Conflict`] if `fresh` is set and the path exists.

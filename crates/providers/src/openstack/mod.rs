@@ -1,7 +1,7 @@
 //! The catalogue of the OpenStack types of Heat, offline, read type by type.
 //!
 //! `cargo xtask catalog openstack` generates `catalog.bin` from the interfaces of Heat's types. `CATALOG.md` describes
-//! its form. Opening it reads an index of names; only types that a document names are unpacked.
+//! the form of the file. Opening the file reads an index of names; only types that a document names are unpacked.
 //!
 //! Not here: a provider. Nothing in this folder uses the network. The types of `OS::Heat` belong to `heat`, which
 //! implements some of them.

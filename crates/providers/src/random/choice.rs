@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
-/// Checks that the minimum is not above the maximum.
+/// Checks that the minimum does not exceed the maximum.
 pub(super) fn check_integer(spec: &Value, found: &mut CheckFindings) {
     let limit = |name: &str| spec.get(name).and_then(Value::as_int);
     if let (Some(min), Some(max)) = (limit("min"), limit("max"))
@@ -23,7 +23,7 @@ pub(super) fn integer(spec: &Value, random: &mut StdRng) -> Value {
     Value::Int(if min < max { random.random_range(min..=max) } else { min })
 }
 
-/// Checks that there is an item to draw.
+/// Checks that an item can be drawn.
 pub(super) fn check_shuffle(spec: &Value, found: &mut CheckFindings) {
     let input = spec.get("input").and_then(Value::as_list);
     let count = spec.get("count").and_then(Value::as_int);
@@ -32,8 +32,8 @@ pub(super) fn check_shuffle(spec: &Value, found: &mut CheckFindings) {
     }
 }
 
-/// `count` items of `input` in random order. Beyond the number of items, they are repeated in a new order, so that the
-/// numbers of occurrences differ by at most one.
+/// `count` items of `input` in random order. If `count` exceeds the number of items, they are repeated in a new order,
+/// so that the numbers of occurrences differ by at most one.
 pub(super) fn shuffle(spec: &Value, random: &mut StdRng) -> Value {
     let Some(input) = spec.get("input") else { return Value::list([]) };
     let (list, secret) = input.exposed();

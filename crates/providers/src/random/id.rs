@@ -27,7 +27,7 @@ fn id_of(bytes: &[u8], prefix: &str) -> Map {
     .collect()
 }
 
-/// The fields of an id from its hexadecimal digits. `None` if the text is something else.
+/// The fields of an id from its hexadecimal digits. `None` if the text is not such an id.
 pub(super) fn id_from_hex(text: &str) -> Option<Map> {
     if text.is_empty()
         || text.len() > 2048

@@ -1,7 +1,7 @@
 //! The provider `random`: ids, passwords, names and choices that are drawn once and then stay.
 //!
-//! Its resources exist only in the state: `read` returns the record, a delete does nothing, and a changed input draws
-//! again.
+//! The resources of this provider exist only in the state: `read` returns the record, a delete does nothing, and a
+//! changed input draws again.
 //!
 //! Not here: keys and certificates (`tls`).
 
@@ -109,7 +109,7 @@ impl RandomProvider {
                 let name = pet::name(spec, &mut random);
                 (name.clone(), one("name", name.into()))
             }
-            // A copy has no field with an id, and its value may be secret or not unique.
+            // These types get a random UUID as id, because their value may be secret or not unique.
             "random/integer" => {
                 (id::uuid(&mut random).to_string(), one("result", choice::integer(&spec.revealed(), &mut random)))
             }
@@ -151,7 +151,7 @@ fn recorded(request: &ReadRequest<'_>) -> Option<ReadOutcome> {
     }))
 }
 
-/// The resource from its id alone. A resource without a record whose id does not give its value counts as absent, so
+/// The resource from its id alone. A resource without a record counts as absent if its id does not give its value, so
 /// that it can be drawn again after a lost answer.
 fn imported(request: &ReadRequest<'_>) -> ReadOutcome {
     let Some(id) = request.id else { return ReadOutcome::Absent };

@@ -14,10 +14,10 @@ use rand::seq::SliceRandom;
 /// The cost factor of the hash, as in common tools.
 const HASH_COST: u32 = 10;
 
-/// Number of bytes of a password that the hash uses.
+/// The number of bytes of a password that the hash uses.
 const HASHED_BYTES: usize = 72;
 
-/// Flag, field with the minimum number, characters.
+/// The classes: flag, field with the minimum number, characters.
 const CLASSES: [(&str, &str, &str); 4] = [
     ("lower", "minLower", "abcdefghijklmnopqrstuvwxyz"),
     ("upper", "minUpper", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
@@ -25,7 +25,7 @@ const CLASSES: [(&str, &str, &str); 4] = [
     ("special", "minSpecial", "!@#$%&*()-_=+[]{}<>:?"),
 ];
 
-/// The settings of one class. `None` if they are not known yet.
+/// The settings of one class. A setting is `None` if it is unknown.
 struct Class {
     switch: &'static str,
     least_field: &'static str,
@@ -39,7 +39,7 @@ fn classes(spec: &Value) -> [Class; 4] {
         let characters = match spec.get("overrideSpecial").filter(|_| switch == "special") {
             Some(value) if value.is_unknown() => None,
             Some(value) if !value.is_null() => {
-                // Each character once, so that a repeated one is not more likely.
+                // Each character is kept once, so that a repeated one is not more likely.
                 Some(value.as_text().unwrap_or_default().chars().collect::<BTreeSet<_>>().into_iter().collect())
             }
             _ => Some(usual.chars().collect()),
@@ -54,7 +54,7 @@ fn classes(spec: &Value) -> [Class; 4] {
     })
 }
 
-/// `None` if it is not known yet, `Some(None)` if it is not set.
+/// The value of a field: `None` if it is unknown, `Some(None)` if it is not set.
 fn known<'a>(spec: &'a Value, field: &str) -> Option<Option<&'a Value>> {
     match spec.get(field) {
         Some(value) if value.is_unknown() => None,
@@ -66,7 +66,7 @@ fn count(value: &Value) -> Option<u64> {
     value.as_int().and_then(|value| u64::try_from(value).ok())
 }
 
-/// Refuses settings that no password can meet.
+/// Refuses settings that no password can satisfy.
 pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
     let classes = classes(spec);
     for class in &classes {

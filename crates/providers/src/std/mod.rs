@@ -69,7 +69,7 @@ impl Session for StdProvider {
         Box::pin(async move { answer })
     }
 
-    /// Returns the record. A resource without a record does not exist.
+    /// Returns the recorded resource. A resource without a record does not exist.
     fn read<'a>(
         &'a self,
         _call: &'a Call,
@@ -132,7 +132,7 @@ fn entries(fields: &Value) -> blueprint::Map {
     fields.as_map().cloned().unwrap_or_default()
 }
 
-/// The id follows from the token, so that a repeated create gives the same id.
+/// The id of a resource, derived from the token, so that a repeated create gives the same id.
 fn id_of(kind: &str, token: &str) -> Name {
     let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(token)[..6]);
     format!("{kind}-{digest}").into()

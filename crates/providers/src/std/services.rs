@@ -10,16 +10,16 @@ use diag::Span;
 use provider::transform::{each_resource, field, made_of};
 use provider::{BoxFuture, Transform, TransformError};
 
-/// Its name.
+/// The name of the transform.
 pub(super) const NAME: &str = "std-services-1";
 
-/// The type that only it knows.
+/// The type that only this transform handles.
 const SERVICE: &str = "std/service";
 
 /// The default folder of the files.
 const FOLDER: &str = "services";
 
-/// Turns services into unit files, and folders if requested.
+/// The transform from services to unit files, and folders if requested.
 pub(super) struct Services;
 
 impl Transform for Services {
@@ -102,7 +102,7 @@ fn path(service: &Resource, ending: &str) -> Vec<TextPart> {
     all
 }
 
-/// The text of the unit file. `folder` is the resource of the service's own folder.
+/// The text of the unit file. `folder` is the resource of the folder that the service requests.
 fn unit(name: &Name, service: &Resource, folder: Option<&Name>) -> Result<Vec<TextPart>, TransformError> {
     let mut all = vec![plain("[Unit]\nDescription=")];
     let title = field(service, "title").or_else(|| field(service, "name"));

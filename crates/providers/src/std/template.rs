@@ -1,7 +1,7 @@
 //! `std/template`: text from a template and variables.
 //!
-//! The language is Jinja. Nothing is escaped, true, false and none are written as in the dialects, the last line break
-//! of a template stays, and includes are not available. The number of steps is limited, so that a huge loop is an
+//! The language is Jinja. Values are not escaped; true, false and none are written as in the dialects; the last line
+//! break of a template is kept; includes are not available. The number of steps is limited, so that a huge loop is an
 //! error.
 
 use std::collections::BTreeSet;
@@ -149,7 +149,7 @@ async fn on_a_thread<T: Send + 'static>(
 fn environment<'a>(strict: bool) -> Environment<'a> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::None);
-    // Building only fails for conflicting delimiters, and these are the defaults.
+    // Building fails only for conflicting delimiters, and these are the defaults.
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         environment.set_syntax(syntax);
     }
@@ -160,7 +160,7 @@ fn environment<'a>(strict: bool) -> Environment<'a> {
     environment
 }
 
-/// Writes `true`, `false`, and nothing for `none`, as an interpolation in a document does and Python does not.
+/// Writes `true`, `false`, and nothing for `none`, like an interpolation in a document and unlike Python.
 fn as_the_dialects_do(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Item) -> Result<(), minijinja::Error> {
     match value.kind() {
         ValueKind::Bool => {
@@ -171,13 +171,13 @@ fn as_the_dialects_do(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &I
     }
 }
 
-/// The error and its place. A secret template is not quoted. With secret values the message of the library is left out,
-/// because it may hold some.
+/// Describes an error and its place. A secret template is not quoted. With secret values the message of the library is
+/// left out, because it may contain one.
 fn explain(error: &minijinja::Error, place: &str, secret_template: bool, secret_values: bool) -> String {
     use minijinja::ErrorKind as Kind;
     let mut place = place.to_owned();
     let source = error.template_source().unwrap_or_default();
-    // The library points at the last part of `a.b.c`. The message names the whole.
+    // The library points at the last part of `a.b.c`. The message names the whole expression.
     let range = error.range().map(|range| {
         let before = source.get(..range.start).unwrap_or_default();
         let name = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
@@ -215,7 +215,7 @@ fn explain(error: &minijinja::Error, place: &str, secret_template: bool, secret_
     format!("{place}: {what}")
 }
 
-/// A value for the template language, with secrets in clear.
+/// A value for the template language, with revealed secrets.
 fn item(value: &Value) -> Item {
     match value {
         Value::Null | Value::Unknown(_) | Value::Function(_) | Value::Asset(_) => Item::from(()),

@@ -25,7 +25,7 @@ pub fn provider() -> TimeProvider {
 /// Stores times, and waits.
 pub struct TimeProvider {}
 
-/// The fields of each type that hold a duration.
+/// The fields that hold a duration, of all types.
 const DURATIONS: [&str; 3] = ["every", "create", "delete"];
 
 /// The computed fields of all types. An update does not change them.
@@ -61,7 +61,7 @@ impl Session for TimeProvider {
         Box::pin(async move { Ok(checked) })
     }
 
-    /// Returns the record. A resource without a record does not exist.
+    /// Returns the recorded resource. A resource without a record does not exist.
     fn read<'a>(
         &'a self,
         call: &'a Call,
@@ -153,14 +153,14 @@ fn rotate(fields: &mut Map, spec: &Value, now: i64) -> Result<(), ProviderError>
     moment(fields, "expires", end).map_err(|error| error.at("every"))
 }
 
-/// Why a rotation is over. `None` if it is not.
+/// The reason why a rotation is due. `None` if it is not due.
 fn past(fields: &Value, now: i64) -> Option<String> {
     let expires = fields.get("expires").and_then(Value::as_text)?;
     let end: jiff::Timestamp = expires.parse().ok()?;
     (now >= end.as_second()).then(|| format!("it was to be renewed at {expires}"))
 }
 
-/// Waits for the duration in a field, until a cancellation or the deadline.
+/// Waits for the duration in a field, until the call is cancelled or its deadline passes.
 async fn sleep(call: &Call, spec: &Value, field: &str) -> Result<(), ProviderError> {
     let Some(duration) = length(spec, field)?.filter(|duration| !duration.is_zero()) else { return Ok(()) };
     (call.progress)(&format!("waiting {}", blueprint::format_duration(duration)));

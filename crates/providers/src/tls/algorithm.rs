@@ -20,7 +20,7 @@ pub(super) enum KeyAlgorithm {
 }
 
 impl KeyAlgorithm {
-    /// The algorithm of the name that a document writes. `None` if there is none.
+    /// The algorithm with the name in a document. `None` if there is none.
     pub(super) fn named(name: &str) -> Option<KeyAlgorithm> {
         Some(match name {
             "ed25519" => KeyAlgorithm::Ed25519,

@@ -1,6 +1,6 @@
 //! `tls/self-signed-certificate` and `tls/signed-certificate`.
 //!
-//! Not here: the check whether one is about to expire (`expiry.rs`).
+//! Not here: the check whether a certificate is about to expire (`expiry.rs`).
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ const SERIAL_BYTES: usize = 16;
 
 /// An issued certificate.
 pub(super) struct Issued {
-    /// Its id, which is its serial number.
+    /// The id, which is the serial number.
     pub(super) id: Name,
     /// The computed fields.
     pub(super) fields: Map,
@@ -39,7 +39,7 @@ fn at(field: &str, message: &str) -> ProviderError {
     ProviderError::new(ErrorKind::Document, message).at(field)
 }
 
-/// What both kinds of certificates share: dates in seconds since 1970, and the serial number.
+/// The common parts of both kinds of certificates: dates in seconds since 1970, and the serial number.
 struct CertificateFrame {
     from: u64,
     until: u64,
@@ -58,7 +58,7 @@ impl CertificateFrame {
         SysRng.try_fill_bytes(&mut serial).map_err(|_| {
             ProviderError::new(ErrorKind::Transient, "the operating system gives no random numbers at the moment")
         })?;
-        // Keeps the number positive and of constant length.
+        // Makes the number positive and of constant length.
         serial[0] = serial[0] & 0x3f | 0x40;
         Ok(CertificateFrame { from, until, serial })
     }
@@ -164,7 +164,7 @@ fn read_request(pem: &str) -> Result<(CertificateParams, SubjectPublicKeyInfo), 
             },
         )
     })?;
-    // Read from the key itself, because the algorithm of the signature does not name the curve.
+    // The key type is read from the key, because the algorithm of the signature does not name the curve.
     let (_, contents) = parse_x509_pem(pem.as_bytes()).map_err(|_| at(field, NO_REQUEST))?;
     let (_, parsed) = X509CertificationRequest::from_der(&contents.contents).map_err(|_| at(field, NO_REQUEST))?;
     let public_key = SubjectPublicKeyInfo::from_der(parsed.certification_request_info.subject_pki.raw)

@@ -7,7 +7,7 @@ use x509_parser::asn1_rs::{Any, FromDer, Tag};
 pub(super) struct DerReader<'a>(&'a [u8]);
 
 impl<'a> DerReader<'a> {
-    /// Reads these bytes.
+    /// A reader of these bytes.
     pub(super) fn new(der: &'a [u8]) -> DerReader<'a> {
         DerReader(der)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use blueprint::{Value, format_duration, parse_duration};
 use provider::{CheckFindings, ErrorKind, ProviderError};
 
-/// The validity of a certificate without `validity`: a year.
+/// The default validity of a certificate: a year.
 pub(super) const USUAL_VALIDITY: Duration = Duration::from_secs(8760 * 3600);
 
 /// The duration in a field; `None` if it is not set.

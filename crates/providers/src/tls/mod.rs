@@ -1,9 +1,9 @@
 //! The provider `tls`: keys, certificates and certificate requests.
 //!
-//! Its resources exist only in the state: `read` returns the record, and says when a certificate is about to expire.
-//! Private keys are sensitive fields; no message holds a part of one.
+//! The resources of this provider exist only in the state: `read` returns the record, and says when a certificate is
+//! about to expire. Private keys are sensitive fields; no message contains a part of a key.
 //!
-//! Not here: writing them to files (`local`), requests to an authority over a network.
+//! Not here: writing keys to files (`local`), requests to an authority over a network.
 
 mod algorithm;
 mod certificate;
@@ -112,7 +112,7 @@ impl Session for TlsProvider {
         Box::pin(async move {
             match request.operation {
                 Operation::Create => create(call, &request).await,
-                // Fields that are only recorded can change in place. Others replace the resource.
+                // Fields that are only recorded can change in place. A change of another field replaces the resource.
                 Operation::Update => {
                     let fields = merged(request.prior, request.desired.as_map().cloned().unwrap_or_default());
                     Ok(applied(request.id.unwrap_or_default().into(), fields))

@@ -33,7 +33,7 @@ fn alternative(list: &str, text: &str) -> Result<SanType, &'static str> {
     }
 }
 
-/// Letters, digits, hyphens and underscores between dots; the first label may be `*`.
+/// Whether a text is a DNS name: letters, digits, hyphens and underscores between dots; the first label may be `*`.
 fn is_dns_name(text: &str) -> bool {
     let text = text.strip_prefix("*.").unwrap_or(text);
     let label = |label: &str| {

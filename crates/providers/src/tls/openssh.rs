@@ -10,7 +10,7 @@ use super::der::{DerReader, inside_pkcs8, pem};
 /// The block size in bytes to which an unencrypted private part is padded.
 const BLOCK: usize = 8;
 
-/// Writes a length and the bytes.
+/// Writes the length and the bytes.
 fn string(out: &mut Vec<u8>, bytes: &[u8]) {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     out.extend(length.to_be_bytes());
@@ -54,7 +54,7 @@ pub(super) fn public_line(algorithm: KeyAlgorithm, blob: &[u8]) -> String {
     format!("{} {}", algorithm.openssh_name(), STANDARD.encode(blob))
 }
 
-/// The fingerprint as `ssh-keygen -l` shows it.
+/// The fingerprint in the form of `ssh-keygen -l`.
 pub(super) fn fingerprint(blob: &[u8]) -> String {
     format!("SHA256:{}", STANDARD_NO_PAD.encode(Sha256::digest(blob)))
 }
@@ -63,7 +63,7 @@ pub(super) fn fingerprint(blob: &[u8]) -> String {
 pub(super) fn private_file(algorithm: KeyAlgorithm, pkcs8: &[u8], raw: &[u8], blob: &[u8]) -> Option<String> {
     let inside = inside_pkcs8(pkcs8)?;
     let mut secret = Vec::new();
-    // Two equal numbers, by which a reader verifies the decryption. Any number works without encryption.
+    // Two equal numbers, by which a reader verifies the decryption. Without encryption any number works.
     let check = Sha256::digest(pkcs8);
     secret.extend(check.iter().take(4));
     secret.extend(check.iter().take(4));

@@ -1,5 +1,4 @@
-//! `tls/private-key`: a new key pair in the formats that other programs read; and reading of a private key from a
-//! field.
+//! `tls/private-key`: a new key pair in the formats that other programs read. Also reads a private key from a field.
 
 use blueprint::{Map, Name, Value};
 use provider::{ErrorKind, ProviderError};
@@ -19,7 +18,7 @@ pub(super) const NO_KEY: &str = "is no private key in PEM form: PKCS#8, PKCS#1 o
 /// Reads the private key in a field.
 ///
 /// # Errors
-/// [`ErrorKind::Document`] at the field if it holds none. The message does not repeat the text.
+/// [`ErrorKind::Document`] at the field if it holds no private key. The message does not repeat the text.
 pub(super) fn read(spec: &Value, field: &str) -> Result<KeyPair, ProviderError> {
     let text = spec.get(field).and_then(Value::as_text).unwrap_or_default();
     KeyPair::from_pem(text).map_err(|_| ProviderError::new(ErrorKind::Document, NO_KEY).at(field))

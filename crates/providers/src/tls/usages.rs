@@ -1,4 +1,4 @@
-//! Usages of a certificate, by the names that a document writes.
+//! Usages of a certificate, by their names in documents.
 
 use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, KeyUsagePurpose};
 
@@ -8,7 +8,7 @@ enum Usage {
     Extended(ExtendedKeyUsagePurpose),
 }
 
-/// The usage of that name. `None` if there is none.
+/// The usage with a name. `None` if there is none.
 fn named(name: &str) -> Option<Usage> {
     use ExtendedKeyUsagePurpose as Extended;
     use KeyUsagePurpose as Plain;
@@ -42,7 +42,7 @@ pub(super) fn usual(is_ca: bool) -> &'static [&'static str] {
     }
 }
 
-/// Sets the usages of a certificate, each once. Unknown names are ignored; the catalogue refuses them before.
+/// Sets the usages of a certificate, each once. Unknown names are ignored; the catalogue refuses them earlier.
 pub(super) fn put<'a>(names: impl IntoIterator<Item = &'a str>, params: &mut CertificateParams) {
     params.key_usages.clear();
     params.extended_key_usages.clear();

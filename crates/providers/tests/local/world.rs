@@ -155,7 +155,7 @@ impl World {
         self.provider.read(&self.call(), request).await
     }
 
-    /// The current fields.
+    /// Reads the current fields.
     pub(crate) async fn fields(&self, type_name: &str, made: &Applied, inputs: &Value) -> Value {
         match self.see(type_name, made, inputs).await.unwrap() {
             ReadOutcome::Present(Observed { fields, .. }) => fields,
@@ -184,7 +184,7 @@ impl World {
     }
 }
 
-/// The texts of the diagnostics, which are all warnings.
+/// The texts of the diagnostics. Checks that all are warnings.
 pub(crate) fn warnings(diagnostics: &[ProviderDiagnostic]) -> Vec<String> {
     assert!(diagnostics.iter().all(|it| it.severity == ProviderSeverity::Warning), "{diagnostics:?}");
     diagnostics.iter().map(ProviderDiagnostic::text).collect()

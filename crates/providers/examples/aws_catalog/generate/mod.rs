@@ -1,4 +1,4 @@
-//! From CloudFormation's resource schemas to a catalogue in compact form. The same schemas give the same bytes.
+//! Converts CloudFormation's resource schemas to a catalogue in compact form. The same schemas give the same bytes.
 
 pub(crate) mod pack;
 pub(crate) mod pattern;
@@ -11,10 +11,10 @@ use serde_json::Value as Json;
 
 use self::shapes::{Kind, Type};
 
-/// Types without a resource: CloudFormation replaces them by others, or calls code of the user.
+/// Prefixes of types without a resource: CloudFormation replaces them by other types, or calls code of the user.
 const NO_RESOURCES: &[&str] = &["AWS::Serverless::", "AWS::CDK::", "AWS::CloudFormation::CustomResource"];
 
-/// The types of the namespace `AWS` of some schemas, by name, and what stands in the way of a catalogue: two types or
+/// The types of the namespace `AWS` of some schemas, by name, and the problems that prevent a catalogue: two types or
 /// two fields of one name.
 pub(crate) fn types(schemas: impl IntoIterator<Item = Json>) -> (Vec<Type>, Vec<String>) {
     let mut types: BTreeMap<String, Type> = BTreeMap::new();
@@ -45,7 +45,8 @@ pub(crate) fn types(schemas: impl IntoIterator<Item = Json>) -> (Vec<Type>, Vec<
     (types.into_values().collect(), wrong)
 }
 
-/// The sizes of instances that some region has: lists under `enum`, by region. Smaller ones first within a family.
+/// The instance sizes that at least one region has: lists under `enum`, by region. Within a family, smaller sizes come
+/// first.
 pub(crate) fn sizes(by_region: &Json) -> Vec<String> {
     let all = by_region.as_object().into_iter().flat_map(|regions| regions.values());
     let names = all.flat_map(|region| region["enum"].as_array().into_iter().flatten()).filter_map(Json::as_str);
@@ -58,7 +59,7 @@ pub(crate) fn sizes(by_region: &Json) -> Vec<String> {
     names.into_iter().map(|(family, _, size)| format!("{family}.{size}")).collect()
 }
 
-/// `nano` before `micro`, `2xlarge` before `12xlarge`; others last.
+/// The rank of a size: `nano` before `micro`, `2xlarge` before `12xlarge`; others last.
 fn in_order(size: &str) -> usize {
     const WORDS: [&str; 6] = ["nano", "micro", "small", "medium", "large", "xlarge"];
     match WORDS.iter().position(|word| *word == size) {

@@ -1,4 +1,4 @@
-//! Types written in the compact form that `providers::aws::format` reads.
+//! Writes types in the compact form that `providers::aws::format` reads.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
@@ -10,17 +10,17 @@ use providers::aws::format::{LISTED, MAGIC, ability, kind, mark, usual_name};
 
 use super::shapes::{Kind, Shape, Type};
 
-/// Bytes of a block before it is packed, beyond which the next type begins another.
+/// The size in bytes of an uncompressed block above which the next type begins a new block.
 const FULL: usize = 48 << 10;
 
-/// The file. Types of one service lie together, because they say much the same.
+/// The bytes of the file. Types of one service are stored together, because their texts are similar.
 pub(crate) fn pack(types: &[Type], about: &str) -> Vec<u8> {
     let mut services: BTreeMap<&str, Vec<&Type>> = BTreeMap::new();
     for ty in types {
         services.entry(ty.original.rsplit_once("::").map_or("", |(service, _)| service)).or_default().push(ty);
     }
     let mut blocks: Vec<Vec<u8>> = Vec::new();
-    // By plain name: the name, the block, the position.
+    // The index by plain name: the name, the block, the position.
     let mut index: BTreeMap<String, (&str, u16, u16)> = BTreeMap::new();
     let mut block = Block::default();
     for types in services.values_mut() {
@@ -76,17 +76,17 @@ pub(crate) fn pack(types: &[Type], about: &str) -> Vec<u8> {
 #[derive(Default)]
 struct Block {
     texts: IndexSet<String>,
-    /// Written shapes; none while one is being written that needs itself.
+    /// The written shapes; `None` for a recursive shape that is being written.
     shapes: Vec<Option<Vec<u8>>>,
     known: HashMap<Vec<u8>, usize>,
     types: Vec<Vec<u8>>,
     size: usize,
 }
 
-/// Where the shape of a type is, in the block.
+/// The place of the shape of a type in the block.
 #[derive(Clone, Copy)]
 enum Place {
-    /// About to be written.
+    /// Being written, with its number if it is recursive.
     Begun(Option<usize>),
     Done(usize),
 }
@@ -120,7 +120,7 @@ impl Block {
     fn shape(&mut self, ty: &Type, at: usize, places: &mut [Option<Place>]) -> usize {
         match places[at] {
             Some(Place::Done(number)) | Some(Place::Begun(Some(number))) => return number,
-            // It needs itself: its number is settled before it is written.
+            // The shape is recursive: it gets its number before it is written.
             Some(Place::Begun(None)) => {
                 self.shapes.push(None);
                 let number = self.shapes.len() - 1;

@@ -1,17 +1,17 @@
-//! Regular expressions of JSON Schema (ECMAScript's) as the `regex` crate reads them, where it can.
+//! Converts regular expressions of JSON Schema (ECMAScript) to the syntax of the `regex` crate, if possible.
 //!
-//! A pattern that the crate cannot express, or that costs too much to match, is made weaker or dropped: a pattern may
+//! A pattern that the crate cannot express, or that is expensive to match, is made weaker or dropped: a pattern may
 //! refuse only values that the provider refuses as well.
 
 use regex::RegexBuilder;
 
-/// Bytes that a compiled pattern may take. Larger ones take longer to make than a person wants to wait.
+/// The size limit of a compiled pattern in bytes. Larger patterns take too long to compile.
 const MOST: usize = 96 << 10;
 
-/// Counted repetitions beyond this have no upper end; a limit of the length says it better.
+/// Counted repetitions above this number become open-ended; a limit of the length is better for them.
 const MOST_REPEATED: u32 = 64;
 
-/// The pattern in the form of the `regex` crate; none if it has none that is cheap.
+/// The pattern in the syntax of the `regex` crate; `None` if it cannot be expressed or is expensive.
 pub(crate) fn pattern(text: &str) -> Option<String> {
     let exact = translate(text, u32::MAX)?;
     if compiles(&exact) {
@@ -25,7 +25,7 @@ fn compiles(text: &str) -> bool {
     RegexBuilder::new(text).size_limit(MOST).build().is_ok()
 }
 
-/// Whether there is a text that it refuses, as far as is plain to see.
+/// Whether a pattern refuses any text. Recognises only obvious patterns that refuse none.
 fn says_something(text: &str) -> bool {
     !matches!(
         text,
@@ -37,7 +37,7 @@ fn translate(text: &str, most: u32) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let characters: Vec<char> = text.chars().collect();
     let mut in_class = false;
-    // The first character of a class may be `]` in one language only.
+    // A `]` as the first character of a class differs between the languages.
     let mut at = 0;
     while let Some(character) = characters.get(at).copied() {
         at += 1;
@@ -46,19 +46,19 @@ fn translate(text: &str, most: u32) -> Option<String> {
                 let escaped = characters.get(at).copied()?;
                 at += 1;
                 match (escaped, in_class) {
-                    // Digits and word characters are ASCII there.
+                    // In ECMAScript, digits and word characters are ASCII.
                     ('d', false) => out.push_str("[0-9]"),
                     ('d', true) => out.push_str("0-9"),
                     ('D', _) => out.push_str("[^0-9]"),
                     ('w', false) => out.push_str("[0-9A-Za-z_]"),
                     ('w', true) => out.push_str("0-9A-Za-z_"),
                     ('W', _) => out.push_str("[^0-9A-Za-z_]"),
-                    // The end of the text or of its last line.
+                    // `\Z` matches at the end of the text or of its last line.
                     ('Z', false) => out.push('$'),
                     ('A', false) => out.push('^'),
-                    // A letter that needs no escape stands for itself.
+                    // An escaped letter without a meaning cannot be translated.
                     (letter, _) if letter.is_ascii_alphabetic() && !"bBsSnrtfvxupP".contains(letter) => return None,
-                    // References to groups and octal numbers.
+                    // References to groups, and octal numbers.
                     (digit, _) if digit.is_ascii_digit() => return None,
                     (escaped, _) => {
                         if escaped.is_ascii() && !escaped.is_ascii_alphanumeric() && !"<>".contains(escaped)
@@ -78,7 +78,7 @@ fn translate(text: &str, most: u32) -> Option<String> {
                     out.push('^');
                     at += 1;
                 }
-                // An empty class, or one that begins with `]`: the languages differ.
+                // An empty class, or a class that begins with `]`: the languages differ.
                 if characters.get(at) == Some(&']') {
                     return None;
                 }
@@ -87,7 +87,7 @@ fn translate(text: &str, most: u32) -> Option<String> {
                 in_class = false;
                 out.push(']');
             }
-            // Operations between classes that the other language does not know.
+            // The `regex` crate has operators between classes that ECMAScript does not have.
             '&' | '~' if in_class => {
                 out.push('\\');
                 out.push(character);
@@ -114,7 +114,7 @@ fn repetition(text: &str, most: u32) -> Option<String> {
         }
         Some((least, "")) => format!("{{{},}}", number(least)?.min(most)),
         Some((least, greatest)) => {
-            // Nothing in front of the comma: the languages differ.
+            // No number before the comma: the languages differ.
             let (least, greatest) = (number(least)?, number(greatest)?);
             if greatest > most { format!("{{{},}}", least.min(most)) } else { format!("{{{least},{greatest}}}") }
         }

@@ -1,10 +1,10 @@
-//! The content of a resource schema as shapes and fields: only facts, no prose.
+//! Converts a resource schema to shapes and fields: only facts, no descriptions.
 //!
-//! A type's shapes are numbered; a recursive definition refers to its own number. Where a schema is stricter than a
-//! catalogue can be (one of two fields, a field if another has some value), the shape is weaker: it may refuse nothing
-//! valid.
+//! The shapes of a type are numbered; a recursive definition refers to its own number. If a schema is stricter than a
+//! catalogue can be (one of two fields, a field if another has some value), the shape is weaker: it must not refuse a
+//! valid value.
 //!
-//! Not here: how shapes are written down (`pack`).
+//! Not here: writing shapes to a file (`pack`).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 use super::{pattern, words};
 
-/// What a field holds.
+/// The shape of a field's value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     pub(crate) kind: Kind,
@@ -31,7 +31,7 @@ pub(crate) struct Shape {
     pub(crate) pattern: Option<String>,
 }
 
-/// Its kind; shapes inside by number.
+/// The kind of a shape. Inner shapes are referenced by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     #[default]
@@ -60,7 +60,7 @@ pub(crate) struct Member {
 pub(crate) struct Type {
     pub(crate) name: String,
     pub(crate) original: String,
-    /// Its shapes, by number.
+    /// The shapes of the type, by number.
     pub(crate) shapes: Vec<Shape>,
     pub(crate) shape: usize,
     pub(crate) abilities: u64,
@@ -68,10 +68,10 @@ pub(crate) struct Type {
     pub(crate) identifier: Vec<String>,
 }
 
-/// How deep schemas may refer to each other before one is taken for anything.
+/// The maximum depth of references between schemas. A deeper reference accepts any value.
 const MOST_REFERENCES: usize = 24;
 
-/// Last words of fields that hold something secret in plain text.
+/// Last words of the names of fields that hold a secret in plain text.
 const SECRETS: &[&str] = &[
     "AccessToken",
     "ApiKeyValue",
@@ -97,7 +97,7 @@ const SECRETS: &[&str] = &[
     "SharedSecret",
 ];
 
-/// Last words of computed fields that stay what they are as long as the object lives.
+/// Last words of the names of computed fields that do not change during the life of the object.
 const STEADY: &[&str] = &[
     "Arn",
     "ARN",
@@ -112,7 +112,7 @@ const STEADY: &[&str] = &[
     "AccountId",
 ];
 
-/// Which places of a type's spec are special, by the way that leads there: `*` is any item.
+/// The special places in the spec of a type, as a tree of path steps; `*` is any item.
 #[derive(Debug, Default)]
 struct Marks {
     read_only: bool,
@@ -146,7 +146,7 @@ impl Marks {
         self.inside.get(name).unwrap_or(&NOWHERE)
     }
 
-    /// Of the items of a list or the values of a map. Some paths leave the `*` out.
+    /// The marks of the items of a list or the values of a map. Some paths leave the `*` out.
     fn items(&self) -> &Marks {
         self.inside.get("*").unwrap_or(if self.inside.is_empty() { &NOWHERE } else { self })
     }
@@ -167,7 +167,7 @@ fn texts(list: &Json) -> impl Iterator<Item = &str> {
     list.as_array().into_iter().flatten().filter_map(Json::as_str)
 }
 
-/// Reads a schema.
+/// Converts a schema to a type.
 pub(crate) fn lower(schema: &Json) -> Type {
     let original = schema["typeName"].as_str().unwrap_or_default().to_owned();
     let marks = Marks::of(schema);
@@ -217,14 +217,14 @@ pub(crate) fn lower(schema: &Json) -> Type {
     let id_field = match (parts.as_slice(), given.as_slice()) {
         _ if parts.len() != identifier.len() => None,
         ([one], _) => Some(one.name.clone()),
-        // Of several the one that the provider gives; the others are known from what it belongs to.
+        // Of several identifying fields, the only computed one. The others are known from the parent of the resource.
         (_, [one]) => Some(one.name.clone()),
         _ => None,
     };
     abilities |= match schema["replacementStrategy"].as_str() {
         Some("create_then_delete") => ability::CREATE_FIRST,
         Some(_) => 0,
-        // Two objects of one name cannot exist at a time.
+        // Two objects with the same name cannot exist at the same time.
         None if named => 0,
         None => ability::CREATE_FIRST,
     };
@@ -262,30 +262,30 @@ fn key_tags(schema: &Json, ty: &mut Type) {
     }
 }
 
-/// A schema with everything that it refers to and that must hold beside it.
+/// A schema, merged with the schemas that it refers to and those that apply at the same time.
 #[derive(Clone, Debug, Default)]
 struct Flat<'s> {
     types: Vec<&'s str>,
-    /// By name the alternatives, each a list of schemas that hold together.
+    /// The alternatives of each property, by name. Each alternative is a list of schemas that apply together.
     properties: IndexMap<&'s str, Vec<Vec<&'s Json>>>,
     required: Vec<&'s str>,
-    /// Schemas of values of a map.
+    /// The schemas of the values of a map.
     values: Vec<&'s Json>,
-    /// There may be others than the properties.
+    /// Whether other properties are allowed.
     open: bool,
     items: Option<&'s Json>,
     allowed: Option<&'s Vec<Json>>,
     constant: Option<&'s Json>,
     any_case: bool,
     limits: HashMap<&'static str, &'s Json>,
-    /// Of each list one must hold.
+    /// Lists of schemas; one of each list must apply.
     choices: Vec<&'s Vec<Json>>,
-    /// It is too deep to be looked into.
+    /// Whether references are nested too deeply to be followed.
     too_deep: bool,
 }
 
 impl Flat<'_> {
-    /// Whether it describes a value, rather than when the value may be present.
+    /// Whether the schema describes a value, rather than conditions for the presence of a value.
     fn says_something(&self) -> bool {
         self.too_deep
             || !self.types.is_empty()
@@ -301,7 +301,7 @@ impl Flat<'_> {
 struct Lowering<'s> {
     root: &'s Json,
     shapes: Vec<Shape>,
-    /// Numbers of definitions that are lowered, or about to be.
+    /// The numbers of the definitions that are converted, or being converted.
     definitions: HashMap<&'s str, usize>,
 }
 
@@ -311,7 +311,7 @@ impl<'s> Lowering<'s> {
         self.shapes.len() - 1
     }
 
-    /// The shape of schemas that hold together.
+    /// The shape of schemas that apply together.
     fn shape(&mut self, schemas: &[&'s Json], marks: &Marks) -> usize {
         if let [one] = schemas
             && let Some(name) = alias(one)
@@ -414,7 +414,7 @@ impl<'s> Lowering<'s> {
         let is_object = |flat: &Flat<'_>| {
             flat.types.iter().all(|ty| *ty == "object") && !flat.properties.is_empty() && flat.choices.is_empty()
         };
-        // The way out for templates of old: a document within the document.
+        // An alternative for old templates: a document as JSON text.
         let loose = |branch: &Flat<'_>| {
             branch.types.len() > 1 && branch.limits.get("format").is_some_and(|format| *format == "json")
         };
@@ -435,7 +435,7 @@ impl<'s> Lowering<'s> {
         self.plain(&flat, marks)
     }
 
-    /// One of several that are not all objects.
+    /// The shape of alternatives that are not all objects.
     fn union(&mut self, branches: &[Flat<'s>], marks: &Marks) -> Shape {
         let mut shapes: Vec<Shape> = Vec::new();
         for branch in branches {
@@ -447,7 +447,7 @@ impl<'s> Lowering<'s> {
                 shapes.push(shape);
             }
         }
-        // Texts of several forms are texts.
+        // Several forms of text become plain text.
         let plain: Vec<&Kind> = shapes.iter().map(|shape| &shape.kind).collect();
         match plain.as_slice() {
             [_] => shapes.swap_remove(0),
@@ -461,7 +461,7 @@ impl<'s> Lowering<'s> {
         }
     }
 
-    /// What is left once all choices are taken apart.
+    /// The shape of a schema without choices.
     fn plain(&mut self, flat: &Flat<'s>, marks: &Marks) -> Shape {
         let mut types: Vec<&str> = flat.types.clone();
         let nullable = types.contains(&"null");
@@ -604,7 +604,7 @@ impl<'s> Lowering<'s> {
         members
     }
 
-    /// Whether it is an object all of whose fields the provider fills in.
+    /// Whether a shape is an object with only computed fields.
     fn is_filled_in(&self, shape: usize) -> bool {
         match &self.shapes[shape].kind {
             Kind::Object(members) => {
@@ -616,11 +616,11 @@ impl<'s> Lowering<'s> {
     }
 }
 
-/// Limits that shapes may have.
+/// The keywords of limits that shapes may have.
 const LIMITS: &[&str] =
     &["minLength", "maxLength", "pattern", "minimum", "maximum", "minItems", "maxItems", "insertionOrder", "format"];
 
-/// The definition that a schema is nothing but another name of.
+/// The definition for which a schema is only an alias.
 fn alias(schema: &Json) -> Option<&str> {
     let object = schema.as_object()?;
     let only =
@@ -674,7 +674,7 @@ fn same(one: &Json, other: &Json) -> bool {
     one == other || bare(one) == bare(other)
 }
 
-/// A last word, not the end of another word.
+/// Whether a name ends with a word, and the word is not the end of another word.
 fn ends_with(name: &str, end: &str) -> bool {
     let Some(before) = name.len().checked_sub(end.len()) else { return false };
     name.is_char_boundary(before)
@@ -682,7 +682,7 @@ fn ends_with(name: &str, end: &str) -> bool {
         && (before == 0 || name[before..].starts_with(|first: char| first.is_ascii_uppercase()))
 }
 
-/// The allowed values that are of the kind, as texts; others as JSON. None if some are of another kind.
+/// The allowed values of the kind: texts as they are, others as JSON. Empty if a value is of another kind.
 fn allowed(kind: &Kind, flat: &Flat<'_>) -> Vec<String> {
     let values: Vec<&Json> = match (flat.constant, flat.allowed) {
         (Some(one), _) => vec![one],
@@ -705,7 +705,7 @@ fn allowed(kind: &Kind, flat: &Flat<'_>) -> Vec<String> {
     texts
 }
 
-/// Takes limits away that exclude everything.
+/// Removes limits that exclude every value.
 fn crossed(shape: &mut Shape) {
     let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<f64>().ok());
     if number(&shape.min).zip(number(&shape.max)).is_some_and(|(min, max)| min > max) {

@@ -1,9 +1,9 @@
 //! Splits CloudFormation's names into words, and joins them in the spelling of documents.
 //!
-//! Capital letters alone do not show the words of `SSEKMSKeyId`, so tables here list such names. The catalogue keeps
-//! both spellings, so that nothing must be derived again.
+//! Capital letters alone do not show the words of `SSEKMSKeyId`, so tables here list such names. The catalogue stores
+//! both spellings, so that neither has to be derived at run time.
 
-/// Words that are spelt in an unusual way, or stand together without a sign of where one ends.
+/// Words with an unusual spelling, or words that are joined without a visible boundary.
 const WORDS: &[(&str, &[&str])] = &[
     ("ACMPCA", &["ACM", "PCA"]),
     ("AWSKMS", &["AWS", "KMS"]),
@@ -26,7 +26,7 @@ const WORDS: &[(&str, &[&str])] = &[
     ("VPCDHCP", &["VPC", "DHCP"]),
 ];
 
-/// Names of products that are one word in the name of a service.
+/// Product names that are one word in the name of a service.
 const SERVICES: &[&str] = &[
     "ACMPCA",
     "AppConfig",
@@ -78,7 +78,7 @@ const SERVICES: &[&str] = &[
     "WorkspacesInstances",
 ];
 
-/// Words that are one word in the name of a type of resource.
+/// Names that are one word in the name of a resource type.
 const NAMES: &[&str] = &[
     "CloudFormation",
     "CloudFront",
@@ -93,7 +93,7 @@ const NAMES: &[&str] = &[
     "OTel",
 ];
 
-/// The words of a name, in its own spelling.
+/// The words of a name, in their original spelling.
 pub(crate) fn words(name: &str) -> Vec<&str> {
     split(name, &[])
 }
@@ -123,7 +123,8 @@ fn split<'n>(name: &'n str, whole: &[&str]) -> Vec<&'n str> {
             continue;
         }
         let known = WORDS.iter().find(|(one, _)| {
-            // What ends in a small letter may be followed by digits; other small letters make another word of it.
+            // A known word that ends in a lower-case letter may be followed by digits, but not by another lower-case
+            // letter.
             rest.starts_with(one) && !is_lower(at + one.len())
         });
         if let Some((one, parts)) = known {
@@ -149,7 +150,7 @@ fn split<'n>(name: &'n str, whole: &[&str]) -> Vec<&'n str> {
         end = match end - at {
             0 | 1 => small(end.max(at + 1)),
             _ if is_digit(end) => small(end),
-            // `ARNs`: the plural of capital letters.
+            // `ARNs`: the plural of an acronym.
             _ if bytes.get(end) == Some(&b's') && !is_lower(end + 1) && !is_digit(end + 1) => end + 1,
             // The last capital letter begins the next word.
             _ if is_lower(end) => end - 1,
@@ -161,7 +162,7 @@ fn split<'n>(name: &'n str, whole: &[&str]) -> Vec<&'n str> {
     words
 }
 
-/// A name as a document writes a field: `SSEKMSKeyId` is `sseKmsKeyId`.
+/// A name in the spelling of fields in documents: `SSEKMSKeyId` becomes `sseKmsKeyId`.
 pub(crate) fn lower_camel(name: &str) -> String {
     let mut camel = String::with_capacity(name.len());
     for word in words(name) {
@@ -174,7 +175,7 @@ pub(crate) fn lower_camel(name: &str) -> String {
     camel
 }
 
-/// The name of a type as a document writes it: `AWS::ApiGateway::RestApi` is `aws/api-gateway/rest-api`.
+/// The name of a type in the spelling of documents: `AWS::ApiGateway::RestApi` becomes `aws/api-gateway/rest-api`.
 pub(crate) fn type_name(original: &str) -> String {
     let kebab = |(at, segment): (usize, &str)| {
         split(segment, if at == 1 { SERVICES } else { NAMES }).join("-").to_ascii_lowercase()

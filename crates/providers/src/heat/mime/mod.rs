@@ -69,7 +69,7 @@ fn word(value: &str) -> String {
     if base64.len() < quoted.len() { format!("=?utf-8?b?{base64}?=") } else { format!("=?utf-8?q?{quoted}?=") }
 }
 
-/// A file name without its extension. A name that starts with its only dot has none.
+/// A file name without its extension. A name whose only dot is at the start has no extension.
 fn stem(filename: &str) -> &str {
     let start = filename.rfind('/').map_or(0, |at| at + 1);
     let name = &filename[start..];
@@ -95,7 +95,7 @@ fn named(filename: &str) -> String {
     out
 }
 
-/// A boundary that is no line of any part.
+/// A boundary that is not a line of any part.
 fn boundary(parts: &[String]) -> String {
     let digest = Sha256::digest(parts.join("\n"));
     let number = digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte)) >> 1;

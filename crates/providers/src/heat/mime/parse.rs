@@ -1,13 +1,13 @@
-//! Parses a MIME message into the texts of its parts. It is lenient: a text that is no message has no parts.
+//! Parses a MIME message into the texts of its parts. The parser is lenient: a text that is no message has no parts.
 //!
 //! Nested parts are included. Texts stay encoded.
 
 /// One part of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MimePart {
-    /// Its text.
+    /// The text of the part.
     pub(crate) text: String,
-    /// The subtype of `text/`. If empty, it follows from the file name, else it is `plain`.
+    /// The subtype of `text/`. If it is empty, the subtype follows from the file name, and without one it is `plain`.
     pub(crate) subtype: String,
     /// The file name; empty for none.
     pub(crate) filename: String,
@@ -16,7 +16,7 @@ pub(crate) struct MimePart {
 /// Maximum depth of nested messages.
 const DEEPEST: usize = 20;
 
-/// The parts of a multipart message. Empty if the text is none.
+/// The parts of a multipart message. Empty if the text is not such a message.
 pub(crate) fn parts_of(text: &str) -> Vec<MimePart> {
     let mut found = Vec::new();
     multipart(&Entity::of(text), 0, &mut found);
@@ -81,7 +81,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':')
 }
 
-/// Adds the parts of a multipart message to `found`. Returns false if it is none.
+/// Adds the parts of a multipart message to `found`. Returns `false` if the entity is not such a message.
 fn multipart(entity: &Entity<'_>, depth: usize, found: &mut Vec<MimePart>) -> bool {
     let Some(boundary) = entity.header("content-type").and_then(|value| parameter(value, "boundary")) else {
         return false;

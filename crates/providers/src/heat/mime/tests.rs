@@ -27,7 +27,7 @@ fn messages_are_written_as_recorded() {
     }
 }
 
-/// Compares with recorded answers: a file of lines, each with parts in JSON and their message.
+/// Compares written messages with recorded answers: a file of lines, each with parts in JSON and their message.
 #[test]
 fn messages_are_written_as_in_the_file_that_is_named() {
     let Some(file) = std::env::var_os("CYAN_HEAT_MIME") else { return };

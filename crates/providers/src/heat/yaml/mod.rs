@@ -56,7 +56,7 @@ struct HeatYamlWriter {
     indent: usize,
     /// Whether the next token needs no space before it.
     whitespace: bool,
-    /// Whether the current line holds only indentation and the indicators `-`, `?` and `:` of a block collection.
+    /// Whether the current line contains only indentation and the indicators `-`, `?` and `:` of a block collection.
     indention: bool,
 }
 
@@ -190,7 +190,7 @@ impl HeatYamlWriter {
                     spaces = true;
                 }
                 '\n' => {
-                    // A reader folds one line end into a space, so the first of a sequence is written twice.
+                    // A reader folds one line end into a space, so the first line end of a sequence is written twice.
                     if !breaks {
                         self.line_end();
                     }
@@ -228,7 +228,7 @@ impl HeatYamlWriter {
                     if folds && !spaces && self.column > WIDTH && !first && next.is_some() {
                         self.line();
                         if next == Some(' ') {
-                            // A reader drops spaces at the start of a line. The backslash protects this one.
+                            // A reader drops spaces at the start of a line. The backslash protects this space.
                             self.put('\\');
                         }
                     } else {

@@ -29,7 +29,7 @@ static NOT_TEXT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"\A(?:{})\z", kinds.join("|"))).expect("the pattern is fixed")
 });
 
-/// Quoting styles.
+/// The quoting style of a scalar. With `is_text`, a reader must get a text back.
 pub(super) fn style_of(text: &str, is_text: bool, is_key: bool) -> Style {
     let found = Analysis::of(text);
     if is_key && found.breaks {
@@ -90,7 +90,7 @@ fn is_blank(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\0') || is_break(character)
 }
 
-/// The escape of a character in double quotes. `None` if it needs none.
+/// The escape sequence of a character in double quotes.
 pub(super) fn escape(character: char) -> String {
     let short = match character {
         '\0' => '0',

@@ -13,7 +13,7 @@ fn documents_are_written_as_recorded() {
     }
 }
 
-/// Compares with recorded answers: a file of lines, each with a document in JSON and its YAML.
+/// Compares written YAML with recorded answers: a file of lines, each with a document in JSON and its YAML.
 #[test]
 fn documents_are_written_as_in_the_file_that_is_named() {
     let Some(file) = std::env::var_os("CYAN_HEAT_YAML") else { return };

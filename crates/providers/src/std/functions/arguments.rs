@@ -1,4 +1,4 @@
-//! Arguments of functions, and the errors about them.
+//! Arguments of functions, and errors about arguments.
 
 use blueprint::Value;
 
@@ -56,7 +56,7 @@ pub(super) fn integer_at(arguments: &[Value], at: usize) -> Result<i64, Function
     }
 }
 
-/// A number argument as a float.
+/// A numeric argument as a float.
 pub(super) fn float_at(arguments: &[Value], at: usize) -> Result<f64, FunctionError> {
     match arguments.get(at).map(Value::bare) {
         Some(Value::Int(value)) => Ok(*value as f64),

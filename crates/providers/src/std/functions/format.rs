@@ -13,7 +13,7 @@ pub(super) fn format(arguments: &[Value]) -> Result<Value, FunctionError> {
     formatted(text_at(arguments, 0), arguments.get(1..).unwrap_or_default()).map(Value::from)
 }
 
-/// One text for each item of the list arguments.
+/// Formats one text for each item of the list arguments.
 pub(super) fn format_list(arguments: &[Value]) -> Result<Value, FunctionError> {
     let (pattern, rest) = (text_at(arguments, 0), arguments.get(1..).unwrap_or_default());
     let mut count = None;
@@ -272,7 +272,7 @@ fn exponent(text: &str) -> String {
     format!("{digits}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
 }
 
-/// A scalar as Go prints it: floats in the shortest form, with an exponent from a million on. `None` if it is no
+/// A scalar in Go's format: floats in the shortest form, with an exponent from a million on. `None` if the value is no
 /// scalar.
 pub(super) fn scalar_text(value: &Value) -> Option<String> {
     Some(match value.bare() {

@@ -95,7 +95,7 @@ fn concat(arguments: &[Value]) -> Result<Value, FunctionError> {
     Ok(Value::list(all))
 }
 
-/// One map per line after the first, which holds the names.
+/// Parses CSV: one map per line after the first, which holds the names.
 fn csv(arguments: &[Value]) -> Result<Value, FunctionError> {
     let rows = csv_rows(text_at(arguments, 0))?;
     let Some((names, rows)) = rows.split_first() else { return Ok(Value::list([])) };
@@ -173,7 +173,7 @@ fn index(arguments: &[Value]) -> Result<Value, FunctionError> {
     found.map(|at| Value::Int(at as i64)).ok_or_else(|| range(1, "the list does not have this element"))
 }
 
-/// Scalars as texts.
+/// Converts scalars to texts.
 fn texts(items: &[Value], argument: usize) -> Result<Vec<String>, FunctionError> {
     let text = |item: &Value| {
         scalar_text(item)

@@ -54,7 +54,7 @@ impl Native for StdFunction {
     }
 }
 
-/// Attaches the implementation to the declaration of a function. Its own name is the name without the package prefix.
+/// Attaches the implementation to the declaration of a function, found by the name without the package prefix.
 pub(super) fn attach_body(definition: &mut FunctionDef) {
     if let Some(body) = body(own_name(&definition.name)) {
         definition.native =
@@ -62,12 +62,12 @@ pub(super) fn attach_body(definition: &mut FunctionDef) {
     }
 }
 
-/// Calls the function of that name. `None` if there is none.
+/// Calls the function with a name. `None` if there is none.
 pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Result<Value, String>> {
     Some(body(own_name(name))?(arguments).map_err(|error| error.message))
 }
 
-/// The name without the package prefix, which it has if the language has a function of the same name.
+/// The name without the package prefix. A function has the prefix if the language has a function of the same name.
 fn own_name(name: &str) -> &str {
     name.strip_prefix("std_").unwrap_or(name)
 }

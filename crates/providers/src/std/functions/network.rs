@@ -51,13 +51,13 @@ impl Network {
         format!("{}/{}", self.address(0), self.prefix)
     }
 
-    /// The number of its addresses, saturated.
+    /// The number of addresses in the network, saturated.
     fn size(&self) -> u128 {
         1u128.checked_shl(self.width - self.prefix).unwrap_or(u128::MAX)
     }
 }
 
-/// A negative number counts from the end.
+/// The address with a number in a network. A negative number counts from the end.
 fn host(arguments: &[Value]) -> Result<Value, FunctionError> {
     let network = Network::of(text_at(arguments, 0))?;
     let number = integer_at(arguments, 1)?;

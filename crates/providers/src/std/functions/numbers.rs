@@ -67,7 +67,7 @@ fn divide(arguments: &[Value]) -> Result<Value, FunctionError> {
     }
 }
 
-/// The remainder has the sign of the divisor.
+/// The remainder, with the sign of the divisor.
 fn modulo(arguments: &[Value]) -> Result<Value, FunctionError> {
     if float_at(arguments, 1)? == 0.0 {
         return Err(range(1, "division by zero"));
@@ -85,7 +85,7 @@ fn modulo(arguments: &[Value]) -> Result<Value, FunctionError> {
     }
 }
 
-/// Rounds half away from zero; to an integer, or to a number of digits.
+/// Rounds half away from zero, to an integer or to a number of digits.
 fn round(arguments: &[Value]) -> Result<Value, FunctionError> {
     let Some(_) = given(arguments, 1) else { return whole(arguments, f64::round) };
     let digits = integer_at(arguments, 1)?;
@@ -99,7 +99,7 @@ fn round(arguments: &[Value]) -> Result<Value, FunctionError> {
     finite((float_at(arguments, 0)? * factor).round() / factor)
 }
 
-/// An integer from a number.
+/// Converts a number to an integer.
 fn whole(arguments: &[Value], to: fn(f64) -> f64) -> Result<Value, FunctionError> {
     if let Some(Value::Int(value)) = arguments.first().map(Value::bare) {
         return Ok(Value::Int(*value));

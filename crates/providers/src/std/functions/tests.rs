@@ -1,4 +1,5 @@
-//! Catalogue and implementations match, the examples are true, and the results equal Pulumi's recorded answers.
+//! Checks that the catalogue matches the implementations, that the examples are true, and that the results equal
+//! Pulumi's recorded answers.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,7 @@ use serde_json::Value as Json;
 use super::super::CATALOG;
 use super::{body, call, own_name};
 
-/// A JSON value as in Pulumi: all numbers are floats.
+/// A JSON value in the form of Pulumi: all numbers are floats.
 fn value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -34,7 +35,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The pack of recorded answers: the shared one, if it exists.
+/// The recorded answers, if the shared pack exists.
 fn pack() -> Option<Vec<Json>> {
     let folder = std::env::var("CYAN_CONFORMANCE_PULUMI")
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance/pulumi").to_owned());
@@ -113,7 +114,7 @@ fn functions_give_none_for_none_and_refuse_the_wrong_kind() {
     assert_eq!(evaluated("map(list(1, 2), floor)"), Ok(Value::list([Value::Int(1), Value::Int(2)])));
 }
 
-/// Known differences: Pulumi refuses every text of several lines.
+/// Functions with known differences: Pulumi refuses every text of several lines.
 const DIFFERENT: &[&str] = &["csvdecode"];
 
 #[test]
@@ -137,7 +138,7 @@ fn answers_are_those_that_pulumi_gave() {
         let definition = CATALOG.functions.iter().find(|it| own_name(&it.name) == name).unwrap();
         let argument = |parameter: &str| case["arguments"].get(parameter).map_or(Value::Null, value);
         let mut arguments: Vec<Value> = match name {
-            // Our order of parameters differs if fewer are given.
+            // The order of parameters differs from Pulumi's if `start` is omitted.
             "range" if case["arguments"].get("start").is_none() => vec![argument("limit")],
             _ => definition.parameters.iter().map(|parameter| argument(&parameter.name)).collect(),
         };

@@ -71,7 +71,7 @@ fn indent(arguments: &[Value]) -> Result<Value, FunctionError> {
     Ok(text_at(arguments, 0).replace('\n', &format!("\n{}", " ".repeat(spaces))).into())
 }
 
-/// A search text between slashes is a regular expression.
+/// Replaces in a text. A search text between slashes is a regular expression.
 fn replace(arguments: &[Value]) -> Result<Value, FunctionError> {
     let (text, search, with) = (text_at(arguments, 0), text_at(arguments, 1), text_at(arguments, 2));
     match search.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
@@ -184,7 +184,7 @@ fn json_encode(arguments: &[Value]) -> Result<Value, FunctionError> {
     Ok(out.into())
 }
 
-/// Compact JSON as in Go: sorted keys, `<`, `>` and `&` escaped.
+/// Writes compact JSON like Go: sorted keys, `<`, `>` and `&` escaped.
 fn write_json(value: &Value, out: &mut String) {
     let text = |text: &str, out: &mut String| {
         let json = serde_json::to_string(text).unwrap_or_default();

@@ -18,7 +18,7 @@ pub(super) fn encode(arguments: &[Value]) -> Result<Value, FunctionError> {
 /// Maximum number of values in a text.
 const MOST_NODES: usize = 1_000_000;
 
-/// The context of a value.
+/// The position of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum YamlContext {
     Top,
@@ -72,7 +72,7 @@ fn write(value: &Value, depth: usize, place: YamlContext, out: &mut String) {
     }
 }
 
-/// A text: plain if it can only be read as that text, else quoted.
+/// Writes a text: plain if it can only be read as that text, otherwise quoted.
 fn scalar(text: &str) -> String {
     let safe = |c: char| {
         c.is_alphanumeric()
