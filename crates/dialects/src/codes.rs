@@ -1,4 +1,4 @@
-//! Diagnostics that the shape of a document causes.
+//! The diagnostics about the shape of a document.
 
 diag::codes! {
     WRONG_SHAPE = Error "wrong-shape": "a list, map or scalar stands where another is needed";

@@ -13,55 +13,55 @@ use crate::{
 ///
 /// A dialect must recognise a document, lower it and describe its shape; everything else has a native default.
 pub trait Dialect: Send + Sync {
-    /// Its name: `blueprint`.
+    /// The name of the dialect, such as `blueprint`.
     fn name(&self) -> &'static str;
 
-    /// How sure the dialect is that the document is its own: 0 not at all, 100 certainly.
+    /// The certainty that the document belongs to the dialect, from 0 to 100.
     fn recognise(&self, document: &Document<'_>) -> u8;
 
-    /// Its sections and keys, as data.
+    /// The sections and keys, as data.
     fn shape(&self) -> &'static Shape;
 
-    /// What the dialect needs besides the text to lower the document. It is called again with the answers, until they
-    /// contain everything that it wants.
+    /// The data that the dialect needs besides the text to lower the document. The engine calls this again with the
+    /// answers, until they contain everything that the dialect wants.
     fn wants(&self, _document: &Document<'_>) -> Vec<Wanted> {
         Vec::new()
     }
 
-    /// The meaning of the document. Types are resolved with `packages`, the available hosted packages. Never fails:
-    /// parts that cannot be understood are reported and left out. The document's answers contain everything that the
-    /// dialect wanted, as a value or as the reason why there is none.
+    /// Lowers the document. `packages` are the available hosted packages, with which types are resolved. Never fails:
+    /// parts that cannot be understood are reported and left out. The answers in the document contain everything that
+    /// the dialect wanted, as a value or as the reason for its absence.
     fn lower(&self, document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered;
 
-    /// How its values are made, checked, named and reported.
+    /// The rules by which values are converted, checked, named and reported.
     fn rules(&self) -> DialectRules {
         DialectRules::NATIVE
     }
 
-    /// Codes that only documents of this dialect cause, in lists.
+    /// The codes that only documents of this dialect cause, in lists.
     fn codes(&self) -> &'static [&'static [&'static Code]] {
         &[]
     }
 
-    /// Whether a text that is JSON is read as JSON, whatever its file is called.
+    /// Whether JSON text is read as JSON, whatever the file is called.
     fn reads_json_first(&self) -> bool {
         false
     }
 
-    /// Its settings.
+    /// The settings of the dialect.
     fn settings(&self) -> &'static [DialectSetting] {
         &[]
     }
 
-    /// Adds the functions of its own that its documents can call, as they are set, to the table of all.
+    /// Adds the dialect's own functions, with these settings, to the table of all functions.
     fn insert_functions(&self, _table: &mut FunctionTable, _settings: &DialectSettings) {}
 
-    /// Descriptions of the functions of its own; none where its documents call the common ones.
+    /// Descriptions of the dialect's own functions; empty if its documents call the common functions.
     fn functions(&self) -> Vec<Explained> {
         Vec::new()
     }
 
-    /// Reads the companion files of a root, whatever its dialect; none if the dialect has no such files.
+    /// Reads the companion files of a root of any dialect; `None` if the dialect has no such files.
     fn surround(&self, _root: &Document<'_>, _beside: &[Companion<'_>]) -> Option<LoadedCompanions> {
         None
     }
@@ -72,8 +72,8 @@ pub trait Dialect: Send + Sync {
         None
     }
 
-    /// A text as data, read as documents of this dialect are; none where it is no map, or the dialect reads no such
-    /// texts.
+    /// Reads a text as data, by the rules of this dialect's documents; `None` if it is no map, or if the dialect reads
+    /// no such texts.
     fn data(&self, _text: &str) -> Option<Value> {
         None
     }

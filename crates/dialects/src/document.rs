@@ -6,21 +6,21 @@ use syntax::Tree;
 
 use crate::LoadContext;
 
-/// A text that was read as a tree.
+/// A text with its tree.
 pub struct Document<'a> {
-    /// Its file.
+    /// The file.
     pub file: FileId,
-    /// Its name: the last part of its path, by which some dialects are recognised.
+    /// The name: the last part of the path, by which some dialects are recognised.
     pub name: &'a str,
-    /// Its text.
+    /// The text.
     pub text: &'a str,
-    /// Its tree.
+    /// The tree of the text.
     pub tree: &'a Tree,
-    /// Its context.
+    /// The context in which the document is loaded.
     pub context: &'a LoadContext,
 }
 
-/// A blueprint, and everything that is wrong with the document it came from.
+/// A blueprint, and the mistakes in its document.
 pub struct Lowered {
     /// The meaning of the parts without mistakes.
     pub blueprint: Blueprint,

@@ -1,49 +1,51 @@
-//! The data for writing a group out and for settling a document.
+//! The data for expanding a group and for settling a document.
 
 use blueprint::{Blueprint, Expr, Name, Value};
 use diag::Diagnostics;
 
 use crate::LoadContext;
 
-/// An entry in the memory of a group that is forgotten once the operation that wrote it has ended well.
+/// The key of an entry in the memory of a group. The entry is dropped when the operation that wrote it has succeeded.
 pub const UNFINISHED: &str = "unfinished";
 
-/// Where a group of members is written out.
+/// The place in which a group of members is expanded.
 pub struct Expanding<'a> {
-    /// Evaluates an expression of the document above. Parts that are not known before the deployment are Unknown.
+    /// A function that evaluates an expression of the including document. Parts that are not known before the
+    /// deployment are unknown.
     pub value: &'a dyn Fn(&Expr) -> Value,
-    /// All inputs are given: a value that is Unknown now will not become known in time.
+    /// Whether all inputs are given: a value that is unknown now will not become known in time.
     pub complete: bool,
-    /// The memory of the group from when it was last written out; null the first time.
+    /// The memory of the group from its last expansion; null the first time.
     pub memory: &'a Value,
-    /// What the state remembers of it, which is something else where a plan is kept or an earlier generation comes
-    /// back; null if nothing. Its entry [`UNFINISHED`] is there as long as the operation that wrote it has not ended
-    /// well.
+    /// The memory of the group in the state; null if there is none. It differs from `memory` for a saved plan and for a
+    /// rollback to an earlier generation. Its entry [`UNFINISHED`] exists until the operation that wrote it has
+    /// succeeded.
     pub before: &'a Value,
-    /// The name of the member that has an id, in the state.
+    /// A function that returns the name of the member with an id in the state.
     pub named: &'a dyn Fn(&str) -> Option<Name>,
-    /// The children above its members, itself included.
+    /// The children above the members, including the group.
     pub path: &'a [Name],
-    /// Its context.
+    /// The context in which the group is loaded.
     pub context: &'a LoadContext,
 }
 
-/// A group of members written out.
+/// The result of expanding a group of members.
 #[derive(Default)]
 pub struct Expanded {
-    /// The document that it is.
+    /// The document of the group.
     pub blueprint: Blueprint,
-    /// The text of that document instead, where it is one.
+    /// The text of the document, if the group is defined by a template text.
     pub text: Option<Name>,
-    /// The definition is not known yet: nothing is written out.
+    /// Whether the definition is not known yet, so that nothing is expanded.
     pub is_open: bool,
-    /// The data to remember until the next time.
+    /// The data to remember until the next expansion.
     pub memory: Value,
-    /// Mistakes in its definition.
+    /// Mistakes in the definition of the group.
     pub diagnostics: Diagnostics,
-    /// The document of its members, if it has none yet: its inputs are checked anyway, if it can be read.
+    /// The document of the members, if the group is empty. Its inputs are checked anyway, if the document can be read.
     pub sample: Option<diag::Spanned<Name>>,
 }
 
-/// Evaluates an expression: Unknown as far as it is not known yet; or the error, unless that is reported elsewhere.
+/// A function that evaluates an expression. Parts that are not known yet are unknown. The error is `None` if it is
+/// reported elsewhere.
 pub type Evaluating<'v> = &'v dyn Fn(&Expr) -> Result<Value, Option<Box<diag::Diagnostic>>>;

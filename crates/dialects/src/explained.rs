@@ -1,13 +1,13 @@
 //! The description of a function of a dialect, for people.
 
-/// A function of a dialect, described.
+/// A function of a dialect with its description.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// Its name in a document.
+    /// The name in a document.
     pub name: &'static str,
     /// A description: a paragraph of Markdown.
     pub docs: &'static str,
-    /// In which versions of the language it can be called, and where, as a sentence.
+    /// A sentence about the versions and places in which the function can be called.
     pub since: String,
     /// Calls with their results: a value in JSON, `! code` for an error, or nothing.
     pub examples: Vec<(String, String)>,

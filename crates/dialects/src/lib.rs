@@ -1,10 +1,10 @@
-//! One folder per document language: recognise a tree, lower it to a [`Blueprint`](::blueprint::Blueprint), bring its
-//! sections and keys as data.
+//! One folder per document language: it recognises a tree, lowers it to a [`Blueprint`](::blueprint::Blueprint), and
+//! supplies its sections and keys as data.
 //!
-//! A dialect holds no state and awaits nothing: what it needs beyond the tree it returns from [`Dialect::wants`]. What
-//! differs between dialects after lowering it states as [`DialectRules`].
+//! A dialect holds no state and awaits nothing: [`Dialect::wants`] returns the data that it needs in addition to the
+//! tree. [`DialectRules`] state the differences between dialects after lowering.
 //!
-//! Not here: whether names, types and fields fit (`engine::check`); evaluating anything (`expr`).
+//! Not here: checks of names, types and fields (`engine::check`); evaluation (`expr`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod blueprint;

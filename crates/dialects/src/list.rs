@@ -10,10 +10,10 @@ use crate::blueprint::BlueprintDialect;
 use crate::hot::HotDialect;
 use crate::{Companion, Dialect, DialectRules, DialectSettings, Document, DocumentSettings, LoadedCompanions};
 
-/// The built-in dialects, in the order in which they are asked.
+/// The built-in dialects, in the order in which they try to recognise a document.
 static BUILT_IN: &[&dyn Dialect] = &[&BlueprintDialect, &HotDialect];
 
-/// The dialects that documents may be written in: the built-in ones, and further ones that were added. Cheap to clone.
+/// The dialects that documents may be written in: the built-in dialects and added ones. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Dialects {
     further: Option<Arc<[&'static dyn Dialect]>>,
@@ -23,28 +23,29 @@ impl Dialects {
     /// The built-in dialects.
     pub const BUILT_IN: Dialects = Dialects { further: None };
 
-    /// The same dialects and another one. An earlier dialect of the same name takes precedence.
+    /// A copy with a further dialect. An earlier dialect of the same name takes precedence.
     pub fn with(&self, dialect: &'static dyn Dialect) -> Dialects {
         let further = self.further.iter().flat_map(|further| further.iter().copied());
         Dialects { further: Some(further.chain([dialect]).collect()) }
     }
 
-    /// All dialects, in the order in which they are asked.
+    /// All dialects, in the order in which they try to recognise a document.
     pub fn iter(&self) -> impl Iterator<Item = &'static dyn Dialect> {
         BUILT_IN.iter().chain(self.further.as_deref().unwrap_or_default()).copied()
     }
 
-    /// The dialect of that name; none if there is none.
+    /// The dialect with a name, if it exists.
     pub fn get(&self, name: &str) -> Option<&'static dyn Dialect> {
         self.iter().find(|dialect| dialect.name() == name)
     }
 
-    /// The rules of the dialect of that name; the native ones for a document that no dialect recognised.
+    /// The rules of the dialect with a name; the native rules for a document that no dialect recognised.
     pub fn rules(&self, name: &str) -> DialectRules {
         self.get(name).map_or(DialectRules::NATIVE, |dialect| dialect.rules())
     }
 
-    /// The dialect that recognises a document best; none if none does. Of equally sure ones it is the first.
+    /// The dialect that recognises a document with the highest certainty; the first one on a tie, `None` if no dialect
+    /// recognises it.
     pub fn of(&self, document: &Document<'_>) -> Option<&'static dyn Dialect> {
         let mut best: (u8, Option<&'static dyn Dialect>) = (0, None);
         for dialect in self.iter() {
@@ -56,10 +57,9 @@ impl Dialects {
         best.1
     }
 
-    /// Whether a text is certainly a document: by its version or its name, not only by keys that other files may have
-    /// too.
+    /// Whether a text is certainly a document: by its version or its name, not only by keys that other files may have.
     pub fn recognise(&self, document: &Document<'_>) -> bool {
-        /// A name alone makes a dialect as sure as that.
+        /// The certainty of a dialect that recognises only the name.
         const BY_NAME: u8 = 60;
         self.iter().any(|dialect| dialect.recognise(document) >= BY_NAME)
     }
@@ -72,18 +72,19 @@ impl Dialects {
         own.or_else(other).unwrap_or_default()
     }
 
-    /// Every diagnostic code that a dialect reports: those that several share, then those of one alone.
+    /// Every diagnostic code that a dialect reports: shared codes, then those of single dialects.
     pub fn codes(&self) -> impl Iterator<Item = &'static Code> {
         let own = self.iter().flat_map(|dialect| dialect.codes().iter().copied());
         crate::codes::CODES.iter().copied().chain(own.flatten().copied())
     }
 
-    /// Adds to the functions of the native dialect and of providers those of all other dialects, as they are set.
+    /// Adds the functions of all dialects, with their settings, to the functions of the native dialect and of
+    /// providers.
     pub fn insert_functions(&self, table: &mut FunctionTable, settings: &DocumentSettings) {
         self.iter().for_each(|dialect| dialect.insert_functions(table, settings.of(dialect.name())));
     }
 
-    /// Sets what is written for a dialect. An error is the rest of a sentence that begins with the place of the
+    /// Sets the written settings of a dialect. An error is the rest of a sentence that begins with the place of the
     /// settings.
     pub fn set(&self, settings: &mut DocumentSettings, dialect: &str, written: &[(Name, Value)]) -> Result<(), String> {
         let Some(dialect) = self.get(dialect) else { return Err("is about no dialect".to_owned()) };

@@ -11,23 +11,23 @@ use crate::{Answers, DocumentSettings};
 /// The context in which a document is loaded.
 #[derive(Clone, Debug, Default)]
 pub struct LoadContext {
-    /// The dialect that is assumed if the text does not show one; none if there is no such assumption.
+    /// The dialect that is assumed if the text does not show one; `None` for no assumption.
     pub dialect: Option<&'static str>,
-    /// Another document includes it.
+    /// Whether another document includes this one.
     pub is_child: bool,
-    /// Nothing is read of it but its version and its inputs.
+    /// Whether only the version and the inputs are read.
     pub inputs_only: bool,
-    /// The dialect's data from companion files; none if there are none.
+    /// The dialect's data from companion files, if there are any.
     pub own: Option<Arc<dyn DialectContext>>,
     /// Settings for documents.
     pub settings: DocumentSettings,
     /// The types that providers offer; `None` if they are unknown.
     pub types: Option<TypeLookup>,
-    /// Answers to what its dialect wanted.
+    /// The answers to the dialect's requests.
     pub answers: Answers,
 }
 
-/// A function that returns whether a provider offers the type of a name.
+/// A function that returns whether a provider offers the type with a name.
 #[derive(Clone)]
 pub struct TypeLookup(pub Arc<dyn Fn(&str) -> bool + Send + Sync>);
 
@@ -39,18 +39,18 @@ impl std::fmt::Debug for TypeLookup {
 
 /// A dialect's data from companion files of a root.
 pub trait DialectContext: Send + Sync + std::fmt::Debug {
-    /// The context of a child with that name and type name.
+    /// The context of a child with this name and type name.
     fn inside(&self, child: &str, type_name: &str) -> Arc<dyn DialectContext>;
 
     /// An identity: a document has the same meaning in contexts of the same identity.
     fn identity(&self) -> usize;
 
-    /// Itself, for its dialect.
+    /// The value as `Any`, so that the dialect can downcast it.
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
 impl LoadContext {
-    /// Nothing.
+    /// The empty context.
     pub const NONE: LoadContext = LoadContext {
         dialect: None,
         is_child: false,
@@ -63,7 +63,7 @@ impl LoadContext {
 }
 
 impl LoadContext {
-    /// The context of a child with that name and type name.
+    /// The context of a child with this name and type name.
     pub fn inside(&self, child: &str, type_name: &str) -> LoadContext {
         let own = self.own.as_ref().map(|own| own.inside(child, type_name));
         LoadContext { is_child: true, own, answers: Answers::NONE, ..self.clone() }
@@ -75,15 +75,15 @@ impl LoadContext {
     }
 }
 
-/// A file that is given along with the root.
+/// A file that is given together with the root.
 pub struct Companion<'a> {
-    /// Its file.
+    /// The file.
     pub file: FileId,
-    /// Its name, for messages. Empty: values given outside of files, into which the files are merged.
+    /// The name, for messages. Empty for values given outside of files, into which the files are merged.
     pub name: &'a str,
-    /// Its folder, as seen from the root; empty for the folder of the root.
+    /// The folder relative to the root; empty for the folder of the root.
     pub folder: &'a str,
-    /// Its tree.
+    /// The tree.
     pub tree: &'a Tree,
 }
 
@@ -92,8 +92,8 @@ pub struct Companion<'a> {
 pub struct LoadedCompanions {
     /// The context of the root.
     pub context: LoadContext,
-    /// The values that they give for its inputs.
+    /// The values that the files give for the root's inputs.
     pub given: IndexMap<Name, Value>,
-    /// Mistakes in them.
+    /// Mistakes in the files.
     pub diagnostics: Diagnostics,
 }

@@ -3,18 +3,18 @@
 use blueprint::{Expr, Name};
 use diag::Span;
 
-/// Which part of a document an expression is.
+/// The part of a document that an expression belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpressionPart {
     /// The spec of a resource or a group.
     Spec,
-    /// The value that a child is given for one of its inputs.
+    /// The value for an input of a child.
     Given,
     /// The metadata of a resource.
     Metadata,
     /// The removal policy of a resource.
     Removal,
-    /// How updates are carried out.
+    /// The update policy of a resource.
     UpdatePolicy,
     /// A named intermediate value.
     Local,
@@ -25,73 +25,73 @@ pub enum ExpressionPart {
 /// The place of an expression in its document.
 #[derive(Clone, Copy, Debug)]
 pub struct ExpressionPlace<'a> {
-    /// Which part it is.
+    /// The part of the document.
     pub part: ExpressionPart,
     /// The name of the resource, the child, the value or the export.
     pub of: &'a str,
-    /// The input of a child that it is given for.
+    /// The input of a child, if the expression is its value.
     pub input: Option<&'a str>,
     /// The expression.
     pub expr: &'a Expr,
 }
 
 impl<'a> ExpressionPlace<'a> {
-    /// A part of something.
+    /// The place of a part of a resource, child, value or export.
     pub fn new(part: ExpressionPart, of: &'a str, expr: &'a Expr) -> ExpressionPlace<'a> {
         ExpressionPlace { part, of, input: None, expr }
     }
 
-    /// The value that a child is given for one of its inputs.
+    /// The place of the value for an input of a child.
     pub fn given(child: &'a str, input: &'a str, expr: &'a Expr) -> ExpressionPlace<'a> {
         ExpressionPlace { part: ExpressionPart::Given, of: child, input: Some(input), expr }
     }
 }
 
-/// A mistake that is found without knowledge of the dialect, which has its own words for it.
+/// A mistake that is found without knowledge of the dialect. The dialect may have its own message for it.
 #[derive(Clone, Copy, Debug)]
 pub enum Mistake<'a> {
     /// A resource or a child has no such attribute.
     NoAttribute {
-        /// Its name.
+        /// The name of the resource or child.
         of: &'a str,
         /// The attribute.
         attribute: &'a str,
-        /// Where that is found before anything is evaluated: the expression, and the place of the reference in it.
+        /// The place, if the mistake is found before evaluation: the expression, and the span of the reference in it.
         at: Option<(ExpressionPlace<'a>, Span)>,
     },
-    /// A child is given an input that its document does not declare.
+    /// A value is passed to an input that the child does not declare.
     NoInput {
         /// The child.
         child: &'a str,
         /// The input.
         input: &'a str,
     },
-    /// A child is not given an input that its document needs.
+    /// A required input of a child has no value.
     InputMissing {
         /// The child.
         child: &'a str,
         /// The input.
         input: &'a str,
     },
-    /// A type of that name, as it is written, is unknown.
+    /// An unknown type, by its written name.
     NoType(&'a str),
     /// An external resource depends on one that is created here.
     ExternalDepends {
         /// The type of the external resource.
         type_name: &'a str,
-        /// Its id there.
+        /// The external id.
         id: &'a str,
     },
     /// A resource that was created here is declared external.
     ExternalChanged {
         /// The resource.
         resource: &'a str,
-        /// Its type.
+        /// The type of the resource.
         type_name: &'a str,
     },
     /// The document of a child cannot be read from this path.
     Unread(&'a str),
-    /// Documents are nested too deep, or in a circle; this is how deep they may be.
+    /// Documents are nested too deep, or in a circle. The value is the maximum depth.
     TooDeep(u32),
     /// A value is given for an input that is not declared.
     Undeclared(&'a str),
@@ -99,25 +99,26 @@ pub enum Mistake<'a> {
     Misfit {
         /// The resource.
         resource: &'a str,
-        /// The way to the field; empty for the spec as a whole.
+        /// The path to the field; empty for the spec as a whole.
         field: &'a str,
         /// The provider's reason.
         why: &'a str,
-        /// Whether the value is of the wrong kind, rather than outside of limits that other fields set.
+        /// Whether the value is of the wrong kind. Otherwise it exceeds limits that other fields set.
         is_kind: bool,
     },
     /// A reference to an element that is absent because its condition is false.
     Gone(&'a str),
-    /// An attribute is read of an absent element.
+    /// An attribute of an absent element is read.
     GoneAttribute {
         /// The absent element.
         of: &'a str,
-        /// The expression, and the place in it.
+        /// The expression, and the span in it.
         at: (ExpressionPlace<'a>, Span),
     },
     /// No snapshot can be taken of this resource.
     NoSnapshot(&'a str),
-    /// Elements need each other in a cycle: names and types, each needing the one behind it, the last one the first.
+    /// Elements depend on each other in a cycle: names and types, each depending on the next, the last one on the
+    /// first.
     Circle(&'a [(&'a str, &'a str)]),
     /// The environment forbids an action.
     Restricted {
@@ -126,22 +127,22 @@ pub enum Mistake<'a> {
         /// The action.
         action: &'a str,
     },
-    /// A field may not change once the resource exists.
+    /// A field must not change once the resource exists.
     Immutable {
         /// The field.
         field: &'a str,
         /// The resource.
         resource: &'a str,
-        /// Its type.
+        /// The type of the resource.
         type_name: &'a str,
     },
-    /// An input may not change once the instance exists.
+    /// An input must not change once the instance exists.
     ImmutableInput(&'a str),
     /// A provider refused to carry out an operation.
     Refused {
         /// The operation: `create`, `update`, ..
         operation: &'a str,
-        /// The children in which the resource stands.
+        /// The children that contain the resource.
         children: &'a [Name],
         /// The resource.
         resource: &'a str,

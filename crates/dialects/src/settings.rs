@@ -1,36 +1,37 @@
-//! Settings for documents, outside of them: limits, and features that are off by default.
+//! Settings for documents from outside: limits, and features that are off by default.
 //!
 //! A dialect declares its settings as data ([`DialectSetting`]) and reads their values by name ([`DialectSettings`]).
 //!
-//! Not here: where settings are written, and how files are read.
+//! Not here: the files with settings, and reading them.
 
 use blueprint::{Name, Value};
 
-/// A setting: its name, and its least and greatest value; none for one that is on or off.
+/// A setting: its name, and its minimum and maximum; `None` for a switch.
 pub type DialectSetting = (&'static str, Option<(i64, i64)>);
 
-/// Limits on documents of a dialect; none: not set. A dialect has these limits if it declares the
-/// settings of these names.
+/// Limits on documents of a dialect; `None` if not set. A dialect has these limits if it declares settings of these
+/// names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DialectLimits {
-    /// Bytes of one document: `document-bytes`.
+    /// The maximum number of bytes of one document: `document-bytes`.
     pub bytes: Option<usize>,
-    /// Resources in a root and all documents below it: `resources`.
+    /// The maximum number of resources in a root and all documents below it: `resources`.
     pub resources: Option<usize>,
-    /// How deep documents may be nested: `nesting`. What the root includes stands at level 1.
+    /// The maximum nesting depth: `nesting`. The includes of the root are at level 1.
     pub levels: Option<u32>,
 }
 
-/// How much documents may ask for, whatever their dialect. None: the default.
+/// Limits on documents of any dialect. `None` for the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DocumentLimits {
-    /// Bytes of one value.
+    /// The maximum number of bytes of one value.
     pub value_bytes: Option<usize>,
-    /// Bytes of all values that expressions make.
+    /// The maximum number of bytes of all values of expressions.
     pub all_value_bytes: Option<usize>,
-    /// Members of one group, or of one resource that is repeated.
+    /// The maximum number of members of one group, or of one template with `each`.
     pub members: Option<usize>,
-    /// Members of all groups and repetitions, and resources of included documents, together.
+    /// The maximum number of members of all groups and templates with `each`, and of resources of included documents,
+    /// together.
     pub all_members: Option<usize>,
 }
 
@@ -58,18 +59,18 @@ impl DocumentLimits {
         })
     }
 
-    /// How many members there may be in all.
+    /// The maximum number of members in total.
     pub fn all_members(&self) -> usize {
         self.all_members.unwrap_or(100_000)
     }
 
-    /// How many items a repetition may have.
+    /// The maximum number of items of an `each`.
     pub fn items(&self) -> usize {
         self.members.unwrap_or(100_000)
     }
 }
 
-/// The settings that are written for one dialect.
+/// The settings of one dialect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DialectSettings(Vec<(&'static str, SetTo)>);
 
@@ -81,10 +82,10 @@ enum SetTo {
 }
 
 impl DialectSettings {
-    /// Nothing is written.
+    /// No settings.
     pub const NONE: DialectSettings = DialectSettings(Vec::new());
 
-    /// From what is written, by name; `known` are the settings that there are. An error is the rest of a sentence that
+    /// Reads written settings by name; `known` are the existing settings. An error is the rest of a sentence that
     /// begins with the place of the settings.
     pub fn read(known: &[DialectSetting], written: &[(Name, Value)]) -> Result<DialectSettings, String> {
         let mut read: Vec<(&'static str, SetTo)> = Vec::with_capacity(written.len());
@@ -96,7 +97,7 @@ impl DialectSettings {
         Ok(DialectSettings(read))
     }
 
-    /// The value of a number; none if it is not set.
+    /// The value of a number; `None` if it is not set.
     pub fn number(&self, name: &str) -> Option<i64> {
         self.0.iter().find_map(|(known, value)| match value {
             SetTo::Number(number) if *known == name => Some(*number),
@@ -104,12 +105,12 @@ impl DialectSettings {
         })
     }
 
-    /// The value of a number as a size; none if it is not set.
+    /// The value of a number as a size; `None` if it is not set.
     pub fn size(&self, name: &str) -> Option<usize> {
         self.number(name).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
     }
 
-    /// Whether something is on; none if it is not set.
+    /// The value of a switch; `None` if it is not set.
     pub fn switch(&self, name: &str) -> Option<bool> {
         self.0.iter().find_map(|(known, value)| match value {
             SetTo::Switch(on) if *known == name => Some(*on),
@@ -117,7 +118,7 @@ impl DialectSettings {
         })
     }
 
-    /// The value of a setting of that name; none if it is not set.
+    /// The value of the setting with a name; `None` if it is not set.
     pub fn value(&self, name: &str) -> Option<Value> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| match value {
             SetTo::Switch(on) => Value::Bool(*on),
@@ -125,7 +126,7 @@ impl DialectSettings {
         })
     }
 
-    /// How large documents may be.
+    /// The limits on documents in these settings.
     pub fn limits(&self) -> DialectLimits {
         DialectLimits {
             bytes: self.size("document-bytes"),
@@ -140,12 +141,12 @@ impl DialectSettings {
 pub struct DocumentSettings {
     /// Limits for documents of every dialect.
     pub room: DocumentLimits,
-    /// By dialect.
+    /// The settings by dialect.
     by_dialect: Vec<(&'static str, DialectSettings)>,
 }
 
 impl DocumentSettings {
-    /// Nothing is set.
+    /// No settings.
     pub const NONE: DocumentSettings = DocumentSettings { room: DocumentLimits::USUAL, by_dialect: Vec::new() };
 
     /// Replaces the settings of a dialect.
@@ -160,13 +161,13 @@ impl DocumentSettings {
         self.by_dialect.iter().find(|(known, _)| *known == dialect).map_or(NONE, |(_, settings)| settings)
     }
 
-    /// How large documents of a dialect may be.
+    /// The limits on documents of a dialect.
     pub fn limits(&self, dialect: &str) -> DialectLimits {
         self.of(dialect).limits()
     }
 }
 
-/// The setting of that name with its value, if it takes that.
+/// The setting with a name and its value. Checks that the setting accepts the value.
 fn checked(known: &[DialectSetting], name: &str, value: &Value) -> Result<(&'static str, SetTo), String> {
     let Some((name, range)) = known.iter().find(|(known, _)| *known == name) else {
         let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();

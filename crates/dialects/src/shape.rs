@@ -1,50 +1,50 @@
 //! The sections and keys of a dialect, as data.
 
-/// A dialect's sections and keys as data: drives unknown-key errors, completion, schemas, the reference page.
+/// The sections and keys of a dialect as data, for unknown-key errors, completion, schemas, and the reference page.
 pub struct Shape {
-    /// The document's top level first, then the sections that its keys lead to.
+    /// The sections: the top level first, then the sections of its keys.
     pub sections: &'static [&'static Section],
 }
 
 /// A mapping with fixed keys: the top level, or a definition in a section.
 pub struct Section {
-    /// Its name for people: `resource`, `data source`.
+    /// The displayed name: `resource`, `data source`.
     pub name: &'static str,
-    /// Its keys.
+    /// The keys of the section.
     pub keys: &'static [SectionKey],
 }
 
 /// One key of a section.
 pub struct SectionKey {
-    /// The key.
+    /// The name of the key.
     pub name: &'static str,
-    /// Must be there.
+    /// Whether the key is required.
     pub required: bool,
-    /// One sentence for people.
+    /// A description in one sentence.
     pub docs: &'static str,
-    /// The section that its value is, or whose definitions its entries are; empty if it is a plain value.
+    /// The section of the value, or of the definitions in it; empty for a plain value.
     pub section: &'static str,
-    /// Whether its entries are definitions of the section, under names of the document's own.
+    /// Whether the value is a map of definitions of the section, with names chosen by the document.
     pub definitions: bool,
-    /// The only values that it may have, besides names of providers' types where it can be one; empty if any value may
-    /// be.
+    /// The allowed values, in addition to type names of providers if `offer` allows these; empty if any value is
+    /// allowed.
     pub values: &'static [&'static str],
-    /// How it relates to the types of providers.
+    /// The relation to the types of providers.
     pub offer: Offer,
-    /// The form of its value.
+    /// The form of the value.
     pub form: KeyForm,
-    /// Whether its value, or the values in it, may hold substitutions.
+    /// Whether the value, or the values in it, may contain substitutions.
     pub substitutions: bool,
-    /// The version of the language that brought it; empty if every version has it.
+    /// The version of the language that introduced the key; empty if every version has it.
     pub since: &'static str,
-    /// Details of its value beyond the form, for schemas.
+    /// Details of the value in addition to the form, for schemas.
     pub detail: Detail,
 }
 
-/// Details of a key's value beyond its form.
+/// Details of a key's value in addition to its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Nothing more is known.
+    /// No details.
     Nothing,
     /// True or false, without quotes.
     Boolean,
@@ -52,7 +52,7 @@ pub enum Detail {
     Filled,
     /// One substitution and nothing else.
     Substitution,
-    /// A text without substitutions, or a list of them.
+    /// A text without substitutions, or a list of such texts.
     Texts,
     /// A map from names to texts, without substitutions.
     FixedTexts,
@@ -62,30 +62,30 @@ pub enum Detail {
     ScalarList,
     /// A literal of the type in the neighbouring key `type`.
     Literal,
-    /// A list of such literals.
+    /// A list of literals of the type in the neighbouring key `type`.
     Literals,
-    /// A value of the type in the neighbouring key `type`, or a text that gives one.
+    /// A value of the type in the neighbouring key `type`, or a text that evaluates to one.
     Typed,
     /// The path of a reference, without `${`.
     Path,
-    /// The only key of its section that is written.
+    /// A key that must be the only key of its section.
     Alone,
 }
 
-/// How a key relates to the types of providers.
+/// The relation of a key to the types of providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// Nothing.
+    /// No relation.
     Nothing,
-    /// It names a resource type.
+    /// The key names a resource type.
     ResourceType,
-    /// It names a data source type.
+    /// The key names a data source type.
     DataSourceType,
-    /// It names a type of variables.
+    /// The key names a type of variables.
     VariableType,
-    /// It holds the fields of the resource type that its neighbour names.
+    /// The key contains the fields of the resource type in the neighbouring key.
     Spec,
-    /// It holds filters on fields of the data source type that its neighbour names.
+    /// The key contains filters on fields of the data source type in the neighbouring key.
     Filter,
 }
 
@@ -94,19 +94,19 @@ pub enum Offer {
 pub enum KeyForm {
     /// A scalar that is text.
     Text,
-    /// A scalar whose kind is decided elsewhere.
+    /// A scalar of any kind.
     Scalar,
     /// A map.
     Map,
     /// A list.
     List,
-    /// A scalar or a list of them.
+    /// A scalar or a list of scalars.
     ScalarOrList,
     /// A scalar or a map.
     ScalarOrMap,
     /// A map or a list of maps.
     MapOrList,
-    /// Anything.
+    /// Any form.
     Any,
 }
 
@@ -125,7 +125,7 @@ impl KeyForm {
         }
     }
 
-    /// Whether a scalar, a list, a map may stand there.
+    /// Whether the form accepts the given kinds of nodes.
     pub fn takes(self, scalar: bool, list: bool, map: bool) -> bool {
         match self {
             KeyForm::Text | KeyForm::Scalar => scalar,
@@ -140,7 +140,7 @@ impl KeyForm {
 }
 
 impl SectionKey {
-    /// An optional key of every version, without substitutions.
+    /// Creates an optional key of every version, without substitutions.
     pub const fn new(name: &'static str, form: KeyForm, docs: &'static str) -> SectionKey {
         SectionKey {
             name,
@@ -157,49 +157,49 @@ impl SectionKey {
         }
     }
 
-    /// The same key, with details of its value.
+    /// Returns the key with details of its value.
     pub const fn detail(self, detail: Detail) -> SectionKey {
         SectionKey { detail, ..self }
     }
 
-    /// The same key, required.
+    /// Returns the key as a required one.
     pub const fn required(self) -> SectionKey {
         SectionKey { required: true, ..self }
     }
 
-    /// The same key, holding a section.
+    /// Returns the key with a section as value.
     pub const fn section(self, section: &'static str) -> SectionKey {
         SectionKey { section, ..self }
     }
 
-    /// The same key, holding definitions of a section.
+    /// Returns the key with definitions of a section as value.
     pub const fn definitions(self, section: &'static str) -> SectionKey {
         SectionKey { section, definitions: true, ..self }
     }
 
-    /// The same key, with one of these values.
+    /// Returns the key with a list of allowed values.
     pub const fn one_of(self, values: &'static [&'static str]) -> SectionKey {
         SectionKey { values, ..self }
     }
 
-    /// The same key, about something of a provider's.
+    /// Returns the key with a relation to types of providers.
     pub const fn offer(self, offer: Offer) -> SectionKey {
         SectionKey { offer, ..self }
     }
 
-    /// The same key, open to substitutions.
+    /// Returns the key with substitutions allowed.
     pub const fn substitutions(self) -> SectionKey {
         SectionKey { substitutions: true, ..self }
     }
 
-    /// The same key, brought by a version.
+    /// Returns the key with the version that introduced it.
     pub const fn since(self, since: &'static str) -> SectionKey {
         SectionKey { since, ..self }
     }
 }
 
 impl Section {
-    /// The key of that name.
+    /// The key with a name.
     pub fn key(&self, name: &str) -> Option<&SectionKey> {
         self.keys.iter().find(|key| key.name == name)
     }

@@ -1,15 +1,16 @@
-//! Data that a dialect needs besides the text of a document before it can lower it, and the answers.
+//! Data that a dialect needs in addition to the text of a document before it can lower it, and the answers.
 //!
-//! Not here: asking. The engine asks the world, the settings and the catalogues, and loads the document again.
+//! Not here: obtaining the data. The engine asks the world, the settings and the catalogues, and loads the document
+//! again.
 
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, Schema, Value};
 
-/// Something that a dialect needs before it can lower a document.
+/// A request for data that a dialect needs before it can lower a document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Wanted {
-    /// The text of a file, by its path as seen from the document.
+    /// The text of a file, by its path relative to the document.
     File(Name),
     /// The value of a setting of the dialect.
     Setting(Name),
@@ -26,7 +27,7 @@ pub enum Answer {
     Setting(Value),
     /// The schema of a type.
     Schema(Arc<Schema>),
-    /// There is no answer, and why: a phrase for people.
+    /// The reason for a missing answer, as a phrase.
     Missing(Name),
 }
 
@@ -35,7 +36,7 @@ pub enum Answer {
 pub struct Answers(Option<Arc<IndexMap<Wanted, Answer>>>);
 
 impl Answers {
-    /// Nothing was answered yet.
+    /// No answers.
     pub const NONE: Answers = Answers(None);
 
     /// The answer to a request; `None` if it was not requested yet.
@@ -43,19 +44,19 @@ impl Answers {
         self.0.as_deref()?.get(wanted)
     }
 
-    /// The same answers with some more.
+    /// A copy with further answers.
     pub fn with(&self, more: impl IntoIterator<Item = (Wanted, Answer)>) -> Answers {
         let mut all = self.0.as_deref().cloned().unwrap_or_default();
         all.extend(more);
         Answers(Some(Arc::new(all)))
     }
 
-    /// How many answers there are.
+    /// The number of answers.
     pub fn len(&self) -> usize {
         self.0.as_deref().map_or(0, IndexMap::len)
     }
 
-    /// Whether nothing was answered yet.
+    /// Whether there is no answer.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

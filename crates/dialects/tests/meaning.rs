@@ -1,4 +1,4 @@
-//! What documents are lowered to, and which documents are this dialect's own.
+//! Tests of lowered documents, and of recognising documents of this dialect.
 
 use std::time::Duration;
 

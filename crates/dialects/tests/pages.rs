@@ -1,5 +1,5 @@
-//! The pages of codes and of the specification, as far as a document's shape shows: their blocks give exactly the
-//! diagnostics that are marked in them.
+//! The pages of codes and of the specification, checked by the shape of their documents: each block gives exactly the
+//! marked diagnostics.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use dialects::Dialect as _;
 use dialects::blueprint::BlueprintDialect;
 use syntax::Format;
 
-/// Line, severity and code.
+/// A mark: line, severity and code.
 type Mark = (u32, String, String);
 
-/// `(line, severity, code)` of everything that reading and lowering a document reports.
+/// The marks of all diagnostics of reading and lowering a document.
 fn reported(text: &str) -> Vec<Mark> {
     let mut files = Files::new();
     let file = files.add("page.yaml", text);
@@ -27,8 +27,8 @@ fn reported(text: &str) -> Vec<Mark> {
     list
 }
 
-/// The marks: comments `# error: code`, `# warning: code`, `# note: code` at the end of a line; `# error: a, b, note:
-/// c` is three.
+/// The expected marks: comments `# error: code`, `# warning: code`, `# note: code` at the end of a line; `# error: a,
+/// b, note: c` is three marks.
 fn marked(text: &str) -> Vec<Mark> {
     let mut list = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
@@ -99,7 +99,7 @@ fn run(folder: &str, is_true: impl Fn(&[Mark], &[Mark]) -> bool) {
 
 #[test]
 fn the_specification_is_true() {
-    // What needs types, values or other documents to be seen is missing here; where everything is checked each page is
-    // held to all its marks.
+    // Diagnostics that need types, values or other documents are missing here. Another test checks all marks of each
+    // page.
     run("spec/blueprint", |found, wanted| found.iter().all(|mark| wanted.contains(mark)));
 }

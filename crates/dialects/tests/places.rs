@@ -1,11 +1,11 @@
-//! Where each diagnostic of a document's shape stands: line, column, severity, code, in the order of the text.
+//! The places of the diagnostics about a document's shape: line, column, severity, code, in the order of the text.
 
 use diag::Files;
 use dialects::Dialect as _;
 use dialects::blueprint::BlueprintDialect;
 use syntax::Format;
 
-/// `line:column E code` of everything that is reported, sorted by place.
+/// All diagnostics as `line:column E code`, sorted by place.
 fn found_in(name: &str, text: &str) -> Vec<String> {
     let mut files = Files::new();
     let file = files.add(name, text);
@@ -29,7 +29,7 @@ fn check(text: &str, expected: &[&str]) {
     assert_eq!(found_in("main.yaml", text), expected, "{text}");
 }
 
-/// What is reported in a resource, whose lines are given: the first of them is line 1, without its indentation of 4.
+/// Checks the diagnostics in a resource with these lines: the first of them is line 1, without its indentation of 4.
 #[track_caller]
 fn check_resource(lines: &str, expected: &[&str]) {
     let mut text = String::from("version: 2023-04-20\nresources:\n  r:\n    type: test/data\n");
@@ -104,7 +104,7 @@ fn yaml_features_stand_where_they_are_written() {
         "spec: &s\n  input: !x 1\n  a: &b [1]\n  c: *b",
         &["1:7 E unsupported-yaml", "2:10 E unsupported-yaml", "3:6 E unsupported-yaml", "4:6 E unsupported-yaml"],
     );
-    // A merge is followed: nothing is missing in `s`, and its own keys win.
+    // A merge is applied: nothing is missing in `s`, and its own keys take precedence.
     check(
         "version: 2023-04-20\nresources:\n  r: &r\n    type: a/b\n    spec: {}\n  s:\n    <<: *r\n    spec: { a: 1 }\n",
         &["3:6 E unsupported-yaml", "7:5 E unsupported-yaml", "7:9 E unsupported-yaml"],
@@ -178,7 +178,7 @@ fn a_condition_is_judged_at_its_value() {
         &["3:7 E wrong-shape", "4:7 E type-mismatch", "5:7 E invalid-condition"],
     );
     check_resource("condition: { or: ['${true}'], and: ['${true}'] }", &["1:31 E invalid-condition"]);
-    // A mistake in the expression is the only one.
+    // A mistake in the expression is the only mistake.
     check_resource("condition: ${eq(1,}", &["1:16 E unexpected-token"]);
 }
 
@@ -218,7 +218,7 @@ fn moves_to_nothing_are_said_at_the_former_name() {
     );
 }
 
-/// One of everything, right and wrong.
+/// A document with every element, valid and invalid.
 const EVERYTHING: &str = r#"version: 2023-04-20
 transform: [a, "${b}", ~]
 variables: { v: { type: float, default: 012, allowedValues: [1, [x]] }, w: ~, "${k}": &a { type: string } }

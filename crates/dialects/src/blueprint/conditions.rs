@@ -110,7 +110,8 @@ fn choice(condition: Expr, then: Expr, otherwise: Expr, span: Span) -> Expr {
     Expr::new(ExprKind::Choice(Box::new(ChoiceExpr { condition, then, otherwise })), span)
 }
 
-/// Decided from left to right, and halved so that a long list does not become a deep tree.
+/// Combines conditions that are decided from left to right. The list is halved, so that a long list does not become a
+/// deep tree.
 fn combine(mut conditions: Vec<Expr>, all: bool, span: Span) -> Expr {
     if conditions.len() > 2 {
         let rest = conditions.split_off(conditions.len() / 2);

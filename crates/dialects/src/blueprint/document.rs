@@ -1,4 +1,4 @@
-//! The document as a whole: its version, its sections in their order, and required sections.
+//! Lowers the document as a whole: its version, its sections in their order, and required sections.
 
 use ::blueprint::{Blueprint, Expr, ExprKind, Names, Packages};
 use diag::{Diagnostics, Span};
@@ -35,7 +35,7 @@ pub(super) fn lower(document: &Document<'_>, functions: &FunctionTable, packages
     let mut found = lowering.found;
     found.sort();
     if aliases {
-        // The value of an alias was read at each use.
+        // The value of an alias is read at each use, so its mistakes are found several times.
         let mut seen = HashSet::new();
         found.retain(|diagnostic| seen.insert((diagnostic.code.name, diagnostic.span(), diagnostic.message.clone())));
     }
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         let first = entries.first().map_or(nothing, |entry| entry.key.span);
         blueprint.span = Some(first);
 
-        // The version decides the meaning of the other sections, wherever it stands.
+        // The version determines the meaning of the other sections, so it is read first.
         let version = root.and_then(|root| root.get("version"));
         if let Some(version) = version.and_then(Node::text).and_then(Version::of) {
             self.version = version;
@@ -142,7 +142,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// A document declares a resource or includes another (decision C14). Broken sections count as if they did.
+    /// Checks that a document declares a resource or includes another document (decision C14). Broken sections count as
+    /// declared.
     fn anything_declared(&mut self, entries: &[syntax::MapEntry], fields: &SectionFields<'_>, first: Span) {
         let declares = entries.iter().any(|entry| {
             matches!(entry.key.text(), Some("resources" | "include"))
@@ -163,7 +164,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Metadata without the hints of this tool, which are not data.
+/// The metadata without the hints of this tool, which are not data.
 fn without_hints(mut metadata: Expr, blueprint: &Blueprint) -> Expr {
     if let ExprKind::Map(entries) = &mut metadata.kind {
         let is_hint = |key: &str| key == "cyan.moved" || key == "cyan" && blueprint.instance.is_some();

@@ -11,7 +11,7 @@ use super::lowering::{Lowering, place};
 use super::scalar::{Typed, typed};
 use crate::codes::{INVALID_ANNOTATION, UNKNOWN_ANNOTATION};
 
-/// Hints that a resource takes.
+/// The hints that a resource accepts.
 const RESOURCE_HINTS: &[&str] = &[
     "cyan.protect",
     "cyan.provider",
@@ -25,21 +25,21 @@ const RESOURCE_HINTS: &[&str] = &[
     "cyan.eachKey",
 ];
 
-/// Hints that a data source takes.
+/// The hints that a data source accepts.
 const DATA_SOURCE_HINTS: &[&str] = &["cyan.provider"];
 
-/// Hints that the metadata of an include takes.
+/// The hints that the metadata of an include accepts.
 const INCLUDE_HINTS: &[&str] = &["cyan.provider"];
 
-/// Hints that the document's metadata takes.
+/// The hints that the document's metadata accepts.
 const DOCUMENT_HINTS: &[&str] = &["cyan.moved"];
 
-/// Hints that the map `cyan` in the document's metadata takes.
+/// The hints that the map `cyan` in the document's metadata accepts.
 const TOOL_HINTS: &[&str] = &["instance"];
 
 /// The hints of a resource or data source.
 pub(super) struct Hints {
-    /// The hints that it takes.
+    /// The names of the accepted hints.
     known: &'static [&'static str],
     pub(super) lifecycle: Lifecycle,
     /// The resource that declares the configuration of the provider.
@@ -48,12 +48,12 @@ pub(super) struct Hints {
 }
 
 impl Hints {
-    /// No hints yet, of a resource.
+    /// Empty hints of a resource.
     pub(super) fn of_resource() -> Hints {
         Hints::taking(RESOURCE_HINTS)
     }
 
-    /// No hints yet, of a data source.
+    /// Empty hints of a data source.
     pub(super) fn of_data_source() -> Hints {
         Hints::taking(DATA_SOURCE_HINTS)
     }
@@ -64,8 +64,8 @@ impl Hints {
 }
 
 impl Lowering<'_> {
-    /// Reads a hint of a resource or data source. Whether it is an annotation beside that: a hint that is evaluated for
-    /// each member, or is in error, is not.
+    /// Reads a hint of a resource or data source. Returns whether it also stays an annotation; a hint that is evaluated
+    /// for each member, or is in error, does not.
     pub(super) fn hint(&mut self, entry: &MapEntry, name: &str, hints: &mut Hints) -> bool {
         if !hints.known.contains(&name) {
             self.unknown_hint(name, entry.key.span, hints.known);
@@ -88,7 +88,7 @@ impl Lowering<'_> {
         }
         if name == "cyan.provider" {
             hints.provider = self.provider_name(node);
-            // The provider of a data source sees its annotations, and does not read this one.
+            // A data source keeps its annotations for the provider, which does not read this one.
             return hints.provider.is_some() && hints.known == RESOURCE_HINTS;
         }
         let (wanted, fits) = read(&mut hints.lifecycle, name, typed(node, scalar), scalar);
@@ -124,7 +124,7 @@ impl Lowering<'_> {
         providers
     }
 
-    /// The name of a resource that declares the configuration of a provider. None if it is no text, which is reported.
+    /// The name of a resource that declares the configuration of a provider. Reports other values and returns `None`.
     fn provider_name(&mut self, node: &Node) -> Option<Spanned<Name>> {
         let scalar = node.as_scalar().filter(|scalar| typed(node, scalar) == Typed::Text);
         let text = scalar.map(|scalar| scalar.text.trim()).filter(|text| !text.is_empty());
@@ -134,7 +134,7 @@ impl Lowering<'_> {
         text.map(|text| Spanned::new(text.into(), place(node)))
     }
 
-    /// The key by which members are addressed, if there is one and there are members.
+    /// The expression of `cyan.eachKey`, by which members are addressed. Reports it if the resource has no `each`.
     pub(super) fn each_key(&mut self, hints: &mut Hints, has_members: bool) -> Option<Expr> {
         let (key, span) = hints.each_key.take()?;
         if !has_members {
@@ -256,13 +256,13 @@ impl Lowering<'_> {
 
 const INSTANCE_NAME: &str = "a name of at most 128 letters, digits, `_`, `.` and `-`";
 
-/// Whether an instance may be called so (the rule of `state::InstanceName`).
+/// Whether a text is a valid name of an instance (the rule of `state::InstanceName`).
 fn is_instance_name(text: &str) -> bool {
     let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     (1..=128).contains(&text.len()) && text.bytes().all(is_fit) && !text.bytes().all(|byte| byte == b'.')
 }
 
-/// Reads a hint into a lifecycle: the accepted form, and whether the value has it.
+/// Reads a hint into a lifecycle. Returns the accepted form, and whether the value has it.
 fn read(lifecycle: &mut Lifecycle, name: &str, kind: Typed, scalar: &Scalar) -> (&'static str, bool) {
     let text = (kind == Typed::Text).then_some(scalar.text.trim()).filter(|text| !text.is_empty());
     match name {

@@ -1,4 +1,4 @@
-//! The base of lowering every section: reads keys by their table, texts, expressions and names.
+//! The common base for lowering sections: reads keys by their table, texts, expressions and names.
 
 use std::collections::HashSet;
 
@@ -15,22 +15,22 @@ use crate::codes::{
 };
 use crate::{KeyForm, Section};
 
-/// A document on its way to a blueprint.
+/// The state of lowering a document to a blueprint.
 pub(super) struct Lowering<'a> {
-    /// The text that the tree was read from.
+    /// The source text of the tree.
     pub(super) source: &'a str,
     pub(super) functions: &'a FunctionTable,
     pub(super) packages: &'a Packages,
     pub(super) version: Version,
-    /// `none` names a resource of the document (decision 0).
+    /// Whether the document has a resource named `none` (decision 0).
     pub(super) none_is_resource: bool,
-    /// Where keys begin that do not count; see `survey`.
+    /// The start positions of keys that are ignored; see `survey`.
     pub(super) bad_keys: HashSet<u32>,
     pub(super) names: Names,
     pub(super) found: Diagnostics,
 }
 
-/// More keys than any section has.
+/// An upper limit for the number of keys of a section.
 const MOST: usize = 12;
 
 /// The values of a map with fixed keys.
@@ -38,7 +38,7 @@ pub(super) struct SectionFields<'t> {
     section: &'static Section,
     values: [Option<&'t MapEntry>; MOST],
     written: u16,
-    /// Keys that an unknown key was probably meant for.
+    /// Known keys for which an unknown key is probably a misspelling.
     misspelt: Vec<&'static str>,
 }
 
@@ -49,28 +49,28 @@ impl<'t> SectionFields<'t> {
         found.unwrap_or(MOST)
     }
 
-    /// Key and value, if the value is there and of the form that its key takes.
+    /// The entry of a key, if it is written with a value of the right form.
     pub(super) fn entry(&self, key: &str) -> Option<&'t MapEntry> {
         self.values.get(self.position(key)).copied().flatten()
     }
 
-    /// Whether something is written there, of whatever form.
+    /// Whether a key is written, with a value of any form.
     pub(super) fn is_written(&self, key: &str) -> bool {
         self.written & 1 << self.position(key) != 0
     }
 
-    /// Whether an unknown key was probably meant for it.
+    /// Whether an unknown key is probably a misspelling of this key.
     pub(super) fn is_misspelt(&self, key: &str) -> bool {
         self.misspelt.contains(&key)
     }
 
-    /// The value, if it is there and of the form that its key takes.
+    /// The value of a key, if it is written with a value of the right form.
     pub(super) fn get(&self, key: &str) -> Option<&'t Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 }
 
-/// The entries of a map that count.
+/// The entries of a map without the ignored ones.
 pub(super) enum CountedEntries<'t> {
     All(std::slice::Iter<'t, MapEntry>),
     Some(std::vec::IntoIter<&'t MapEntry>),
@@ -87,13 +87,13 @@ impl<'t> Iterator for CountedEntries<'t> {
     }
 }
 
-/// The span of a value. For the value of an alias this is the alias.
+/// The span of a value. For the value of an alias, this is the span of the alias.
 pub(super) fn place(node: &Node) -> Span {
     node.alias().unwrap_or(node.span)
 }
 
 impl<'a> Lowering<'a> {
-    /// The entries that count: no duplicates, no substituted keys, merged ones included.
+    /// The entries of a map without duplicates and substituted keys, and with merged entries.
     pub(super) fn entries<'t>(&self, map: &'t [MapEntry]) -> CountedEntries<'t> {
         if self.bad_keys.is_empty() {
             return CountedEntries::All(map.iter());
@@ -114,8 +114,8 @@ impl<'a> Lowering<'a> {
         CountedEntries::Some(picked.into_iter())
     }
 
-    /// Reads a map by the table of its keys. `place` is where something missing in it is reported; without a `map`
-    /// (a value of the wrong form, which was reported) nothing counts as missing.
+    /// Reads a map by the table of its keys. A missing key is reported at `place`. Without a `map` (for a value of the
+    /// wrong form, which was reported) no key counts as missing.
     pub(super) fn fields<'t>(
         &mut self,
         section: &'static Section,
@@ -139,7 +139,7 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             fields.written |= 1 << at;
-            // A substitution that could give the needed list or map is itself the mistake.
+            // If a list or map is required, a substitution in its place is reported as the only mistake.
             let closed = !key.substitutions && (key.section.is_empty() || text == "linkSelector");
             if closed
                 && !key.form.takes(true, false, false)
@@ -153,7 +153,7 @@ impl<'a> Lowering<'a> {
             }
         }
         for (at, key) in section.keys.iter().enumerate() {
-            // A missing version has a code of its own. A required key that is misspelt is one mistake.
+            // A missing version has its own code. A misspelt required key is one mistake.
             let is_missing = key.required && fields.written & 1 << at == 0 && !fields.is_misspelt(key.name);
             if is_missing && key.name != "version" {
                 self.missing(section.name, key.name, place);
@@ -171,7 +171,7 @@ impl<'a> Lowering<'a> {
         );
     }
 
-    /// Reports an unknown key and gives the key that was probably meant.
+    /// Reports an unknown key and returns the key that was probably meant.
     fn unknown_key(&mut self, section: &'static Section, text: &str, span: Span) -> Option<&'static str> {
         let known: Vec<&'static str> = section.keys.iter().map(|key| key.name).collect();
         let unknown = UNKNOWN_KEY
@@ -193,14 +193,14 @@ impl<'a> Lowering<'a> {
         known.into_iter().find(|key| Some(*key) == meant)
     }
 
-    /// Whether null is written; a broken text is not.
+    /// Whether a node is a written null. A broken text is not null.
     pub(super) fn is_null(&self, node: &Node) -> bool {
         node.as_scalar().is_some_and(|scalar| typed(node, scalar) == Typed::Null)
     }
 
     pub(super) fn null_ignored(&mut self, entry: &MapEntry) {
         let key = entry.key.text().unwrap_or("");
-        // A line below that is not indented does not belong to it.
+        // A following line that is not indented is not part of the value.
         let help = match entry.value.as_scalar().is_some_and(|scalar| scalar.text.is_empty()) {
             true => "give it a value or remove it; what belongs to it stands further to the right",
             false => "give it a value or remove it",
@@ -213,7 +213,7 @@ impl<'a> Lowering<'a> {
         );
     }
 
-    /// Whether a value has the form its key takes; if not, that is reported.
+    /// Whether a value has the form that its key accepts. Reports other forms.
     pub(super) fn fits(&mut self, node: &Node, form: KeyForm, key: &str) -> bool {
         let ok = match &node.content {
             Content::Map(_) => form.takes(false, false, true),
@@ -278,7 +278,7 @@ impl<'a> Lowering<'a> {
         Some(Spanned::new(self.names.share(text), node.span))
     }
 
-    /// Reports a substitution where none may stand.
+    /// Whether a text has a substitution in a place that allows none. Reports the substitution.
     pub(super) fn has_substitution(&mut self, node: &Node, scalar: &Scalar, key: &str) -> bool {
         let Some(at) = opening(&scalar.text) else { return false };
         let end = scalar.text[at..].find('}').map_or(at + 2, |length| at + length + 1);
@@ -318,7 +318,7 @@ impl<'a> Lowering<'a> {
         self.found.push(mismatch);
     }
 
-    /// A text with substitutions: descriptions, paths, display names.
+    /// An expression for a text with substitutions, such as a description, path or display name.
     pub(super) fn open_text(&mut self, node: &Node, key: &str) -> Expr {
         match self.text_scalar(node, key) {
             Some(scalar) => self.text_expr(node, scalar),
@@ -326,7 +326,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Content of any structure.
+    /// An expression for a value of any structure.
     pub(super) fn content(&mut self, node: &Node) -> Expr {
         match &node.content {
             Content::Scalar(scalar) => self.scalar(node, scalar),
@@ -346,7 +346,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The value of a scalar (decision S42).
+    /// An expression for a scalar (decision S42).
     pub(super) fn scalar(&mut self, node: &Node, scalar: &Scalar) -> Expr {
         match typed(node, scalar) {
             Typed::Text => self.text_expr(node, scalar),
@@ -357,7 +357,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The value of a scalar that is no text with substitutions; none if it is out of range, which is reported.
+    /// The value of a scalar that is not a text with substitutions. Reports a value that is out of range and returns
+    /// `None`.
     pub(super) fn literal(&mut self, node: &Node, scalar: &Scalar, typed: Typed) -> Option<Value> {
         Some(match typed {
             Typed::Null => Value::Null,
@@ -388,7 +389,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// The expression of a text scalar.
+    /// The expression for a text scalar.
     pub(super) fn text_expr(&mut self, node: &Node, scalar: &Scalar) -> Expr {
         if !is_open(&scalar.text) {
             return Expr::literal(Value::text(&*scalar.text), node.span);
@@ -401,18 +402,18 @@ impl<'a> Lowering<'a> {
         expr
     }
 
-    /// Reports a value of the wrong kind.
+    /// Creates the diagnostic for a value of the wrong kind.
     pub(super) fn mismatch(&mut self, node: &Node, what: &str, wanted: &str, found: &str) -> Diagnostic {
         TYPE_MISMATCH.new(format!("{what} must be {wanted}, found {found}")).label(place(node), found)
     }
 }
 
-/// `a` or `an`.
+/// The article of a noun: `a` or `an`.
 pub(super) fn article(noun: &str) -> &'static str {
     if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
-/// `` `a`, `b` and `c` ``.
+/// A list of names in words: `` `a`, `b` and `c` ``.
 pub(super) fn listed(names: &[&str]) -> String {
     let mut text = String::new();
     for (at, name) in names.iter().enumerate() {

@@ -6,8 +6,8 @@
 //!          YAML
 //! ```
 //!
-//! The lowering reports every mistake that the shape of a document shows; it checks no names, types or catalogues.
-//! A value that was reported becomes [`ExprKind::Error`](::blueprint::ExprKind::Error), a type that was reported
+//! The lowering reports every mistake that is visible in the shape of a document; it does not check names, types or
+//! catalogues. A reported value becomes [`ExprKind::Error`](::blueprint::ExprKind::Error), a reported type becomes
 //! [`Type::Error`](::blueprint::Type::Error) or an empty type name, so that one mistake gives one diagnostic.
 
 mod conditions;
@@ -33,7 +33,7 @@ use crate::{Dialect, Document, Lowered, Shape};
 /// The Blueprint Specification, versions 2023-04-20 and 2025-11-02.
 pub struct BlueprintDialect;
 
-/// Top-level keys by which other dialects are known.
+/// Top-level keys that identify other document languages.
 const FOREIGN: &[&str] = &["heat_template_version", "HeatTemplateFormatVersion", "runtime", "apiVersion", "kind"];
 
 impl Dialect for BlueprintDialect {
@@ -72,7 +72,7 @@ impl Dialect for BlueprintDialect {
     }
 }
 
-/// `blueprint.yaml`, `orders.blueprint.jsonc`, ...
+/// Whether a file name is that of a blueprint: `blueprint.yaml`, `orders.blueprint.jsonc`, ...
 fn is_native_name(name: &str) -> bool {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let Some((stem, extension)) = name.rsplit_once('.') else { return false };

@@ -6,7 +6,7 @@ use super::lowering::Lowering;
 use super::version::Version;
 use crate::codes::{INVALID_NAME, NAME_NEEDS_BRACKETS, RESERVED_NAME};
 
-/// Words with another meaning at the beginning of a reference.
+/// Words that have another meaning at the beginning of a reference.
 const RESERVED: &[&str] =
     &["variables", "values", "resources", "datasources", "children", "elem", "i", "true", "false"];
 
@@ -14,13 +14,13 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// Whether a text is a `name` of the grammar, reachable without brackets.
+/// Whether a text is a `name` of the grammar, which needs no brackets in a reference.
 fn is_plain(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') && name.bytes().all(is_name_byte)
 }
 
-/// Whether a text has the form of a type's name: 2 or 3 segments with `/` between them, or at least 2 with `::`, as in
-/// the names of other orchestrators' types.
+/// Whether a text has the form of a type name: 2 or 3 segments separated by `/`, or at least 2 separated by `::`, as in
+/// other orchestrators.
 pub(super) fn is_type_name(name: &str) -> bool {
     let is_segment = |segment: &[u8]| !segment.is_empty() && segment.iter().copied().all(is_name_byte);
     match name.bytes().filter(|byte| *byte == b'/').count() {
@@ -30,7 +30,7 @@ pub(super) fn is_type_name(name: &str) -> bool {
 }
 
 impl Lowering<'_> {
-    /// The name of a declared element.
+    /// Checks the name of a declared element.
     pub(super) fn name(&mut self, name: &str, span: Span, what: &str) {
         if is_plain(name) {
             return;
@@ -55,7 +55,7 @@ impl Lowering<'_> {
         );
     }
 
-    /// The name of a resource.
+    /// Checks the name of a resource.
     pub(super) fn resource_name(&mut self, name: &str, span: Span) {
         self.name(name, span, "a resource");
         if RESERVED.contains(&name) || name == "none" && self.version == Version::Later {
@@ -68,17 +68,17 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a text names a hosted package and a token of it. The token has whatever form its package gives it.
+    /// Whether a text names a hosted package and a token in it. The token may have any form.
     pub(super) fn is_hosted_type(&self, name: &str) -> bool {
         self.packages.split(name).is_some_and(|(_, token)| !token.is_empty())
     }
 
-    /// The name of a type that some provider offers; none if it cannot be one, which is reported.
+    /// The name of a resource or data source type. Reports an invalid name and returns `None`.
     pub(super) fn type_name<'t>(&mut self, name: &'t str, span: Span) -> Option<&'t str> {
         if is_type_name(name) || self.is_hosted_type(name) {
             return Some(name);
         }
-        // A token of any form belongs to a hosted package, whose name may be misspelt.
+        // A token of a hosted package may have any form, so the name of the package may be misspelt.
         let package = name.split_once('/').and_then(|(package, _)| diag::nearest(package, self.packages.names()));
         let invalid = INVALID_NAME.new(format!("`{name}` cannot be the name of a type"));
         self.found.push(match package {

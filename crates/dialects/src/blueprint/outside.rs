@@ -13,7 +13,7 @@ use super::lowering::{Lowering, SectionFields, place};
 use super::shape::{self, EXPORT_TYPES, VALUE_TYPES};
 use crate::codes::UNKNOWN_OPERATOR;
 
-/// Operators of filters that every version has, and those that the later one brought.
+/// The operators of filters in every version, and those that the later version adds.
 const OPERATORS: &[&str] = shape::OPERATORS.split_at(12).0;
 const LATER_OPERATORS: &[&str] = shape::OPERATORS.split_at(12).1;
 
@@ -77,7 +77,7 @@ impl Lowering<'_> {
         filters
     }
 
-    /// Reports null where an item of a list must be something (decision S43).
+    /// Reports null as an item of a list that needs values (decision S43). Returns whether the item is null.
     pub(super) fn null_item(&mut self, node: &Node, what: &str) -> bool {
         let null = self.is_null(node);
         if null {
@@ -87,7 +87,8 @@ impl Lowering<'_> {
         null
     }
 
-    /// One filter; none if nothing is searched for, which is reported. A field or operator in error is empty.
+    /// Lowers one filter. Reports a filter without a search value and returns `None`. A field or operator in error is
+    /// an empty name.
     fn filter(&mut self, node: &Node, span: Span) -> Option<Filter> {
         let fields = self.fields(&shape::FILTER, node.as_map(), span);
         let nothing = || Spanned::new(Name::from(""), span);
@@ -101,7 +102,7 @@ impl Lowering<'_> {
         Some(Filter { field: field.unwrap_or_else(nothing), operator: operator.unwrap_or_else(nothing), search })
     }
 
-    /// A text that may be neither empty nor substituted.
+    /// A text that must be neither empty nor substituted.
     pub(super) fn filled_name(&mut self, node: &Node, key: &str, section: &str, span: Span) -> Option<Spanned<Name>> {
         let name = self.fixed_name(node, key)?;
         if name.item.is_empty() {
@@ -157,7 +158,8 @@ impl Lowering<'_> {
                     self.name(name, span, "a data source export");
                     let fields = self.fields(&shape::DATA_SOURCE_EXPORT, map, span);
                     let ty = self.declared_type(&fields, "data source export", EXPORT_TYPES, span);
-                    // One that is in error stands for no field: not for that of the export's own name either.
+                    // An `aliasFor` in error gives an empty name, so that the export's own name is not used as the
+                    // field.
                     let alias_for = fields.is_written("aliasFor").then(|| {
                         let alias = fields.get("aliasFor").and_then(|node| self.fixed_name(node, "aliasFor"));
                         alias.unwrap_or_else(|| Spanned::new("".into(), span))
@@ -222,7 +224,7 @@ impl Lowering<'_> {
         children
     }
 
-    /// Inputs of a child: scalars (decision 4.2).
+    /// The inputs of a child: scalars (decision 4.2).
     fn child_inputs(&mut self, node: &Node) -> Vec<(Spanned<Name>, Expr)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut inputs = Vec::with_capacity(map.len());

@@ -11,7 +11,7 @@ use super::scalar::{Typed, is_open, typed};
 use super::shape;
 use crate::codes::{DUPLICATE_KEY, LABEL_NOT_STRING, VALUE_NOT_ALLOWED};
 
-/// Text by name, each with its place.
+/// Labels: names and texts with their places.
 type LabelTexts = Vec<(Spanned<Name>, Spanned<Name>)>;
 
 impl Lowering<'_> {
@@ -80,7 +80,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The type of a resource or data source; empty text where there is none that could be known, which is reported.
+    /// The type of a resource or data source. Reports a missing or invalid type and returns an empty name.
     pub(super) fn element_type(&mut self, fields: &SectionFields<'_>, section: &str, span: Span) -> Spanned<TypeId> {
         let Some(node) = fields.get("type") else { return Spanned::new("".into(), span) };
         let name = match self.fixed_text(node, "type") {
@@ -94,7 +94,7 @@ impl Lowering<'_> {
         Spanned::new(self.packages.resolve(self.names.share(name)), node.span)
     }
 
-    /// One name or a list of them.
+    /// Reads one name or a list of names.
     pub(super) fn names(&mut self, node: &Node, key: &str) -> Vec<Spanned<Name>> {
         match node.as_list() {
             None => self.fixed_name(node, key).into_iter().collect(),
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Names of transforms: each once.
+    /// Reads the names of transforms, and reports repeated ones.
     pub(super) fn transforms(&mut self, node: &Node) -> Vec<Spanned<Name>> {
         let mut names = self.names(node, "transform");
         let mut seen = std::collections::HashMap::new();
@@ -123,7 +123,7 @@ impl Lowering<'_> {
         names
     }
 
-    /// None where a label of it is wrong, because its selection is unknown.
+    /// Reads a link selector. Returns `None` if a label is wrong, because the selection is then unknown.
     fn link_selector(&mut self, node: &Node, span: Span) -> Option<LinkSelector> {
         let fields = self.fields(&shape::LINK_SELECTOR, node.as_map(), span);
         let by_label = fields.get("byLabel").map(|node| self.labels(node, "byLabel")).unwrap_or_default();
@@ -176,7 +176,7 @@ impl Lowering<'_> {
         self.other_metadata(&fields, labels, annotations)
     }
 
-    /// Display name and free data, which resources and data sources share.
+    /// The display name and free data, which resources and data sources have in common.
     pub(super) fn other_metadata(
         &mut self,
         fields: &SectionFields<'_>,
@@ -188,7 +188,8 @@ impl Lowering<'_> {
         ResourceMetadata { display_name, labels, annotations, custom }
     }
 
-    /// Annotations: scalars, or the result of a substitution (decision S49). Those of this tool are read into `hints`.
+    /// Annotations: scalars, or the result of a substitution (decision S49). Annotations of this tool are read into
+    /// `hints`.
     pub(super) fn annotations(&mut self, node: &Node, hints: &mut Hints) -> Vec<(Spanned<Name>, Expr)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut annotations = Vec::with_capacity(map.len());

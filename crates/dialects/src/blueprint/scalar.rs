@@ -1,17 +1,17 @@
-//! The values of scalars: YAML 1.2's core schema for plain scalars, JSON's kinds, all else text (decisions S42, A1,
-//! A2).
+//! The values of scalars: plain scalars by YAML 1.2's core schema, JSON values by their kind, all others as text
+//! (decisions S42, A1, A2).
 
 use syntax::{Node, Scalar, Style};
 
 /// The kind of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Typed {
-    /// Nothing was written.
+    /// A written null, or an empty value.
     Null,
     Bool(bool),
     Int(i64),
     Float(f64),
-    /// Its decoded text.
+    /// The decoded text.
     Text,
     /// A number beyond 64 bits, or not finite (decision A1).
     OutOfRange,
@@ -31,7 +31,7 @@ impl Typed {
     }
 }
 
-/// The kind of a scalar. A tag of the core schema counts, so that its one diagnostic stays the only one.
+/// The kind of a scalar. A tag of the core schema determines it, so that the diagnostic about the tag is the only one.
 pub(super) fn typed(node: &Node, scalar: &Scalar) -> Typed {
     let text = &*scalar.text;
     if let Some(tag) = node.tag() {
@@ -51,7 +51,7 @@ pub(super) fn typed(node: &Node, scalar: &Scalar) -> Typed {
     }
 }
 
-/// Whether a plain integer is written with zeros in front that its value loses.
+/// Whether a plain integer is written with leading zeros.
 pub(super) fn has_leading_zero(scalar: &Scalar) -> bool {
     let digits = scalar.text.strip_prefix(['-', '+']).unwrap_or(&scalar.text);
     scalar.style == Style::Plain
@@ -98,7 +98,7 @@ fn radix(digits: &str, radix: u32) -> Typed {
     i64::from_str_radix(digits, radix).map_or(Typed::OutOfRange, Typed::Int)
 }
 
-/// `.5`, `5.`, `5.5`, each with or without an exponent, and `5e3`.
+/// Whether a text is a float: `.5`, `5.`, `5.5`, each with or without an exponent, or `5e3`.
 fn is_float(text: &str) -> bool {
     let (number, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -135,7 +135,7 @@ pub(super) fn is_open(text: &str) -> bool {
     diag::opening(text).is_some()
 }
 
-/// Whether a key merges the map that is its value.
+/// Whether a key is a merge key (`<<`).
 pub(super) fn is_merge(key: &Node) -> bool {
     key.as_scalar().is_some_and(|scalar| scalar.style == Style::Plain && &*scalar.text == "<<")
 }

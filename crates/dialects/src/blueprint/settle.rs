@@ -1,4 +1,4 @@
-//! Differences between versions in a parsed expression: `none`, and `.state` for `.spec` (decision 0).
+//! Applies differences between versions to a parsed expression: `none`, and `.state` for `.spec` (decision 0).
 
 use ::blueprint::{AccessorKind, Expr, ExprKind, Ref, ReferenceHead, TextPart, Value};
 use expr::codes::UNKNOWN_FIELD;
@@ -8,7 +8,7 @@ use super::version::{NONE, Version};
 use crate::codes::STATE_ALIAS;
 
 impl Lowering<'_> {
-    /// Applies the differences to every part of an expression that was parsed from a text.
+    /// Applies the differences to every part of a parsed expression.
     pub(super) fn settle(&mut self, expr: &mut Expr) {
         match &mut expr.kind {
             ExprKind::Literal(Value::Null) => self.newer(expr.span, "`none`"),
@@ -45,7 +45,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Turns `.state` of a resource into `.spec` where the version has it so; false if it has not, which is reported.
+    /// Turns `.state` of a resource into `.spec` if the version allows it. Otherwise reports it and returns `false`.
     fn settle_state(&mut self, reference: &mut Ref) -> bool {
         if !matches!(reference.head, ReferenceHead::Resource { .. }) {
             return true;

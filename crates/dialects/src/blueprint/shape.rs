@@ -1,17 +1,17 @@
 //! The sections and keys of the blueprint dialect, as data.
 //!
-//! What a key may hold, whether it must be there, whether it takes substitutions (decision 1.6) and which version
-//! brought it is stated here and nowhere else.
+//! These tables are the only place that states which values a key may have, whether the key is required, whether it
+//! takes substitutions (decision 1.6) and which version introduced it.
 
 use super::version::LATER;
 use crate::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 
-/// Types of values and exports.
+/// The types of values and exports.
 pub(super) const VALUE_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array", "object"];
-/// Types of data source exports.
+/// The types of data source exports.
 pub(super) const EXPORT_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array"];
 
-/// The operators of a filter: those of every version, then those of the later one.
+/// The operators of a filter: those of every version, then those of the later version.
 pub(super) const OPERATORS: &[&str] = &[
     "=",
     "!=",
@@ -218,7 +218,7 @@ pub(super) static EXPORT: Section = Section {
     ],
 };
 
-/// All of it.
+/// The shape of the dialect.
 pub(super) static SHAPE: Shape = Shape {
     sections: &[
         &DOCUMENT,

@@ -1,7 +1,7 @@
 //! Mistakes of a tree that do not depend on its sections: unsupported YAML features, and keys.
 //!
-//! One walk over the whole document before it is lowered (decisions S55, S56, A3). Which keys are not to be counted is
-//! kept, so that lowering needs no check of its own.
+//! The survey is one walk over the whole document before lowering (decisions S55, S56, A3). It records the keys that
+//! lowering must ignore.
 
 use std::collections::HashSet;
 
@@ -15,9 +15,9 @@ use crate::codes::{DUPLICATE_KEY, SUBSTITUTION_IN_KEY, UNSUPPORTED_YAML, WRONG_S
 /// The result of the walk.
 #[derive(Default)]
 pub(super) struct Survey {
-    /// Where the keys begin that do not count: duplicates, substituted ones, merge keys.
+    /// The start positions of ignored keys: duplicates, substituted keys, merge keys.
     pub(super) bad_keys: HashSet<u32>,
-    /// Whether some value has several places, so that a mistake in it could be found several times.
+    /// Whether the document has aliases. A mistake in an aliased value could be found several times.
     pub(super) aliases: bool,
 }
 
@@ -28,13 +28,13 @@ pub(super) fn survey(root: &Node, found: &mut Diagnostics) -> Survey {
     survey
 }
 
-/// Maps with so few keys are compared pair by pair.
+/// The largest number of keys in a map that are compared pairwise.
 const FEW: usize = 8;
 
 impl Survey {
     fn node(&mut self, node: &Node, found: &mut Diagnostics) {
         if let Some(alias) = node.alias() {
-            // The value of an alias is walked where it is written.
+            // The value of an alias is walked at its anchor.
             self.aliases = true;
             found.push(unsupported(alias, "an alias").help("write the value out, or use `values`"));
             return;

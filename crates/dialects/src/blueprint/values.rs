@@ -10,7 +10,7 @@ use super::scalar::{Typed, is_open, typed};
 use super::shape::{self, VALUE_TYPES};
 use crate::codes::{ALLOWED_VALUES_ON_BOOLEAN, UNKNOWN_TYPE, UNPARSABLE_VALUE, VALUE_NOT_ALLOWED};
 
-/// Types of variables, besides those of providers.
+/// The types of variables, except those of providers.
 const PRIMITIVES: &[&str] = &["string", "integer", "float", "boolean"];
 
 fn type_of(word: &str) -> Type {
@@ -25,7 +25,7 @@ fn type_of(word: &str) -> Type {
     }
 }
 
-/// Names of our types in other languages.
+/// The type that a name from another language stands for.
 fn meant(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
         "str" | "text" => "string",
@@ -55,10 +55,10 @@ impl Lowering<'_> {
     fn variable(&mut self, fields: &SectionFields<'_>, span: Span) -> Input {
         let (ty, custom_type) = self.variable_type(fields, span);
         let labels = custom_type.is_some();
-        // The values of a custom type are given by label, and labels are text.
+        // A value of a custom type is given by its label, and labels are text.
         let written = if labels { &Type::Text } else { &ty };
         let mut allowed = Vec::new();
-        // With an entry in error the default cannot be checked.
+        // If an entry is in error, the default cannot be checked.
         let mut complete = true;
         if let Some(entry) = fields.entry("allowedValues") {
             if ty == Type::Bool {
@@ -81,7 +81,7 @@ impl Lowering<'_> {
             let value = self.typed_literal(node, written, "`default`")?;
             let known = labels || !complete || allowed.is_empty() || allowed.iter().any(|option| option.item == value);
             if !known {
-                // The message leaves the values out: they may be secret.
+                // The message does not show the values, because they may be secret.
                 let mut not_allowed = VALUE_NOT_ALLOWED
                     .new("`default` is not among the allowed values")
                     .label(place(node), "not allowed");
@@ -118,7 +118,7 @@ impl Lowering<'_> {
         (self.known_type(text, node, PRIMITIVES, "variables"), None)
     }
 
-    /// The type that a text names, if it is among `known`; otherwise that is reported.
+    /// The type with a name, if it is in `known`. Other names are reported.
     fn known_type(&mut self, text: &str, node: &Node, known: &[&str], of: &str) -> Type {
         if known.contains(&text) {
             return type_of(text);
@@ -164,7 +164,7 @@ impl Lowering<'_> {
         matches!(self.typed_literal(node, &Type::Bool, "`secret`"), Some(Value::Bool(true)))
     }
 
-    /// A literal of a declared scalar type; `None` for anything else, which is reported.
+    /// The value of a literal of a declared scalar type. Reports other values and returns `None`.
     pub(super) fn typed_literal(&mut self, node: &Node, ty: &Type, what: &str) -> Option<Value> {
         let wanted = format!("{} {ty}", article(&ty.to_string()));
         let scalar = match &node.content {
@@ -229,7 +229,7 @@ impl Lowering<'_> {
         locals
     }
 
-    /// The content of a value: text is parsed as the declared type, other literals are of a later version.
+    /// The expression of a value: a text is parsed as the declared type; other literals need the later version.
     fn value(&mut self, node: &Node, ty: &Type) -> Expr {
         if let Some(scalar) = node.as_scalar()
             && typed(node, scalar) == Typed::Text
@@ -298,7 +298,7 @@ impl Lowering<'_> {
     }
 }
 
-/// A type as a value declares it.
+/// A type in the words of a value's declaration.
 fn declared_words(ty: &Type) -> String {
     match ty {
         Type::Map(_) => "an object".into(),

@@ -3,23 +3,23 @@
 /// The version with the features that 2023-04-20 lacks.
 pub(super) const LATER: &str = "2025-11-02";
 
-/// The literal, and the name of a resource in documents of the first version that declare one.
+/// The literal `none`, and the name of a resource in documents of the first version that declare it.
 pub(super) const NONE: &str = "none";
 
 /// A version of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
-    /// 2023-04-20, the one that is assumed where a document names none that is known.
+    /// 2023-04-20, which is assumed for a document without a known version.
     First,
     /// 2025-11-02.
     Later,
 }
 
 impl Version {
-    /// All versions, as documents name them.
+    /// The names of all versions.
     pub(super) const NAMES: [&'static str; 2] = ["2023-04-20", LATER];
 
-    /// The version of that name.
+    /// The version with a name.
     pub(super) fn of(name: &str) -> Option<Version> {
         match name {
             "2023-04-20" => Some(Version::First),
@@ -28,7 +28,7 @@ impl Version {
         }
     }
 
-    /// Whether the version has the features of `since`; an empty `since` is in every version.
+    /// Whether the version has the features of `since`. An empty `since` stands for every version.
     pub(super) fn has(self, since: &str) -> bool {
         since.is_empty() || self == Version::Later
     }

@@ -9,7 +9,7 @@ use super::message_path::HeatPhase;
 use super::version::Version;
 use super::yaql::Runs;
 
-/// Whether the argument of a function has the right form, as far as that is written out.
+/// Checks that the argument of a function has the right form, as far as the argument is literal.
 pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&Runs>) -> Result<(), Refusal> {
     if name == "yaql" {
         return super::yaql::form(&sketch(argument), runs);
@@ -18,7 +18,7 @@ pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&
     (function.form)(&sketch(argument), version).map_err(Refusal::from)
 }
 
-/// When Heat notices that an argument has the wrong form.
+/// The phase in which Heat reports an argument of the wrong form.
 pub(super) fn when(name: &str, argument: &Expr) -> HeatPhase {
     let entries = match &argument.kind {
         ExprKind::Map(entries) => entries.as_slice(),

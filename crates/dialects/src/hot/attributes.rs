@@ -80,7 +80,7 @@ impl Lowering {
         }
     }
 
-    /// Text is taken letter by letter.
+    /// Lowers a text argument of `get_attr`, which Heat reads letter by letter.
     pub(super) fn get_attr_text(&mut self, text: String, node: &Node, span: Span) -> Expr {
         const NO_LIST: &str = "Argument to \"get_attr\" must be a list";
         let mut letters = text.chars().map(String::from);
@@ -98,7 +98,7 @@ impl Lowering {
         match attribute {
             None if self.version >= V2015_10_15 => self.all_attributes(&name, at, span),
             None => self.bad_argument(node, NO_LIST, "`get_attr` takes a resource and an attribute", span),
-            // More than one letter is no list to Heat either.
+            // Heat also refuses a text of several letters.
             Some(_) => {
                 let diagnostic = UNKNOWN_RESOURCE
                     .new(format!("there is no resource `{text}`"))
@@ -118,14 +118,14 @@ impl Lowering {
         }
     }
 
-    /// An attribute of which resource or name is computed; it is settled once inputs are known.
+    /// An attribute whose resource or name is computed. It is settled once the inputs are known.
     pub(super) fn computed_attribute(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let argument = self.expr(pair.value);
         self.unsettled = true;
         call(ATTRIBUTE, pair.key.span, vec![argument], span)
     }
 
-    /// An attribute of a resource that is not declared is an error wherever it is read.
+    /// Reports an attribute of an undeclared resource. This is an error also in an output.
     pub(super) fn attribute_of_nothing(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         let in_output = std::mem::replace(&mut self.in_output, false);
         let failed = self.unknown_resource(name, name_span, span);
@@ -147,7 +147,7 @@ impl Lowering {
         if attribute == "show" {
             return self.shown(name, name_span, span);
         }
-        // `resource.NAME.ATTR` reads a resource of a nested template; names do not hold dots there.
+        // `resource.NAME.ATTR` reads a resource of a nested template. The names in it contain no dots.
         if *kind == LoweredKind::Child
             && let Some(inner) = attribute.strip_prefix("resource.")
             && let Some((inner, of_inner)) = inner.split_once('.')
@@ -174,8 +174,8 @@ impl Lowering {
         expr
     }
 
-    /// An attribute of a group: the document that it becomes exports what is read of it. What is an attribute of
-    /// members gives the value of each, and the path goes on into every one.
+    /// An attribute of a group, which the document of the group exports. An attribute of the members gives a list with
+    /// the value of each member, and the path applies to each value.
     pub(super) fn attribute_of_group(
         &mut self,
         name: &str,
@@ -186,7 +186,7 @@ impl Lowering {
         span: Span,
     ) -> Expr {
         if attribute == "show" {
-            // Each member has its own value of `show`.
+            // Each member has its own attribute `show`.
             let kind = self.meanings.get(name).map_or("", AsRef::as_ref);
             if matches!(kind, groups::RESOURCE_GROUP | groups::CHAIN) {
                 self.reads.entry(name.into()).or_default().insert("refs".into(), at);
@@ -195,7 +195,7 @@ impl Lowering {
             }
             return self.shown(name, name_span, span);
         }
-        // A stack from a template has its outputs, and its name, as it has them itself.
+        // A stack from a template exports its outputs and its name under their own names.
         if self.meanings.get(name).is_some_and(|kind| kind.as_ref() == groups::STACK) {
             let export = match attribute {
                 "outputs" => "OS::outputs",
@@ -206,7 +206,7 @@ impl Lowering {
             return self.walked(at, value, path, span);
         }
         let kind = self.meanings.get(name).cloned().unwrap_or_default();
-        // The oldest version reads the attribute alone and applies the path to the result.
+        // The oldest version reads the attribute and then applies the path to the result.
         let apart = self.version == V2013_05_23;
         let scales = kind.as_ref() == groups::SCALING_GROUP;
         let own = groups::own(&kind).contains(&attribute) || attribute.starts_with("resource.");
@@ -287,7 +287,7 @@ impl Lowering {
     }
 }
 
-/// `resource.NAME` with an attribute behind it in the path, as `resource.NAME.ATTR`.
+/// The attribute `resource.NAME.ATTR`, if the path gives `ATTR` separately.
 fn of_inner(attribute: &str, path: &mut Vec<Expr>) -> Option<String> {
     let inner = attribute.strip_prefix("resource.").filter(|inner| !inner.contains('.'))?;
     let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text)?;

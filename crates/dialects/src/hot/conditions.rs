@@ -1,7 +1,7 @@
 //! Conditions: booleans that depend on parameters only (decisions Heat 5.5, Heat 5.6, Heat 6).
 //!
-//! A named condition becomes a named intermediate value. `and`, `or` and `not` become choices, so that what comes after
-//! the point of decision is never looked at.
+//! A named condition becomes a local of the blueprint. `and`, `or` and `not` become choices, so that operands after the
+//! deciding one are not evaluated.
 
 use ::blueprint::{ChoiceExpr, Expr, ExprKind, IndexMap, Local, Name, ReferenceHead, Type, Value};
 use diag::{Diagnostic, NativeMessage, Severity, Span};
@@ -18,10 +18,10 @@ use super::refusing;
 use super::version::Version::*;
 use crate::codes::INVALID_CONDITION;
 
-/// The text with which Heat begins a message about a condition.
+/// The beginning of Heat's messages about a condition.
 const CONDITION_ERROR: &str = "Condition validation error";
 
-/// The functions that a condition can call, and since which version.
+/// The functions that a condition can call, each with its first version.
 const CALLABLE: &[(&str, super::version::Version)] = &[
     ("get_param", V2013_05_23),
     ("equals", V2016_10_14),
@@ -91,7 +91,7 @@ impl Lowering {
         function_versions::is_function(self.version, name).then_some(false)
     }
 
-    /// A condition where one is needed: a name, a boolean, null which is true, or a call.
+    /// Lowers an expression in the place of a condition: a name, a boolean, null (which is true), or a call.
     pub(super) fn condition(&mut self, node: &Node) -> Expr {
         let span = place(node);
         if let Some(name) = self.text(node) {
@@ -146,8 +146,8 @@ impl Lowering {
         self.fail_when_asked(diagnostic, span)
     }
 
-    /// Reports a mistake that Heat notices only when the condition is evaluated. A named condition is evaluated at its
-    /// first use.
+    /// Reports a mistake that Heat notices only when it evaluates the condition. Heat evaluates a named condition at
+    /// its first use.
     pub(super) fn fail_when_asked(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.message_path.section != TemplatePart::Condition {
             return self.fail(diagnostic, span);
@@ -181,7 +181,7 @@ impl Lowering {
             return;
         }
         self.word_unasked(unasked.clone(), locals);
-        // The conditions refuse with the words that are known now.
+        // The conditions refuse with the messages that are complete now.
         let all: Vec<&Diagnostic> = self.reader.found.iter().collect();
         for (at, name) in &unasked {
             let Some(found) = all.get(*at) else { continue };
@@ -207,7 +207,7 @@ impl Lowering {
     fn word_unasked(&mut self, unasked: Vec<(usize, Name)>, locals: &IndexMap<Name, Local>) {
         let mut first: IndexMap<Name, NativeMessage> = IndexMap::default();
         let rounds = self.rounds.clone();
-        // For a cycle Heat names the condition of it that it reaches first.
+        // For a cycle, Heat names the condition that it reaches first.
         let mut entered: Vec<Option<Name>> = vec![None; rounds.len()];
         for (name, words) in std::mem::take(&mut self.asked) {
             let mut open = vec![name];
@@ -256,7 +256,7 @@ impl Lowering {
             .words(self.no_such(name))
     }
 
-    /// A call in a condition. With `named`, a text result is the name of a condition.
+    /// Lowers a call in a condition. With `named`, a text result is the name of a condition.
     pub(super) fn condition_call(&mut self, pair: &TextEntry<'_>, span: Span, named: bool) -> Expr {
         match pair.key.item.as_ref() {
             "not" => {
@@ -287,7 +287,7 @@ impl Lowering {
                     return self.fail(diagnostic, span);
                 };
                 let word = if word == "and" { AND } else { OR };
-                // Calls that are written inline are evaluated first, and always.
+                // Inline calls are always evaluated, and before the named conditions.
                 let (mut inline, mut names) = (Vec::new(), Vec::new());
                 for (at, item) in items.iter().enumerate() {
                     let operand = self.further(MessageStep::Index(at), |this| {
@@ -295,8 +295,8 @@ impl Lowering {
                     });
                     let position = Value::Int(i64::try_from(at).unwrap_or(i64::MAX));
                     match computed_name(&operand) {
-                        // Its argument is always evaluated; the result is looked up as a name only if the operand
-                        // decides.
+                        // The argument of a named call is always evaluated. The resulting name is looked up only if the
+                        // operand decides.
                         Some(value) => {
                             inline.push((Value::Int(i64::MAX), value.clone()));
                             names.push((position, operand));
@@ -327,12 +327,12 @@ impl Lowering {
         }
     }
 
-    /// The result of a call as a condition: a boolean, or where `named` allows it the name of a condition.
+    /// Checks the result of a call as a condition: a boolean, or with `named` also the name of a condition.
     fn checked(&mut self, value: Expr, pair: &TextEntry<'_>, span: Span, named: bool) -> Expr {
         if !named {
             return call("(condition)", pair.key.span, vec![value, self.condition_name(span)], span);
         }
-        // All uses share one list of names.
+        // All uses share one list with the names.
         let names = &self.conditions;
         let all = self.condition_names.get_or_insert_with(|| Value::list(names.keys().cloned().map(Value::Text)));
         let all = Expr::literal(all.clone(), span);
@@ -342,7 +342,7 @@ impl Lowering {
         call(NAMED, pair.key.span, vec![value, all, class, error, path], span)
     }
 
-    /// The name under which a definition stands, for messages.
+    /// The name of the current named condition, for messages.
     fn condition_name(&self, span: Span) -> Expr {
         let name =
             if self.message_path.section == TemplatePart::Condition { self.message_path.of.as_ref() } else { "" };
@@ -376,9 +376,9 @@ impl Lowering {
         self.form(pair, argument, span)
     }
 
-    /// Takes conditions that need each other out of the way.
+    /// Breaks cycles of conditions.
     fn circles(&mut self, locals: &mut IndexMap<Name, Local>) {
-        // 0: not seen, 1: on the way, 2: done.
+        // 0: not visited, 1: being visited, 2: done.
         let mut state = vec![0_u8; locals.len()];
         let needs: Vec<Vec<usize>> = locals
             .values()
@@ -469,7 +469,7 @@ fn complete_refusal(expr: &mut Expr, found: &Diagnostic) {
     }
 }
 
-/// The diagnostic for a condition that needs itself through a computed name.
+/// The diagnostic for a condition that depends on itself through a computed name.
 pub(super) fn needs_itself(name: &Name, span: Span) -> Diagnostic {
     CONDITION_CYCLE
         .new(format!("conditions need each other: `{name}`"))

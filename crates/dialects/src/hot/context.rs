@@ -17,19 +17,19 @@ use crate::{Companion, DialectContext, Document, LoadContext, LoadedCompanions, 
 /// The environment of a template.
 #[derive(Clone, Debug, Default)]
 pub struct TemplateContext {
-    /// Values that take the place of defaults.
+    /// Values that replace the defaults of parameters.
     defaults: Arc<Map>,
     /// Parameters that are secret although their schemas do not declare them hidden.
     encrypted: Arc<[Name]>,
     registry: Arc<Registry>,
-    /// Something in the registry is about single resources, so that each nested template has one of its own.
+    /// Whether the registry has entries for single resources, so that each nested template has its own registry.
     is_particular: bool,
-    /// Tells which types providers offer; none if that is not known.
+    /// A function that returns whether a provider offers a type; `None` if the types are unknown.
     types: Option<TypeLookup>,
 }
 
 impl TemplateContext {
-    /// The default that replaces a parameter's own.
+    /// The value that replaces a parameter's own default.
     pub(super) fn default_of(&self, parameter: &str) -> Option<&Value> {
         self.defaults.get(parameter).filter(|value| !value.is_null())
     }
@@ -45,12 +45,12 @@ impl TemplateContext {
         known.or_else(|| self.registry.resolve(type_name, Some(resource), &|_| true))
     }
 
-    /// Whether a provider offers a type. If that is not known, it is assumed.
+    /// Whether a provider offers a type. Returns `true` if the types are unknown.
     fn exists(&self, type_name: &str) -> bool {
         self.types.as_ref().is_none_or(|types| (types.0)(type_name))
     }
 
-    /// Resolves the type of a resource: the kind of element, and the type or path.
+    /// Resolves the type of a resource to the kind of element, and the type or path.
     pub(super) fn meaning(&self, type_name: &str, resource: &str) -> (LoweredKind, Name) {
         match self.resolved(type_name, resource).map(|resolved| resolved.target) {
             Some(ResolvedType::Template(path)) => (LoweredKind::Child, path),
@@ -59,7 +59,7 @@ impl TemplateContext {
         }
     }
 
-    /// Resolves the types of all resources, in order. As in Heat, an alias for one of them counts for later ones, too.
+    /// Resolves the types of all resources, in order. As in Heat, an alias for one resource applies to later ones, too.
     pub(super) fn meanings<'r>(
         &self,
         resources: impl IntoIterator<Item = (&'r str, &'r str)> + Clone,
@@ -76,7 +76,7 @@ impl TemplateContext {
         resources.into_iter().zip(all).map(meaning).collect()
     }
 
-    /// The environment of the nested template that a resource is.
+    /// The environment of a resource that is a nested template.
     fn inside(&self, resource: &str, type_name: &str) -> TemplateContext {
         let entry = self.resolved(type_name, resource).and_then(|resolved| resolved.entry);
         if !self.is_particular && entry.is_none() {
@@ -86,13 +86,13 @@ impl TemplateContext {
         TemplateContext { registry: Arc::new(registry), ..self.clone() }
     }
 
-    /// Where operations stop at a resource: its hooks.
+    /// The breakpoints of a resource: its hooks.
     pub(super) fn breakpoints(&self, resource: &str) -> Breakpoints {
-        // Other words have been refused where they stand.
+        // Unknown hooks have been reported at their place.
         self.registry.hooks(resource).iter().filter_map(|hook| hook.parse().ok()).collect()
     }
 
-    /// The lifecycle of a resource, with the settings of the environment: a replacement is created first, and a failed
+    /// The lifecycle of a resource with the settings of the environment: a replacement is created first, and a failed
     /// resource is replaced.
     pub(super) fn lifecycle(&self, resource: &str) -> Lifecycle {
         let mut restricted = Restricted::default();
@@ -111,7 +111,7 @@ impl TemplateContext {
         }
     }
 
-    /// Actions that are forbidden for a resource.
+    /// The actions that the environment forbids for a resource.
     fn restricted(&self, resource: &str) -> Vec<Name> {
         self.registry.restricted_actions(resource)
     }
@@ -158,7 +158,7 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedC
     let kind = |name: &str| kinds.get(name).copied();
     let (request, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.name.is_empty());
     let numbers: Vec<usize> = (0..beside.len()).filter(|at| !beside[*at].name.is_empty()).collect();
-    // Strategies apply to files. Values given beside the files are the base of the merge.
+    // Merge strategies apply to files. Values given outside of files are the base of the merge.
     let mut base = HeatEnvironment::default();
     for mut part in request {
         part.environment.strategies = Map::new();
@@ -184,7 +184,7 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedC
     LoadedCompanions { context, given, diagnostics }
 }
 
-/// The kinds of the root's parameters.
+/// The kinds of the parameters of the root.
 fn kinds_of(root: &Document<'_>) -> IndexMap<Name, ParameterKind> {
     let mut reader = NodeReader { found: Diagnostics::new() };
     let Some(parameters) = root.tree.root.as_ref().and_then(|root| root.get("parameters")) else {
@@ -198,7 +198,7 @@ fn kinds_of(root: &Document<'_>) -> IndexMap<Name, ParameterKind> {
     pairs.into_iter().filter_map(kind).collect()
 }
 
-/// Paths of templates count from the folder of the file that names them.
+/// Makes the paths of templates relative to the root: in a file they are relative to the folder of the file.
 fn in_folder(registry: &mut Map, folder: &str) {
     if folder.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! A template as a whole (decisions Heat 1, Heat 3).
+//! Lowers a template as a whole (decisions Heat 1, Heat 3).
 
 use ::blueprint::{Blueprint, Expr, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostics, NativeMessage, Span, Spanned};
@@ -23,7 +23,7 @@ use crate::{Document, Lowered};
 /// The largest template that Heat accepts, in bytes.
 const MOST_BYTES: usize = 512 * 1024;
 
-/// The meaning of a template, and everything that is wrong with it.
+/// Lowers a template. Returns its meaning and all mistakes.
 pub(super) fn lower(document: &Document<'_>) -> Lowered {
     let mut blueprint = Blueprint { dialect: NAME, ..Blueprint::default() };
     let mut reader = NodeReader { found: Diagnostics::new() };
@@ -81,7 +81,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     Lowered { blueprint, diagnostics }
 }
 
-/// Reads a value with calls in it as a part of the template that was lowered to this blueprint.
+/// Reads a value with its calls as a part of the template that was lowered to this blueprint.
 pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnostics) {
     let whole = Span::new(typed.file, 0, u32::try_from(typed.text.len()).unwrap_or(u32::MAX));
     let names = |span: Span| move |name: &Name| (name.clone(), span);
@@ -102,7 +102,7 @@ pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
     (expr, lowering.reader.found)
 }
 
-/// The version of a template. None: it is in error, which was reported.
+/// The version of a template. Reports an invalid version and returns `None`.
 fn version(pairs: &[TextEntry<'_>], reader: &mut NodeReader, root: Span) -> Option<(Version, Name)> {
     let written: Vec<&TextEntry<'_>> =
         pairs.iter().filter(|pair| VERSION_KEYS.contains(&pair.key.item.as_ref())).collect();
@@ -179,7 +179,7 @@ fn version(pairs: &[TextEntry<'_>], reader: &mut NodeReader, root: Span) -> Opti
 }
 
 impl Lowering {
-    /// Keeps the text of the document if a scalar in it can contain yaql.
+    /// Keeps the text of the document if it can contain yaql.
     fn keep_source(&mut self, text: &str) {
         if text.contains("yaql") {
             self.source = text.to_owned();
@@ -282,7 +282,7 @@ impl Lowering {
         (sections, groups)
     }
 
-    /// Notes the names of all sections before any value is read, and what the types of resources mean.
+    /// Records the names of all sections and the resolved types of resources before any value is read.
     fn names(&mut self, parameters: &[TextEntry<'_>], conditions: &[TextEntry<'_>], resources: &[TextEntry<'_>]) {
         self.parameters = parameters.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
         self.conditions = conditions.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
@@ -318,7 +318,7 @@ impl Lowering {
         self.report(diagnostic);
     }
 
-    /// Reports names that YAML 1.1 has read as another kind of value (decision D3).
+    /// Reports names that YAML 1.1 reads as another kind of value (decision D3).
     fn keyword_names(&mut self, pairs: &[TextEntry<'_>]) {
         for pair in pairs {
             let Some(entries) = pair.value.as_map() else { continue };
@@ -345,7 +345,7 @@ impl Lowering {
         }
     }
 
-    /// One parameter.
+    /// Lowers one parameter.
     fn input(&mut self, pair: &TextEntry<'_>) -> Option<Input> {
         let rules = self.reader.value(pair.value);
         let schema = super::inputs::schema(pair, &rules, self.version, &mut self.reader.found);
@@ -366,7 +366,7 @@ impl Lowering {
         })
     }
 
-    /// `parameter_groups`: they are for display, but their names must be right.
+    /// Checks `parameter_groups`, which are only for display but must have valid names.
     fn groups(&mut self, node: &syntax::Node) {
         if !pycompat::truth(&self.reader.value(node)) {
             return;
@@ -432,7 +432,7 @@ impl Lowering {
     }
 }
 
-/// Heat's message about a group of parameters, with the label of the group where it concerns one.
+/// Heat's message about a group of parameters, with the label of the group if it concerns one.
 fn grouping(label: &Value, message: &str) -> NativeMessage {
     let words = invalid(message).error("Parameter Groups error");
     match label {

@@ -1,18 +1,18 @@
-//! Expressions as the lowering writes them: references, and calls of functions that only the lowering knows.
+//! The expressions of lowered templates: references, and calls of internal functions.
 
 use ::blueprint::{Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, Name, Ref, ReferenceHead, Value};
 use diag::{Span, Spanned};
 
-/// The facts about the instance that pseudo parameters are made from, as references name them.
+/// The name of the scoped reference to the instance, from which pseudo parameters are computed.
 pub(super) const INSTANCE: &str = "instance";
 
-/// The input through which a nested template sees metadata and policies of the resource that it is.
+/// The input through which a nested template reads the metadata and policies of its own resource.
 pub(super) const FACADE: &str = "OS::facade";
 
-/// The children above a document, as a list of names.
+/// The scoped reference to the children above a document, a list of names.
 pub(super) const UNIT: &str = "unit";
 
-/// The instance and the children above a document, joined by `/`.
+/// The scoped reference to the instance and the children above a document, joined by `/`.
 pub(super) const ADDRESS: &str = "address";
 
 /// A function that fails with a given mistake, when it is evaluated or when its branch is known to be read.
@@ -20,10 +20,10 @@ pub(super) const REFUSE: &str = "(refuse)";
 
 pub(super) const REFUSE_READ: &str = "(refuse read)";
 
-/// A reference whose name is computed, until it is known.
+/// A reference with a computed name, until the name is known.
 pub(super) const RESOURCE: &str = "(resource)";
 
-/// An attribute of which resource or name is computed, until they are known.
+/// An attribute whose resource or name is computed, until both are known.
 pub(super) const ATTRIBUTE: &str = "(attribute)";
 
 /// `and` and `or`. The first argument is a list: the number of operands that are always evaluated, and the written
@@ -32,10 +32,10 @@ pub(super) const AND: &str = "(and)";
 
 pub(super) const OR: &str = "(or)";
 
-/// A condition by a computed name.
+/// A condition with a computed name.
 pub(super) const NAMED: &str = "(named condition)";
 
-/// A call.
+/// A call expression.
 pub(super) fn call(function: &str, name_span: Span, arguments: Vec<Expr>, span: Span) -> Expr {
     let arguments = arguments.into_iter().map(|value| Argument { name: None, value }).collect();
     Expr::new(ExprKind::Call(Box::new(CallExpr { function: function.into(), name_span, arguments })), span)

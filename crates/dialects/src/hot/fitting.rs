@@ -1,4 +1,4 @@
-//! Properties made to fit the schema of their type (decision Heat 9.3).
+//! Fits properties to the schema of their type (decision Heat 9.3).
 
 use std::sync::Arc;
 
@@ -15,13 +15,12 @@ use super::refusal::ValueRefusal;
 use crate::codes::{MISSING_SPEC_FIELD, UNKNOWN_SPEC_FIELD};
 use crate::{ExpressionPart, SpecAt};
 
-/// Fits the properties of a resource to its type. Unknown parts stay; a part in error is kept as it is, and
-/// reported.
+/// Fits the properties of a resource to its type. Unknown parts stay; a part in error stays unchanged and is reported.
 pub(super) fn fitted(map: &Map, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Map {
     Fitting { at, found, path: Vec::new() }.object(map, schema)
 }
 
-/// Properties being fitted to their schema.
+/// The state of fitting properties to their schema.
 struct Fitting<'f> {
     at: SpecAt<'f>,
     found: &'f mut Diagnostics,
@@ -50,7 +49,7 @@ impl Fitting<'_> {
                     self.path.pop();
                     out.insert(key.clone(), value);
                 }
-                // It takes anything and makes nothing of it.
+                // An open schema accepts all properties, without effect.
                 _ if schema.open => {}
                 _ => {
                     let words = self.words(&format!("Unknown Property {key}"));
@@ -68,7 +67,7 @@ impl Fitting<'_> {
                 }
             }
         }
-        // A value under an old name, or in a short form, belongs to the property that replaced it.
+        // A value under an old name, or in a short form, belongs to the property that replaces it.
         for (name, field) in &schema.fields {
             let Some(stands_for) = &field.stands_for else { continue };
             let Some(written) = out.shift_remove(name).filter(|written| !written.is_null()) else { continue };
@@ -84,7 +83,7 @@ impl Fitting<'_> {
                 out.insert(name.clone(), default.clone().tainted(field.sensitive));
             } else if field.required {
                 let mut words = self.words(&format!("Property {name} not assigned"));
-                // Heat takes a written null for a value, and not for a missing property.
+                // Heat treats a written null as a value, not as a missing property.
                 if self.is_written(name) {
                     words.path = format!("{}.{name}", words.path).into();
                 }
@@ -101,7 +100,7 @@ impl Fitting<'_> {
         out
     }
 
-    /// Whether the literal map at this place has an entry of that name.
+    /// Whether the literal map at this place has an entry with this name.
     fn is_written(&self, name: &Name) -> bool {
         let mut at = self.at.expr;
         for step in &self.path {
@@ -131,7 +130,7 @@ impl Fitting<'_> {
         self.found.push(diagnostic.label(place, "so says its type").graded(Severity::Warning));
     }
 
-    /// The place of a key: just before its value, where that is written out.
+    /// The place of a key: just before its value, if the value is literal.
     fn key_place(&self, key: &Name) -> Span {
         let (_, above) = self.path.split_last().map_or((None, &[][..]), |(last, above)| (Some(last), above));
         let mut at = self.at.expr;
@@ -171,7 +170,7 @@ impl Fitting<'_> {
                 return value.clone().tainted(secret);
             }
         };
-        // A default was not written, and fits.
+        // The property has a default, which fits.
         let usual = field.default.as_ref().is_some_and(|default| !default.is_null());
         if bare.is_null() && (usual || taken.is_null() && field.allowed.is_empty()) {
             return taken.tainted(secret);
@@ -202,7 +201,7 @@ impl Fitting<'_> {
         fitted.tainted(secret)
     }
 
-    /// Holds a value to the limits of its property.
+    /// Checks a value against the limits of its property.
     fn constraints(&mut self, value: &Value, field: &Field, secret: bool) {
         if value.has_unknown() {
             return;
@@ -231,7 +230,7 @@ impl Fitting<'_> {
     }
 }
 
-/// The kind of property that a field is.
+/// The kind of property for a field.
 fn kind_of(kind: &Kind) -> Property {
     match kind {
         Kind::String => Property::String,
@@ -244,7 +243,7 @@ fn kind_of(kind: &Kind) -> Property {
     }
 }
 
-/// The limits of a field as Heat has them.
+/// The limits of a field as rules of Heat.
 fn rules(field: &Field) -> Vec<Rule> {
     let limits = &field.constraint;
     let number = |number: f64| if number.fract() == 0.0 { Value::Int(number as i64) } else { Value::Float(number) };
@@ -275,7 +274,7 @@ fn rules(field: &Field) -> Vec<Rule> {
     rules
 }
 
-/// Whether a template fits a type that it is registered for (decision Heat 8.3).
+/// Checks that a template fits the type that it is registered for (decision Heat 8.3).
 pub(super) fn stands_for(
     document: &Blueprint,
     type_name: &Spanned<TypeId>,

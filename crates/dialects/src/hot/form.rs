@@ -1,7 +1,6 @@
-//! The form of a YAML text, where PyYAML takes less than the parser does (decision Heat 2).
+//! The form of a YAML text: PyYAML accepts less than the parser does (decision Heat 2).
 //!
-//! A key without a `?` stands on one line with its colon and is not empty, and no tab stands between a dash and its
-//! item.
+//! A key without a `?` must be on one line with its colon and not empty, and no tab may be between a dash and its item.
 
 use diag::{Diagnostic, Diagnostics, Span};
 use syntax::{Content, Node, Style};
@@ -18,7 +17,7 @@ struct FormCheck<'f> {
 
 impl FormCheck<'_> {
     fn node(&mut self, node: &Node, in_flow: bool) {
-        // The value of an alias is checked where it is written.
+        // The value of an alias is checked at its anchor.
         if node.alias().is_some() {
             return;
         }

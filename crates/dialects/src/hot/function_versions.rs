@@ -1,8 +1,8 @@
-//! Which functions a version of the language has.
+//! The functions of each version of the language.
 
 use super::version::Version::{self, *};
 
-/// When each function came, and the first version without it.
+/// The functions, each with its first version and the first version without it.
 pub(super) const FUNCTIONS: &[(&str, Version, Option<Version>)] = &[
     ("get_param", V2013_05_23, None),
     ("get_resource", V2013_05_23, None),
@@ -41,7 +41,7 @@ pub(super) enum FunctionStatus {
     Function,
     /// A function that this version no longer has.
     Removed,
-    /// A function that it does not have yet: data.
+    /// A function that this version does not have yet. The map is data.
     Later(Version),
     /// Data.
     Other,

@@ -1,4 +1,4 @@
-//! Parameters as inputs: their schemas are judged where they are written, their values where they are given.
+//! Parameters as inputs: their schemas are checked in the template, their values when they are given.
 
 use ::blueprint::{Input, Name, Value};
 use diag::{Diagnostics, Severity, Span};
@@ -12,7 +12,7 @@ use super::version::Version;
 use crate::GivenValue;
 use crate::codes::{MISSING_FIELD, MISSING_SPEC_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY};
 
-/// The schema that is written under a parameter's name, all that is wrong with it reported.
+/// Parses the schema of a parameter and reports its mistakes.
 pub(super) fn schema(
     pair: &TextEntry<'_>,
     written: &Value,
@@ -28,7 +28,7 @@ pub(super) fn schema(
     schema
 }
 
-/// A schema without the constraints that its version does not have, for readers that do not know the version.
+/// A schema without the constraints that its version does not have, for code that does not know the version.
 pub(super) fn without_later(written: Value, version: Version) -> Value {
     if version >= Version::V2017_02_24 {
         return written;
@@ -49,7 +49,8 @@ pub(super) fn without_later(written: Value, version: Version) -> Value {
     Value::Map(entries.into())
 }
 
-/// Where a schema is at fault: at a key that is wrong, at a value that is, at the name where something is missing.
+/// The place of a mistake in a schema: the wrong key, the wrong value, or the name of the parameter if a key is
+/// missing.
 fn placed(pair: &TextEntry<'_>, refusal: &ValueRefusal) -> Span {
     if refusal.code.name == MISSING_FIELD.name {
         return pair.key.span;
@@ -59,7 +60,7 @@ fn placed(pair: &TextEntry<'_>, refusal: &ValueRefusal) -> Span {
     within(pair.value, &refusal.path, at_key)
 }
 
-/// The place to which a path leads, as far as it does.
+/// The place at the end of a path, as far as the path can be followed.
 fn within(node: &Node, path: &[ValueStep], at_key: bool) -> Span {
     let Some((step, rest)) = path.split_first() else { return place(node) };
     let next = match step {
@@ -72,24 +73,24 @@ fn within(node: &Node, path: &[ValueStep], at_key: bool) -> Span {
     next.map_or_else(|| place(node), |next| within(next, rest, at_key))
 }
 
-/// The schema of an input. Its mistakes were reported where it is written.
+/// The schema of an input. Its mistakes were reported when the template was read.
 fn schema_of(name: &str, input: &Input) -> Option<HotParameterSchema> {
     HotParameterSchema::parse(name, &input.rules, Version::V2021_04_16, &mut Vec::new())
 }
 
-/// Whether a parameter may not change once the stack exists.
+/// Whether a parameter must not change once the stack exists.
 pub(super) fn is_immutable(name: &str, input: &Input) -> bool {
-    // Most schemas do not have the key.
+    // Most schemas do not have this key, so parsing is avoided.
     input.rules.get("immutable").is_some() && schema_of(name, input).is_some_and(|schema| schema.immutable)
 }
 
-/// The default that replaces the schema's own: `parameter_defaults`.
+/// The value from `parameter_defaults` that replaces the schema's own default.
 fn other_default<'i>(schema: &HotParameterSchema, input: &'i Input) -> Option<&'i Value> {
     let default = input.default.as_ref().map(|default| &default.item);
     default.filter(|default| schema.default.as_ref() != Some(*default))
 }
 
-/// The value of an input of the root. None: it is in error, which was reported.
+/// The value of an input of the root. `None` if it is in error, which was reported.
 pub(super) fn value(
     name: &Name,
     input: &Input,
@@ -102,7 +103,7 @@ pub(super) fn value(
         None => None,
     };
     let Some(schema) = schema_of(name, input) else {
-        // Its type is unknown, which is reported where it is written.
+        // The type is unknown, which is reported at the schema.
         let default = input.default.as_ref().map(|default| default.item.clone());
         return given.or(default).map(|value| value.tainted(input.secret));
     };
@@ -115,7 +116,7 @@ pub(super) fn value(
     value.map(|value| value.tainted(input.secret))
 }
 
-/// The place of the default, where the default was refused.
+/// The place of the default, if the default was refused.
 fn at_default(input: &Input, refusal: &ValueRefusal) -> Option<Span> {
     let default = input.default.as_ref().filter(|_| refusal.code.name == codes::INVALID_DEFAULT.name)?;
     Some(default.span)
@@ -131,7 +132,8 @@ fn with_parameter_name(name: &str, mut refusal: ValueRefusal) -> ValueRefusal {
     refusal
 }
 
-/// The value of an input of a child, from what its parent passes at `place`. None: it is in error, which was reported.
+/// The value of an input of a child, from what its parent passes at `place`. `None` if it is in error, which was
+/// reported.
 pub(super) fn passed(
     name: &Name,
     input: &Input,

@@ -7,7 +7,7 @@ pub(super) enum LoweredKind {
     Resource,
     /// Another document.
     Child,
-    /// A group of members: a document that is written out from its definition.
+    /// A group of members: a document that is expanded from its definition.
     Group,
 }
 
@@ -22,7 +22,7 @@ pub(super) const SCALING_GROUP: &str = "OS::Heat::AutoScalingGroup";
 
 pub(super) const STACK: &str = "OS::Heat::Stack";
 
-/// Attributes that are the group's own, not those of members.
+/// The attributes of the group itself, not of its members.
 pub(super) fn own(kind: &str) -> &'static [&'static str] {
     match kind {
         RESOURCE_GROUP => &["refs", "refs_map", "removed_rsrc_list"],
@@ -34,13 +34,13 @@ pub(super) fn own(kind: &str) -> &'static [&'static str] {
 /// Attributes that take no path. A path after them is ignored.
 pub(super) const WITHOUT_PATH: [&str; 3] = ["refs_map", "removed_rsrc_list", "current_size"];
 
-/// The export with all attributes that take no further name.
+/// The export with all outputs.
 pub(super) const ALL: &str = "OS::outputs";
 
-/// Attributes that take the name of a member's attribute behind them.
+/// Attributes that are followed by the name of a member's attribute.
 pub(super) const BY_NAME: [&str; 3] = ["attributes", "outputs", "outputs_list"];
 
-/// The property that defines the members of a type of group.
+/// The property with the definition of the members, by the type of the group.
 pub(super) fn defining(kind: &str) -> &'static str {
     match kind {
         RESOURCE_GROUP => "resource_def",

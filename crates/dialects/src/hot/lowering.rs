@@ -13,55 +13,55 @@ use super::refusing::refusing_when_read;
 use super::version::Version;
 use crate::codes::WRONG_SHAPE;
 
-/// A template on its way to a blueprint.
+/// The state of lowering a template to a blueprint.
 pub(super) struct Lowering {
     pub(super) version: Version,
     pub(super) context: TemplateContext,
-    /// Another document includes it.
+    /// Whether another document includes the template.
     pub(super) is_child: bool,
     pub(super) reader: NodeReader,
-    /// The text, where places inside of scalars may be asked for.
+    /// The source text, if places inside of scalars may be needed.
     pub(super) source: String,
-    /// Names of parameters.
+    /// The parameters.
     pub(super) parameters: IndexMap<Name, Span>,
-    /// Names of conditions.
+    /// The conditions.
     pub(super) conditions: IndexMap<Name, Span>,
-    /// Names of resources.
+    /// The resources.
     pub(super) resources: IndexMap<Name, LoweredKind>,
-    /// What the types of resources mean, by resource: a type, or the path of a template.
+    /// The resolved types of resources: a type, or the path of a template.
     pub(super) meanings: IndexMap<Name, Name>,
-    /// The exports that the documents of groups must have because something reads them, by group.
+    /// The exports of groups that the template reads, by group.
     pub(super) reads: IndexMap<Name, IndexMap<Name, Span>>,
-    /// Some reference or condition depends on the inputs.
+    /// Whether some reference or condition depends on the inputs.
     pub(super) unsettled: bool,
-    /// Inside of an output, where a missing name fails only that.
+    /// Whether the current value is in an output, where a missing name fails only this output.
     pub(super) in_output: bool,
-    /// Inside of a branch of `if`, which may never be read.
+    /// Whether the current value is in a branch of `if`, which may never be evaluated.
     pub(super) in_branch: bool,
-    /// Something reads metadata or policies of the resource above.
+    /// Whether the template reads metadata or policies of its own resource.
     pub(super) reads_facade: bool,
-    /// Inside of a condition, where few functions are called.
+    /// Whether the current value is in a condition, in which few functions can be called.
     pub(super) in_condition: bool,
-    /// Heat's class and path, without a message, for the condition that is being read, where it has no name.
+    /// Heat's class and path, without a message, for the condition without a name that is being read.
     pub(super) condition_for: Option<NativeMessage>,
-    /// The references to conditions by name, in the order in which Heat evaluates them.
+    /// The references to conditions by name, in the order of Heat's evaluation.
     pub(super) asked: Vec<(Name, NativeMessage)>,
     /// Mistakes in named conditions that Heat reports at the first use: the number of the diagnostic, and the
     /// condition.
     pub(super) unasked: Vec<(usize, Name)>,
-    /// The names of all conditions as a list, once something needs it.
+    /// The names of all conditions as a list, created when first needed.
     pub(super) condition_names: Option<Value>,
-    /// Conditions that need each other.
+    /// The cycles of conditions.
     pub(super) rounds: Vec<Vec<Name>>,
-    /// The numbers of diagnostics that Heat does not notice while it reads. In a resource that is switched off they do
-    /// not count.
+    /// The numbers of the diagnostics that Heat does not report while it reads. They do not count in a resource whose
+    /// condition is false.
     pub(super) unread: Vec<usize>,
-    /// The path to the value that is being read, for Heat's messages.
+    /// The path to the current value, for Heat's messages.
     pub(super) message_path: MessagePath,
 }
 
 impl Lowering {
-    /// At the beginning, with no names yet.
+    /// Creates the initial state, without names.
     pub(super) fn new(version: Version, context: TemplateContext, is_child: bool, reader: NodeReader) -> Lowering {
         Lowering {
             version,
@@ -89,7 +89,7 @@ impl Lowering {
         }
     }
 
-    /// Reads something that is a step further on the way.
+    /// Reads a value one step further on the path.
     pub(super) fn further<T>(&mut self, step: MessageStep, read: impl FnOnce(&mut Self) -> T) -> T {
         self.message_path.steps.push(step);
         let value = read(self);
@@ -97,13 +97,13 @@ impl Lowering {
         value
     }
 
-    /// Reports something.
+    /// Reports a diagnostic.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         self.reader.found.push(diagnostic);
     }
 
-    /// Reports a mistake and gives the expression in error. In the branch of an `if` it counts only where the branch is
-    /// taken.
+    /// Reports a mistake and returns the expression in error. In a branch of an `if`, the mistake counts only if the
+    /// branch is taken.
     pub(super) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.in_branch {
             let refused = refusing_when_read(&diagnostic);
@@ -151,7 +151,7 @@ impl Lowering {
         node.as_scalar().is_some() && self.kind_of(node) == "nothing"
     }
 
-    /// The text of a node that is text.
+    /// The text of a node, if the node is text.
     pub(super) fn text<'t>(&self, node: &'t Node) -> Option<&'t str> {
         (self.kind_of(node) == "text").then(|| node.text()).flatten()
     }

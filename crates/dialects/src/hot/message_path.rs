@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use ::blueprint::Name;
 use diag::NativeMessage;
 
-/// Heat's class of errors where no other is named.
+/// Heat's usual class of errors.
 pub(super) const INVALID: &str = "StackValidationFailed";
 
-/// Words of Heat's usual class, about the template as a whole.
+/// A message of Heat's usual class, about the template as a whole.
 pub(super) fn invalid(message: impl Into<Box<str>>) -> NativeMessage {
     NativeMessage::of(INVALID, message)
 }
@@ -30,24 +30,24 @@ pub(super) enum MessageStep {
 /// The part of a template that contains a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TemplatePart {
-    /// In none that Heat names.
+    /// A part that Heat does not name.
     #[default]
     Nothing,
     /// The properties of a resource.
     Properties,
-    /// Its metadata.
+    /// The metadata of a resource.
     Metadata,
-    /// Its deletion policy.
+    /// The deletion policy of a resource.
     DeletionPolicy,
-    /// Its update policy.
+    /// The update policy of a resource.
     UpdatePolicy,
-    /// Its condition.
+    /// The condition of a resource.
     ResourceCondition,
     /// A named condition.
     Condition,
     /// The value of an output.
     Output,
-    /// Its condition.
+    /// The condition of an output.
     OutputCondition,
     /// The condition that an `if` names.
     Choice,
@@ -56,11 +56,11 @@ pub(super) enum TemplatePart {
 /// The phase in which Heat finds a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HeatPhase {
-    /// When Heat parses the template.
+    /// Parsing the template.
     Parse,
-    /// When Heat validates it.
+    /// Validating the template.
     Validate,
-    /// When Heat computes values.
+    /// Computing values.
     Evaluate,
 }
 
@@ -74,12 +74,12 @@ pub(super) struct MessagePath {
 }
 
 impl MessagePath {
-    /// The path to a section as a whole.
+    /// The path to a part as a whole.
     pub(super) fn to(section: TemplatePart, of: &Name) -> MessagePath {
         MessagePath { section, of: of.clone(), steps: Vec::new() }
     }
 
-    /// The names above the part, and that of the part.
+    /// The names of the sections down to the part.
     fn names(&self) -> Vec<&str> {
         let of = self.of.as_ref();
         match self.section {
@@ -107,7 +107,7 @@ impl MessagePath {
         }
     }
 
-    /// The whole path in one text.
+    /// The whole path as one text.
     fn written(&self, mut path: String, steps: &[MessageStep]) -> String {
         for step in steps {
             match step {
@@ -121,7 +121,8 @@ impl MessagePath {
         path
     }
 
-    /// Every call begins its own path, which is part of the message of the enclosing call.
+    /// Heat's message from the validation: every call begins its own path, which is part of the message of the
+    /// enclosing call.
     fn validated(&self, message: &str) -> NativeMessage {
         let calls = self.steps.iter().filter(|step| matches!(step, MessageStep::Call(_))).count();
         let mut paths = self.steps.split_inclusive(|step| matches!(step, MessageStep::Call(_)));
@@ -133,7 +134,7 @@ impl MessagePath {
             | TemplatePart::Choice => Vec::new(),
             _ => self.names().into_iter().map(Cow::Borrowed).collect(),
         };
-        // It looks for the name of the part before it has taken the position off it.
+        // Heat looks up the name of the part before it removes the position from it.
         if self.section == TemplatePart::Output && matches!(self.steps.first(), Some(MessageStep::Index(_))) {
             names.pop();
             names.push("Value".into());
@@ -182,12 +183,12 @@ impl MessagePath {
         }
     }
 
-    /// The words for a function that cannot be called in a condition, the last step of the path.
+    /// The message for a function that cannot be called in a condition. The function is the last step of the path.
     pub(super) fn not_here(&self, function: &str) -> NativeMessage {
         self.message(HeatPhase::Parse, INVALID, &format!("The function \"{function}\" is invalid in this context"))
     }
 
-    /// Heat's message for the name of an unknown resource, in a call that is the last step of the path.
+    /// Heat's message for the name of an unknown resource in the call at the end of the path.
     pub(super) fn no_resource(&self, name: &str) -> NativeMessage {
         const CLASS: &str = "InvalidTemplateReference";
         let message = |key: &str| format!("The specified reference \"{name}\" (in {key}) is incorrect.");
@@ -225,7 +226,7 @@ fn step_by_step<'s>(names: &mut Vec<Cow<'s, str>>, steps: &'s [MessageStep]) {
     }
 }
 
-/// Names as Heat joins them: one of digits alone is taken for a position.
+/// Joins names as Heat does. A name of digits is written as a position.
 pub(super) fn joined(names: &[Cow<'_, str>]) -> String {
     let mut path = String::new();
     for name in names {

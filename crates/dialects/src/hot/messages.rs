@@ -1,9 +1,9 @@
 //! Heat's messages, in Heat's form: class, path and message (decision Heat 11).
 //!
-//! Heat finds a mistake of a function in one of three phases, each with its own form of messages. While it reads a
-//! template the path is one text, calls included. While it checks the template every call begins a path of its own, and
-//! its message becomes that of the enclosing call. While it makes values it knows only the property, and of an output
-//! not even that.
+//! Heat finds a mistake of a function in one of three phases, each with its own form of messages. While Heat parses a
+//! template, the path is one text, including calls. While Heat validates it, every call begins its own path, and its
+//! message becomes part of the message of the enclosing call. While Heat computes values, it knows only the property,
+//! and for an output not even that.
 //!
 //! Code that finds a mistake without knowing the path leaves the class empty; [`placed`] completes such messages.
 
@@ -17,7 +17,7 @@ use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, Template
 use crate::codes::VALUE_CONSTRAINT;
 use crate::{ExpressionPart, ExpressionPlace, Mistake};
 
-/// Heat's message about a property: its path has these names, and then these steps.
+/// Heat's message about a property. The path consists of these names and then these steps.
 pub(super) fn property(names: &[&str], steps: &[expr::ValueStep], message: &str) -> NativeMessage {
     let mut all: Vec<Cow<'_, str>> = names.iter().map(|name| Cow::Borrowed(*name)).collect();
     all.extend(steps.iter().map(|step| match step {
@@ -27,9 +27,9 @@ pub(super) fn property(names: &[&str], steps: &[expr::ValueStep], message: &str)
     invalid(message).error("Property error").at(joined(&all))
 }
 
-/// The words for elements that need each other: names and types, each needing the one behind it.
+/// The message for a cycle of elements: names and types, each depending on the next.
 pub(super) fn circle(round: &[(&str, &str)]) -> NativeMessage {
-    // Python's classes are mostly called as the last part of the type is.
+    // The name of Python's class is usually the last part of the type.
     let shown = |(name, ty): &(&str, &str)| match ty.rsplit("::").next().unwrap_or_default() {
         "None" => format!("NoneResource \"{name}\""),
         kind if ty.ends_with(".yaml") || ty.ends_with(".template") => {
@@ -46,11 +46,10 @@ pub(super) fn circle(round: &[(&str, &str)]) -> NativeMessage {
     NativeMessage::of("CircularDependencyException", format!("Circular Dependency Found: {{{}}}", needs.join(", ")))
 }
 
-/// The class of a message about something absent whose path is not known yet. The message is the name of what is
-/// absent.
+/// The class of a message about an absent element whose path is not known yet. The message is the name of the element.
 const NOT_THERE: &str = "(not there)";
 
-/// The words for a mistake that is found without knowledge of Heat.
+/// The message for a mistake that was found without knowledge of Heat.
 pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
     Some(match *mistake {
         Mistake::NoAttribute { of, attribute, at } => {
@@ -92,10 +91,10 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
             words.path = format!("{}.{field}", words.path).into();
             words
         }
-        // A message that a provider words itself begins in lower case, or with a name.
+        // A message by a provider of `cyan` begins in lower case, or with a name. Heat has no message for it.
         Mistake::Misfit { why, .. } if !why.starts_with(char::is_uppercase) => return None,
         Mistake::Misfit { why, .. } => invalid(why),
-        // `placed` knows the expression, and so the path.
+        // `placed` knows the expression, and so can compute the path.
         Mistake::Gone(name) => NativeMessage::of(NOT_THERE, name),
         Mistake::GoneAttribute { of, at: (place, span) } => {
             checked(&format!("The specified reference \"{of}\" (in unknown) is incorrect."), &place, span)
@@ -134,22 +133,22 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
     })
 }
 
-/// Adds to words about the template of a nested stack the way to its resource; `nearest` where the template is of that
-/// resource, and not of one below it.
+/// Adds the path to a resource to the message about its nested template. With `nearest`, the template belongs to this
+/// resource, and not to one below it.
 pub(super) fn below(found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
     let code = found.code.name;
     let Some(words) = found.words.as_deref_mut() else { return };
-    // A failed output is reported by the output alone, and a failed operation has its path already.
+    // A failed output is reported only for the output, and a failed operation already has its path.
     if words.class.is_empty() || words.class.ends_with("_FAILED") {
         return;
     }
     let kind = child.expansion.as_ref().map(|expansion| expansion.kind.item.as_ref());
     if nearest {
-        // Heat looks types up, and reads a template for its schema, before it makes a stack of it.
+        // Heat looks up types and reads the schema of a template before it creates the stack.
         if words.message.starts_with("The Resource Type (") && matches!(kind, Some(RESOURCE_GROUP | CHAIN)) {
             return;
         }
-        // The group itself reports what is wrong with its sizes.
+        // The group itself reports mistakes in its sizes.
         if kind == Some(SCALING_GROUP) && code == VALUE_CONSTRAINT.name && words.path.is_empty() {
             return;
         }
@@ -164,7 +163,7 @@ pub(super) fn below(found: &mut Diagnostic, name: &str, child: &Child, nearest: 
                 *words = invalid("Each output must contain a value key.");
                 return;
             }
-            // Of the root the sections are looked at before it becomes a stack.
+            // Heat checks the sections of the root before it creates the stack.
             INVALID if words.message.starts_with("The template section is invalid") => {
                 words.class = "InvalidTemplateSection".into();
             }
@@ -177,7 +176,7 @@ pub(super) fn below(found: &mut Diagnostic, name: &str, child: &Child, nearest: 
     };
     let above = format!("resources.{name}<{file}>");
     if words.class != INVALID {
-        // Any other class stays, as the text before the path.
+        // Any other class becomes the text before the path.
         words.error = std::mem::replace(&mut words.class, Cow::Borrowed(INVALID));
         words.path = above.into();
         return;
@@ -186,7 +185,7 @@ pub(super) fn below(found: &mut Diagnostic, name: &str, child: &Child, nearest: 
     words.path = format!("{above}{dot}{}", words.path).into();
 }
 
-/// The class of the exception that Heat raises, by our code of the mistake.
+/// The class of Heat's exception, by the diagnostic code.
 pub(super) fn class_of(code: &str) -> &'static str {
     match code {
         "unknown-variable" => "UserParameterMissing",
@@ -210,14 +209,14 @@ impl From<ExpressionPart> for TemplatePart {
     }
 }
 
-/// Completes a message without a class: class and path are those of a value that is made at `place`.
+/// Completes a message without a class: class and path are those of the value at `place`.
 pub(super) fn placed(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
     let span = diagnostic.span();
     let code = diagnostic.code.name;
     let mut message_path = MessagePath::to(place.part.into(), &place.of.into());
     message_path.steps.extend(place.input.map(|input| MessageStep::Key(input.into())));
     if code == expr::codes::SOURCE_UNREADABLE.name && diagnostic.words.is_none() {
-        // The engine asks for files, and knows nothing of a section that holds them.
+        // The engine reads files, and does not know the section `files`.
         lead(place.expr, span, &mut message_path.steps);
         let Some(file) = literal_in(place.expr, span) else { return };
         let message = format!("No content found in the \"files\" section for get_file path: {file}");
@@ -238,7 +237,7 @@ pub(super) fn placed(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
     }
 }
 
-/// The same for a condition.
+/// Completes a message without a class in a condition.
 pub(super) fn placed_in_condition(diagnostic: &mut Diagnostic, condition: &Expr) {
     let (span, code) = (diagnostic.span(), diagnostic.code.name);
     let Some(words) = diagnostic.words.as_deref_mut() else { return };
@@ -249,7 +248,7 @@ pub(super) fn placed_in_condition(diagnostic: &mut Diagnostic, condition: &Expr)
     }
 }
 
-/// The text that is written out at a place in an expression.
+/// The literal text at a place in an expression.
 fn literal_in(expr: &Expr, span: Span) -> Option<&str> {
     match &expr.kind {
         ExprKind::Literal(value) if expr.span == span => value.as_text(),
@@ -266,7 +265,7 @@ fn literal_in(expr: &Expr, span: Span) -> Option<&str> {
     }
 }
 
-/// Heat's message for a mistake in the call at a place.
+/// Heat's message for a mistake in the call at a place, from the validation.
 pub(super) fn checked(message: &str, place: &ExpressionPlace<'_>, span: Span) -> NativeMessage {
     let mut message_path = MessagePath::to(place.part.into(), &place.of.into());
     if let Some(input) = place.input {
@@ -299,7 +298,7 @@ fn lead(expr: &Expr, span: Span, steps: &mut Vec<MessageStep>) {
             }
         }
         ExprKind::Call(call) => {
-            // Internal functions are parts of `get_attr` and the like.
+            // Internal functions belong to calls such as `get_attr`.
             let own =
                 call.function.starts_with('(') || matches!(call.function.as_ref(), "get_attr" | "get_param" | "file");
             let inner = call.arguments.iter().map(|argument| &argument.value).find(|argument| holds(argument));

@@ -6,10 +6,10 @@
 //! ```
 //!
 //! A template has the meaning that Heat gives it (docs/decisions/heat.md): values are read as in YAML 1.1, a map with
-//! one key that names a function of the version is a call, and calls follow Python where that shows. Heat's message
-//! about a mistake goes along as the words of the diagnostic.
+//! one key that names a function of the version is a call, and calls follow the semantics of Python where users see it.
+//! Heat's message about a mistake is stored in the diagnostic as its words.
 //!
-//! Not here: the types of resources; evaluating expressions, except the values that `rules` makes.
+//! Not here: the types of resources; evaluating expressions, except the values that `rules` computes.
 
 mod argument_form;
 mod attributes;

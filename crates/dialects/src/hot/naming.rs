@@ -2,7 +2,7 @@
 
 use ::blueprint::Name;
 
-/// The name of the stack that a document is, from the instance and the children that lead to it.
+/// The name of the stack of a document, from the instance and the children above the document.
 pub(super) fn stack_name(instance: &str, unit: &[Name]) -> String {
     let mut name = instance.to_owned();
     for child in unit {
@@ -12,8 +12,8 @@ pub(super) fn stack_name(instance: &str, unit: &[Name]) -> String {
     name
 }
 
-/// Twelve characters that identify a child of a stack. Providers compute the same ones, because a physical name begins
-/// with the name of its stack.
+/// Twelve characters that identify a child of a stack. Providers compute the same characters, because a physical name
+/// begins with the name of its stack.
 fn mark(stack: &str, child: &str) -> String {
     use sha2::Digest as _;
     let mut hasher = sha2::Sha256::new();
@@ -26,7 +26,7 @@ fn mark(stack: &str, child: &str) -> String {
     text
 }
 
-/// The identifier of that stack.
+/// The identifier of the stack of a document.
 pub(super) fn stack_identifier(instance: &str, unit: &[Name]) -> String {
     identifier(instance, unit).to_string()
 }

@@ -1,6 +1,6 @@
-//! The functions of the dialect as the evaluator calls them.
+//! The functions of the dialect, for the evaluator.
 //!
-//! Names in parentheses are no functions of a template: the lowering makes calls of them.
+//! Names in parentheses are internal functions: only the lowering creates calls of them.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use super::yaql::Yaql;
 use crate::DialectSettings;
 use crate::codes::{INVALID_CONDITION, UNKNOWN_VARIABLE};
 
-/// Adds the functions of the dialect to a table of all.
+/// Adds the functions of the dialect to the table of all functions.
 pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSettings) {
     let mut own = FunctionTable::new().keeping_null();
-    // Functions that ask the world are those of the native dialect.
+    // Functions that need the world are those of the native dialect.
     for name in ["file", "uuid", "datetime"] {
         if let Some(asks) = table.get(name) {
             let _ = own.insert(asks.clone());
@@ -67,7 +67,7 @@ fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
     }
 }
 
-/// A function of its argument alone. The second argument is the version of the template.
+/// A function that depends only on its argument. The second argument is the version of the template.
 #[derive(Debug)]
 struct Pure(&'static HotFunction);
 
@@ -127,7 +127,7 @@ impl Native for FilterFunction {
             Err(refused) => refused,
             given => return given,
         };
-        // From the argument as a whole to the one of the two.
+        // Converts the index in the whole argument to the number of the separate argument.
         if let [_, ValueStep::Index(at), rest @ ..] = refused.path.as_slice() {
             refused.path = std::iter::once(ValueStep::Index(1 - (*at).min(1))).chain(rest.iter().cloned()).collect();
         }
@@ -143,7 +143,7 @@ impl Native for FilterFunction {
     }
 }
 
-/// A function that only the lowering makes calls of.
+/// An internal function.
 #[derive(Debug)]
 struct Internal {
     name: &'static str,
@@ -171,9 +171,9 @@ impl Native for Internal {
         if matches!(self.name, AND | OR) {
             return true;
         }
-        // A walk along a path reads only the values on it.
+        // Walking a path reads only the values on it.
         let walks = matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)" | "(each)");
-        // `(show)` ignores its argument, so that may be unknown.
+        // `(show)` ignores its argument, which may therefore be unknown.
         self.name == "(show)"
             || walks
                 && arguments.get(1..).unwrap_or_default().iter().all(|step| !step.has_unknown() && !step.has_secret())
@@ -236,7 +236,7 @@ fn get_attr(arguments: &[Value]) -> Result<Value, Refusal> {
     Ok(arguments.split_first().map_or(Value::Null, |(value, path)| paths::attribute(value, path)))
 }
 
-/// One of all parameters, by a computed name.
+/// The parameter with a computed name.
 fn parameter(arguments: &[Value]) -> Result<Value, Refusal> {
     let [all, name] = arguments else { return Ok(Value::Null) };
     let (name, path) = match name {
@@ -276,7 +276,7 @@ fn file_text(arguments: &[Value]) -> Result<Value, Refusal> {
     }
 }
 
-/// A part of the resource above, or its default where the resource does not state it.
+/// A part of the resource of the nested template, or its default if the resource does not set it.
 fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
     let [facade, part] = arguments else { return Ok(Value::Null) };
     if facade.is_null() {
@@ -295,7 +295,7 @@ fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
     }))
 }
 
-/// Refuses with the given mistake when it is evaluated.
+/// Refuses with the given mistake.
 fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
     Err(refused(arguments))
 }
@@ -340,7 +340,7 @@ fn condition_name(arguments: &[Value]) -> Option<Name> {
     names.iter().any(|known| known.as_text() == Some(name)).then(|| name.into())
 }
 
-/// The result of a call in the place of a condition: a boolean, or null, which is true. Anything else is refused.
+/// The result of a call as a condition: a boolean, or null, which is true. Other values are refused.
 fn named(arguments: &[Value]) -> Result<Value, Refusal> {
     match arguments.first() {
         Some(value @ Value::Bool(_)) => Ok(value.clone()),
@@ -359,7 +359,7 @@ fn named(arguments: &[Value]) -> Result<Value, Refusal> {
     }
 }
 
-/// A condition's value, which must be a boolean.
+/// The value of a condition. Refuses values that are not boolean.
 fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
     let value = arguments.first().cloned().unwrap_or_default();
     if let Value::Bool(_) = value {
@@ -374,7 +374,8 @@ fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
     Err(refusal)
 }
 
-/// The name of the stack of a document: that of the instance, followed for each child by its name and 12 characters.
+/// The name of the stack of a document: the name of the instance, followed for each child by its name and 12
+/// characters.
 fn name_of_stack(arguments: &[Value]) -> Result<Value, Refusal> {
     let [instance, unit] = arguments else { return Ok(Value::Null) };
     Ok(Value::text(stack_name(instance.as_text().unwrap_or_default(), &names(unit))))
@@ -384,7 +385,8 @@ fn names(unit: &Value) -> Vec<Name> {
     unit.as_list().unwrap_or_default().iter().filter_map(Value::as_text).map(Name::from).collect()
 }
 
-/// An identifier made from the instance and the children above a document, so that it is the same in every run.
+/// The identifier of the stack of a document, derived from the instance and the children above it, so that it is the
+/// same in every run.
 fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
     let [instance, unit] = arguments else { return Ok(Value::Null) };
     let (instance, unit) = (instance.as_text().unwrap_or_default(), names(unit));
@@ -401,7 +403,7 @@ pub(super) fn empty_map() -> Value {
     Value::Map(Arc::new(Map::default()))
 }
 
-/// Walks a path into every item of a list, or value of a map.
+/// Walks a path into every item of a list, or every value of a map.
 fn each(arguments: &[Value]) -> Result<Value, Refusal> {
     let Some((all, path)) = arguments.split_first() else { return Ok(Value::Null) };
     let (bare, secret) = all.exposed();
@@ -415,7 +417,7 @@ fn each(arguments: &[Value]) -> Result<Value, Refusal> {
     Ok(value.tainted(secret))
 }
 
-/// A member's name in place of the index variable, in every text of a value but its keys.
+/// Replaces the index variable by a member's name, in every text of a value except keys.
 fn index(arguments: &[Value]) -> Result<Value, Refusal> {
     let [value, variable, name] = arguments else { return Ok(Value::Null) };
     Ok(indexed(value, variable.as_text().unwrap_or_default(), name.as_text().unwrap_or_default()))

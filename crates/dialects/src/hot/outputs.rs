@@ -12,13 +12,13 @@ use super::shape;
 use super::version::Version::*;
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, SECRET_EXPOSED, UNKNOWN_KEY};
 
-/// The export with all outputs, failed ones being null. Templates read it of nested templates.
+/// The export with all outputs, in which failed ones are null. Templates read it from nested templates.
 const EACH: &str = "OS::each";
-/// The text with which Heat begins a message about an output.
+/// The beginning of Heat's messages about an output.
 const OUTPUT_ERROR: &str = "Output validation error";
 
 impl Lowering {
-    /// Every output. A failed output does not fail others.
+    /// Lowers all outputs. A failed output does not fail others.
     pub(super) fn outputs(&mut self, pairs: Vec<TextEntry<'_>>, blueprint: &mut Blueprint) {
         for pair in pairs {
             let Some(keys) = self.reader.pairs(pair.value) else {
@@ -117,8 +117,8 @@ impl Lowering {
         }
     }
 
-    /// Adds exports that templates above read of a nested one besides its outputs: all outputs at once, its identifier,
-    /// its resources.
+    /// Adds the exports that including templates read in addition to the outputs: all outputs at once, the identifier,
+    /// the resources.
     pub(super) fn exports_of_child(&mut self, blueprint: &mut Blueprint) {
         let span = blueprint.span.unwrap_or(Span::NONE);
         let hidden = |field: Expr| hidden(field, span);
@@ -158,8 +158,8 @@ impl Lowering {
     }
 }
 
-/// What templates read of a child that is no template, besides what it exports: all of that at once, and its
-/// identifier, which is its address in the instance.
+/// Adds to a child of another dialect the exports that templates read in addition to its own: all exports at once, and
+/// the identifier, which is its address in the instance.
 pub(super) fn reads_of(child: &mut Blueprint) {
     if child.exports.contains_key(ALL) {
         return;
@@ -179,7 +179,7 @@ fn all(blueprint: &Blueprint, span: Span) -> Expr {
     Expr::new(ExprKind::Map(outputs.collect()), span)
 }
 
-/// An output that only the template above sees.
+/// An export that only the including template sees.
 fn hidden(field: Expr, span: Span) -> Export {
     Export { span, ty: Type::Any, field, may_fail: true, hidden: true, by_entry: false, description: None }
 }

@@ -1,6 +1,6 @@
 //! The choice of a configuration of a provider: the key `cyan.provider` in the metadata of a resource.
 //!
-//! Not here: whether the name is that of such a configuration (`understand`).
+//! Not here: the check that the name belongs to a configuration (`understand`).
 
 use ::blueprint::{Expr, ExprKind, Name, Value};
 use diag::Spanned;
@@ -14,7 +14,7 @@ use crate::codes::INVALID_ANNOTATION;
 const KEY: &str = "cyan.provider";
 
 impl Lowering {
-    /// The names in the metadata of a resource, or of a child, which may have several.
+    /// The names in the metadata of a resource or child. A child may have several.
     pub(super) fn providers(&mut self, metadata: Option<&Expr>, is_child: bool) -> Vec<Spanned<Name>> {
         let Some(written) = metadata.and_then(|metadata| part(metadata, KEY)) else { return Vec::new() };
         let each = match &written.kind {
@@ -37,7 +37,7 @@ impl Lowering {
         names
     }
 
-    /// The names that a group hands down: those in the metadata of its members, then those in its own.
+    /// The names that a group passes to its members: those in the metadata of its members, then those in its own.
     pub(super) fn providers_of_group(
         &mut self,
         kind: &str,

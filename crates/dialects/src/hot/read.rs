@@ -1,4 +1,5 @@
-//! Nodes as Heat sees them: merge keys resolved, keys made text, the last of equal keys, scalars with their values.
+//! Reads nodes as Heat does: merge keys are resolved, keys become text, the last of equal keys counts, scalars have
+//! their values.
 
 use ::blueprint::{Name, Value};
 use diag::{Diagnostics, Severity, Span, Spanned};
@@ -15,23 +16,23 @@ pub(super) struct NodeReader {
 /// An entry of a map: its key as text, and its value.
 pub(super) struct TextEntry<'t> {
     pub(super) key: Spanned<Name>,
-    /// The key before it became text, where it is no text. In Python `1` and `true` are the same key.
+    /// The original key, if it is not text. In Python `1` and `true` are the same key.
     typed: Option<Value>,
     pub(super) value: &'t Node,
 }
 
-/// The span of a value. For the value of an alias this is the alias.
+/// The span of a value. For the value of an alias, this is the span of the alias.
 pub(super) fn place(node: &Node) -> Span {
     node.alias().unwrap_or(node.span)
 }
 
 impl NodeReader {
-    /// The entries of a map, in order: merged entries first, then its own. Of equal keys the last counts.
+    /// The entries of a map, in order: merged entries first, then its own. The last of equal keys counts.
     pub(super) fn pairs<'t>(&mut self, node: &'t Node) -> Option<Vec<TextEntry<'t>>> {
         let entries = node.as_map()?;
         let mut pairs: Vec<TextEntry<'t>> = Vec::with_capacity(entries.len());
         for entry in entries.iter().filter(|entry| is_merge(&entry.key)) {
-            // Of several maps the first wins, so it is put last.
+            // The first of several maps takes precedence, so it is added last.
             let merged: Vec<&'t Node> = match &entry.value.content {
                 Content::List(items) => items.iter().rev().collect(),
                 _ => vec![&entry.value],
@@ -69,10 +70,10 @@ impl NodeReader {
         Some(pairs)
     }
 
-    /// Keeps the last of equal keys, at the place of the first; those that are written twice are reported.
+    /// Keeps the last of equal keys, at the position of the first. Keys that are written twice are reported.
     fn drop_repeated(&mut self, pairs: &mut Vec<TextEntry<'_>>, merged: usize) {
         if pairs.iter().filter(|pair| pair.typed.is_some()).count() > 1 {
-            // Of keys that are equal in Python the first gives the text, the last the value.
+            // Of keys that are equal in Python, the first gives the text and the last gives the value.
             let mut first: ::blueprint::IndexMap<pycompat::EqualityKey, Name> = ::blueprint::IndexMap::default();
             for pair in pairs.iter_mut() {
                 if let Some(typed) = &pair.typed {
@@ -158,12 +159,12 @@ impl NodeReader {
         }
     }
 
-    /// Whether a collection has a tag that makes other data of it.
+    /// Whether a collection has a tag that changes its data.
     pub(super) fn is_remade(node: &Node) -> bool {
         node.tag().is_some_and(|tag| !matches!(scalar::short(&tag.item).as_ref(), "!!map" | "!!seq" | "!"))
     }
 
-    /// An unknown tag, or a text that does not fit its tag.
+    /// Reports an unknown tag, or a text that does not fit its tag.
     fn unreadable(&mut self, node: &Node) {
         let diagnostic = match node.tag() {
             Some(tag) => syntax::INVALID_SYNTAX
@@ -189,7 +190,7 @@ fn is_merge(key: &Node) -> bool {
     plain && key.tag().is_none()
 }
 
-/// A text as data, read as Heat reads templates and environments; none where it is no map.
+/// Parses a text as Heat parses templates and environments; `None` if it is no map.
 pub(super) fn data(text: &str) -> Option<Value> {
     let mut files = diag::Files::new();
     let file = files.add("text", text);

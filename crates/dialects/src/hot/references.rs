@@ -1,4 +1,4 @@
-//! Calls that read something by its name: parameters, resources, files, and the resource above.
+//! Calls that read by name: parameters, resources, files, and the resource of a nested template.
 
 use ::blueprint::{Expr, ExprKind, ReferenceHead, Value};
 use diag::{NativeMessage, Severity, Span, Spanned};
@@ -58,7 +58,7 @@ impl Lowering {
         }
     }
 
-    /// A parameter by its name.
+    /// A reference to a parameter.
     pub(super) fn parameter(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         if self.parameters.contains_key(name) {
             return reference(ReferenceHead::Input(name.into()), name_span, &[]);
@@ -74,7 +74,7 @@ impl Lowering {
         self.missing(diagnostic, span)
     }
 
-    /// A parameter whose name is computed: one of all.
+    /// A reference to a parameter with a computed name.
     pub(super) fn any_parameter(&mut self, name: &Node) -> Expr {
         let span = place(name);
         let name = self.expr(name);
@@ -85,7 +85,7 @@ impl Lowering {
         call("(parameter)", span, vec![all, name], span)
     }
 
-    /// A pseudo parameter: a fact about the instance that no document passes.
+    /// A pseudo parameter: a fact about the instance that is not passed.
     pub(super) fn pseudo(&mut self, name: &str, span: Span) -> Option<Expr> {
         let fact = |fact: &str| reference(ReferenceHead::Scoped(fact.into()), span, &[]);
         Some(match name {
@@ -119,7 +119,7 @@ impl Lowering {
         self.missing(diagnostic.words(words), span)
     }
 
-    /// The id by which others see a resource.
+    /// A reference to the id of a resource.
     pub(super) fn resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
             Some(LoweredKind::Resource) => {
@@ -168,7 +168,7 @@ impl Lowering {
         call("(file text)", pair.key.span, vec![bytes], span)
     }
 
-    /// A part of the parent's resource, inside of a nested template.
+    /// `resource_facade`: a part of the resource of the nested template.
     pub(super) fn facade(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let cfn = pair.key.item.starts_with("Fn");
         let parts: [&str; 3] = if cfn {
@@ -187,7 +187,7 @@ impl Lowering {
         call("(facade)", pair.key.span, vec![fact, part], span)
     }
 
-    /// A name that leads nowhere: in an output it fails only that.
+    /// Reports an unknown name. In an output, it fails only this output.
     pub(super) fn missing(&mut self, diagnostic: diag::Diagnostic, span: Span) -> Expr {
         if self.in_output {
             return refusing(&diagnostic);
@@ -196,18 +196,19 @@ impl Lowering {
             self.unread.push(self.reader.found.len());
             return self.fail(diagnostic, span);
         }
-        // A condition that is never used is never evaluated.
+        // A condition that is never used is not evaluated.
         let refused = refusing(&diagnostic);
         self.report(diagnostic.graded(Severity::Warning));
         refused
     }
 
-    /// Heat's message for a mistake that it finds while it makes the current value.
+    /// Heat's message for a mistake that it finds while it computes the current value.
     pub(super) fn evaluation_error(&self, class: &'static str, message: &str) -> NativeMessage {
         self.message_path.message(HeatPhase::Evaluate, class, message)
     }
 
-    /// An argument of the wrong kind that Heat notices only while it evaluates: in an output it fails only that.
+    /// Reports an argument of the wrong kind that Heat notices only during evaluation. In an output, it fails only this
+    /// output.
     pub(super) fn bad_value(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
         let diagnostic =
             ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));

@@ -1,16 +1,16 @@
-//! Why a value is not taken: a call that gives nothing, a parameter that does not fit.
+//! The refusal of a value, for example of an argument or of a parameter.
 //!
-//! A refusal has no place yet. Code that knows where the value is written turns it into a diagnostic.
+//! A refusal has no place. Code that knows the place of the value turns it into a diagnostic.
 
 use diag::{Code, Diagnostic, NativeMessage, Severity, Span};
 use expr::ValueStep;
 
-/// Why a value is not taken.
+/// The refusal of a value.
 #[derive(Clone, Debug)]
 pub struct ValueRefusal {
     /// The code of the mistake.
     pub code: &'static Code,
-    /// How bad it is here.
+    /// The severity.
     pub severity: Severity,
     /// The message of the diagnostic.
     pub message: String,
@@ -18,7 +18,7 @@ pub struct ValueRefusal {
     pub heat: Option<String>,
     /// Heat's class of the error; empty until the place is known.
     pub class: &'static str,
-    /// Where in the value that was refused.
+    /// The path in the refused value.
     pub path: Vec<ValueStep>,
     /// The help text.
     pub help: Option<Box<str>>,
@@ -44,7 +44,7 @@ impl ValueRefusal {
         self
     }
 
-    /// Sets Heat's words.
+    /// Sets Heat's message.
     pub fn heat(mut self, words: impl Into<String>) -> ValueRefusal {
         self.heat = Some(words.into());
         self
@@ -62,7 +62,7 @@ impl ValueRefusal {
         self
     }
 
-    /// A diagnostic at a place.
+    /// Creates the diagnostic at a place.
     pub fn at(&self, span: Span) -> Diagnostic {
         let mut diagnostic =
             Diagnostic::new(self.code, self.message.clone()).label(span, self.why()).graded(self.severity);
@@ -71,7 +71,7 @@ impl ValueRefusal {
         diagnostic
     }
 
-    /// Why it is refused just there.
+    /// The text of the label.
     fn why(&self) -> &'static str {
         match self.code.name {
             "invalid-default" => "this is what counts where nothing is given",
@@ -95,12 +95,12 @@ impl ValueRefusal {
         }
     }
 
-    /// Heat's message.
+    /// Heat's message with its class.
     pub fn words(&self) -> Option<NativeMessage> {
         self.heat.as_ref().map(|heat| NativeMessage::of(self.class, heat.as_str()))
     }
 
-    /// Sets Heat's usual class if the refusal has none: it concerns the template as a whole.
+    /// Sets Heat's usual class, for errors of the template as a whole, if the refusal has none.
     pub fn invalid(mut self) -> ValueRefusal {
         if self.class.is_empty() {
             self.class = super::message_path::INVALID;
@@ -115,7 +115,7 @@ impl ValueRefusal {
     }
 }
 
-/// As the evaluator takes it: the value that was refused is the first argument of the call.
+/// The refused value is the first argument of the call.
 impl From<ValueRefusal> for expr::Refusal {
     fn from(refusal: ValueRefusal) -> expr::Refusal {
         let words = refusal.words();

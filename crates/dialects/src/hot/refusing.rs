@@ -1,4 +1,4 @@
-//! Expressions that give nothing but a mistake.
+//! Expressions that only refuse.
 
 use super::expressions::{REFUSE, REFUSE_READ, call};
 use ::blueprint::{Expr, ExprKind, Value};
@@ -6,13 +6,13 @@ use diag::NativeMessage;
 use expr::codes::ARGUMENT_TYPE;
 use expr::{Refusal, ValueStep};
 
-/// An expression that gives nothing but this mistake, once it is evaluated.
+/// An expression that refuses with this mistake when it is evaluated.
 pub(super) fn refusing(diagnostic: &diag::Diagnostic) -> Expr {
     refusal(REFUSE, diagnostic)
 }
 
-/// The same of a mistake that Heat notices while it reads a branch: it counts as soon as the branch is known to be
-/// taken.
+/// An expression that refuses with this mistake as soon as its branch is known to be taken. Heat notices such a mistake
+/// while it reads the branch.
 pub(super) fn refusing_when_read(diagnostic: &diag::Diagnostic) -> Expr {
     refusal(REFUSE_READ, diagnostic)
 }
@@ -27,7 +27,7 @@ fn refusal(function: &str, diagnostic: &diag::Diagnostic) -> Expr {
     call(function, span, arguments, span)
 }
 
-/// The mistake of an expression that only refuses: whether reading the template reports it, and the mistake.
+/// The mistake of an expression that only refuses, and whether Heat reports it while reading.
 pub(super) fn refusal_of(expr: &Expr) -> Option<(bool, diag::Diagnostic)> {
     let ExprKind::Call(call) = &expr.kind else { return None };
     let read = match call.function.as_ref() {
@@ -43,7 +43,7 @@ pub(super) fn refusal_of(expr: &Expr) -> Option<(bool, diag::Diagnostic)> {
     Some((read, diagnostic))
 }
 
-/// The mistake that the arguments of such a call describe.
+/// The mistake in the arguments of such a call.
 pub(super) fn refused(arguments: &[Value]) -> Refusal {
     let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default();
     let known = [expr::codes::CODES, crate::codes::CODES, super::codes::CODES, super::functions::codes::CODES];

@@ -23,16 +23,16 @@ use crate::codes::{
     UNKNOWN_RESOURCE, UNKNOWN_VARIABLE,
 };
 
-/// The type that takes anything and does nothing.
+/// The type that accepts any property and does nothing.
 const NONE: &str = "OS::Heat::None";
 
-/// Keys that came with conditions.
+/// The keys that were introduced with conditions.
 const LATER: [&str; 2] = ["external_id", "condition"];
 
-/// Mistakes that Heat notices only in a resource that exists.
+/// The codes of mistakes that Heat notices only if the resource exists.
 const UNREAD: [&Code; 5] = [&REMOVED_FUNCTION, &UNKNOWN_RESOURCE, &UNKNOWN_FIELD, &SELF_REFERENCE, &UNKNOWN_VARIABLE];
 
-/// A resource without a type.
+/// The diagnostic for a resource without a type.
 fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
     MISSING_FIELD
         .new(format!("the resource `{name}` has no type"))
@@ -40,7 +40,7 @@ fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
         .words(invalid(words))
 }
 
-/// The definition of a resource with its keys looked up.
+/// The definition of a resource with its entries.
 struct Definition<'t> {
     name: Spanned<Name>,
     pairs: Vec<TextEntry<'t>>,
@@ -52,7 +52,7 @@ impl<'t> Definition<'t> {
     }
 }
 
-/// The diagnostic for a wrong deletion policy; none for a valid one.
+/// The diagnostic for an invalid deletion policy; `None` for a valid policy.
 pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
     match said.as_text() {
         Some("Delete" | "Retain" | "Snapshot") => None,
@@ -73,7 +73,7 @@ struct ParsedResource {
     name: Spanned<Name>,
     /// The resolved type: a type, or the path of a template.
     type_name: Spanned<TypeId>,
-    /// The type as it is written, if the registry maps it to another one.
+    /// The written type, if the registry maps it to another type.
     stands_for: Option<Spanned<TypeId>>,
     spec: Expr,
     spec_key: Span,
@@ -114,7 +114,7 @@ fn declare_child(body: ParsedResource, condition: Option<Expr>, blueprint: &mut 
         ExprKind::Map(entries) => entries,
         _ => Vec::new(),
     };
-    // The nested template can read these properties of its own resource.
+    // The nested template can read these properties of its resource.
     let facade =
         [("metadata", body.metadata), ("deletion_policy", removal.as_deref().cloned()), ("update_policy", body.policy)];
     let facade = facade.into_iter().filter_map(|(key, said)| Some((named(key, name.span), said?))).collect();
@@ -155,7 +155,7 @@ fn declare_resource(body: ParsedResource, condition: Option<Expr>, blueprint: &m
 }
 
 impl Lowering {
-    /// Every resource.
+    /// Lowers all resources.
     pub(super) fn resources(&mut self, pairs: Vec<TextEntry<'_>>, blueprint: &mut Blueprint) {
         for pair in pairs {
             let name = pair.key.clone();
@@ -188,7 +188,7 @@ impl Lowering {
         }
     }
 
-    /// A mistake in a resource with a condition counts only if the condition holds.
+    /// Lowers a resource. If it has a condition, some of its mistakes count only if the condition holds.
     fn definition_of(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
         let name = definition.name.clone();
         let condition = definition.get("condition").filter(|_| self.version >= V2016_10_14).and_then(|pair| {
@@ -200,8 +200,8 @@ impl Lowering {
         self.guard(condition, before, false, blueprint);
     }
 
-    /// Diagnostics from `before` on do not count for the type that evaluates nothing, unless Heat notices them while it
-    /// reads.
+    /// Turns errors from number `before` on into warnings for the type that evaluates nothing, unless Heat notices them
+    /// while it reads.
     fn unread_of(&mut self, type_name: &str, before: usize) {
         if type_name != NONE {
             return;
@@ -214,8 +214,8 @@ impl Lowering {
         }
     }
 
-    /// Has errors that were reported from there on count only where a condition holds: all, or those that Heat does not
-    /// notice while it reads.
+    /// Makes errors from number `before` on depend on a condition: with `all` all of them, otherwise those that Heat
+    /// does not notice while it reads.
     pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, all: bool, blueprint: &mut Blueprint) {
         let unread = std::mem::take(&mut self.unread);
         let Some(condition) = condition else { return };
@@ -242,7 +242,7 @@ impl Lowering {
         }
     }
 
-    /// Reports keys that a resource does not have, or not in this version.
+    /// Reports keys that a resource does not have in this version.
     fn keys_of(&mut self, definition: &Definition<'_>) {
         for pair in &definition.pairs {
             let key = pair.key.item.as_ref();
@@ -264,7 +264,7 @@ impl Lowering {
         }
     }
 
-    /// Everything that is written in a definition; none without a type, which is reported.
+    /// Reads the values of a definition. Reports a missing type and returns `None`.
     fn read_body(&mut self, definition: Definition<'_>) -> Option<ParsedResource> {
         let name = definition.name.clone();
         let written = self.type_of(&definition)?;
@@ -330,7 +330,7 @@ impl Lowering {
         })
     }
 
-    /// The value of a key that holds a map.
+    /// The value of a key whose value must be a map.
     fn map_of(&mut self, definition: &Definition<'_>, key: &str) -> Option<Expr> {
         let pair = definition.get(key)?;
         if matches!(pair.value.content, Content::Map(_)) {
@@ -409,7 +409,7 @@ impl Lowering {
         names
     }
 
-    /// `deletion_policy`: one of three words, or a call that gives one.
+    /// `deletion_policy`: one of three words, or a call that returns one.
     fn removal(&mut self, definition: &Definition<'_>) -> Option<Box<Expr>> {
         let pair = definition.get("deletion_policy")?;
         let (own, span) = (&definition.name.item, place(pair.value));
@@ -465,7 +465,7 @@ impl Lowering {
             self.report(diagnostic);
             return None;
         }
-        // Heat does not expect an inline condition to fail, so the class is Python's.
+        // Heat does not expect an inline condition to fail, so the class of the error is Python's.
         let in_place =
             message_path.section == TemplatePart::ResourceCondition && matches!(node.content, Content::Map(_));
         let unforeseen = || NativeMessage::of("ValueError", "");

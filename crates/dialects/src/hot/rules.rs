@@ -18,7 +18,7 @@ use crate::rules::{
 };
 use crate::{DialectLimits, Evaluating, Expanded, Expanding, ExpressionPlace, Mistake};
 
-/// How many resources Heat takes in a stack with all nested ones.
+/// The default limit of resources in a stack with all nested stacks.
 const MOST_RESOURCES: usize = 1000;
 
 /// Heat's rules.
@@ -102,7 +102,7 @@ impl SpecRules for HotRules {
     }
 
     fn shown(&self, type_name: &str, given: &Value) -> Value {
-        // Its `type` only checks the value, but Heat shows the value converted to that type.
+        // The `type` is only checked, but Heat shows the value converted to that type.
         let kind = given.get("type").and_then(Value::as_text).and_then(ParameterKind::of_parameter);
         let (Some(kind), Value::Map(fields), "OS::Heat::Value") = (kind, given.bare(), type_name) else {
             return given.clone();
@@ -117,7 +117,7 @@ impl SpecRules for HotRules {
     }
 
     fn removal(&self, policy: &Value, version: &str) -> Option<Diagnostic> {
-        // A null policy is no policy.
+        // A null policy counts as no policy.
         if policy.is_null() {
             return None;
         }
@@ -153,7 +153,7 @@ impl ChildRules for HotRules {
     }
 
     fn is_passed_undeclared(&self, input: &str) -> bool {
-        // Facts about the instance, and metadata and policies of the resource that the template is.
+        // Pseudo parameters, and the metadata and policies of the template's own resource.
         input.starts_with("OS::")
     }
 
@@ -218,7 +218,7 @@ impl NamingRules for HotRules {
 
 impl SizeRules for HotRules {
     fn most_levels(&self, limits: &DialectLimits) -> u32 {
-        // As in Heat, which counts every nested stack.
+        // As in Heat, every nested stack counts.
         limits.levels.unwrap_or(5)
     }
 

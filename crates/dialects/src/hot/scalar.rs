@@ -3,8 +3,7 @@
 use ::blueprint::{Name, Value};
 use syntax::{Scalar, Style};
 
-/// The value of a scalar with its tag, as it was written with `!`. `None`: the tag is unknown, or its text does not fit
-/// it.
+/// The value of a scalar with its tag, in the form with `!`. `None` if the tag is unknown, or its text does not fit it.
 pub(super) fn typed(scalar: &Scalar, tag: Option<&str>) -> Option<Value> {
     let text = &*scalar.text;
     if let Some(tag) = tag {
@@ -23,7 +22,7 @@ pub(super) fn typed(scalar: &Scalar, tag: Option<&str>) -> Option<Value> {
     untagged(scalar)
 }
 
-/// A tag in its short form.
+/// The short form of a tag.
 pub(super) fn short(tag: &str) -> std::borrow::Cow<'_, str> {
     match tag.strip_prefix("!<tag:yaml.org,2002:").and_then(|tag| tag.strip_suffix('>')) {
         Some(name) => format!("!!{name}").into(),
@@ -48,7 +47,7 @@ fn untagged(scalar: &Scalar) -> Option<Value> {
     })
 }
 
-/// The text of a key behind the JSON boundary: `1` is "1", `yes` "true", nothing "null".
+/// The text of a key after conversion to JSON: `1` is "1", `yes` "true", an empty key "null".
 pub(super) fn key_text(value: &Value) -> Option<Name> {
     Some(match value {
         Value::Null => "null".into(),
@@ -79,7 +78,7 @@ fn plain(text: &str) -> Option<Value> {
             }
         }
         b'~' | b'n' | b'N' if matches!(text, "~" | "null" | "Null" | "NULL") => return Some(Value::Null),
-        // PyYAML knows the tag of `=` but has nothing to make of it.
+        // PyYAML has a tag for `=` but no constructor for it.
         b'=' if text == "=" => return None,
         b'<' if text == "<<" => return None,
         _ => {}
@@ -97,13 +96,14 @@ fn boolean(text: &str) -> Option<Value> {
         "no" | "off" | "false" => false,
         _ => return None,
     };
-    // Lower, Title or UPPER case, nothing between.
+    // Lower, Title or UPPER case; no mixture.
     let mut title = lower.clone();
     title[..1].make_ascii_uppercase();
     (text == lower || text == title || text == lower.to_ascii_uppercase()).then_some(Value::Bool(value))
 }
 
-/// An integer of any size: decimal, octal with a leading zero, `0x`, `0b`, base 60 with colons; underscores anywhere.
+/// Parses an integer of any size: decimal, octal with a leading zero, `0x`, `0b`, base 60 with colons; underscores
+/// anywhere.
 fn integer(text: &str) -> Option<Value> {
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
@@ -122,7 +122,7 @@ fn integer(text: &str) -> Option<Value> {
         _ => return None,
     };
     let plain: Vec<u8> = digits.iter().copied().filter(|byte| *byte != b'_').collect();
-    // `0_` is a zero in base 8, and nothing behind it.
+    // `0_` is a zero in base 8 without further digits.
     if plain.is_empty() && radix == 8 && !digits.is_empty() {
         return Some(Value::Int(0));
     }
@@ -133,7 +133,7 @@ fn integer(text: &str) -> Option<Value> {
     Some(whole(if negative { -number } else { number }))
 }
 
-/// `190:20:30`: the first part any number, the others below 60.
+/// Parses base 60, such as `190:20:30`: the first part is any number, the others are below 60.
 fn sexagesimal(negative: bool, digits: &str) -> Option<Value> {
     let mut total = num_bigint::BigInt::from(0);
     for (at, part) in digits.split(':').enumerate() {
@@ -159,7 +159,7 @@ fn as_float(value: Value) -> Option<Value> {
     }
 }
 
-/// A float: with a dot, its exponent with a sign; base 60 with a fraction; infinity, not a number.
+/// Parses a float: with a dot, and a signed exponent; base 60 with a fraction; infinity, not a number.
 fn float(text: &str) -> Option<Value> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
@@ -177,7 +177,7 @@ fn float(text: &str) -> Option<Value> {
     };
     let (before, after) = number.split_once('.')?;
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
-    // A sign before the point makes text.
+    // A sign directly before the point makes the scalar text.
     if before.is_empty() && text != unsigned {
         return None;
     }
@@ -187,7 +187,7 @@ fn float(text: &str) -> Option<Value> {
             .strip_prefix(['-', '+'])
             .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
     });
-    // `._5` and `.e+1` are text; without digits before the dot there is no exponent.
+    // `._5` and `.e+1` are text; without digits before the dot, no exponent is allowed.
     if !starts || !digits(before) || !digits(after) || !exponent_fits {
         return None;
     }
@@ -221,7 +221,8 @@ fn json_number(text: &str) -> Value {
     text.parse().map_or_else(|_| Value::text(text), Value::Float)
 }
 
-/// Base 64, whitespace between; what is not UTF-8 is read as Latin-1, in which every byte is a character.
+/// Decodes base 64 with optional white space. Bytes that are not UTF-8 are read as Latin-1, in which every byte is a
+/// character.
 fn binary(text: &str) -> Option<Value> {
     let plain: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let bytes = data_encoding::BASE64.decode(&plain).ok()?;

@@ -10,12 +10,12 @@ pub(super) const SETTINGS: [DialectSetting; 8] = [
     ("yaql-items", Some((1, 10_000_000))),
     ("yaql-bytes", Some((1, 1 << 40))),
     ("yaql-steps", Some((1, i64::MAX))),
-    // Deeper ones would need more room than a thread has.
+    // Deeper expressions would exceed the stack of a thread.
     ("yaql-depth", Some((1, 200))),
     ("yaql-format", None),
 ];
 
-/// The limits of yaql expressions, as they are set.
+/// The limits of yaql expressions in the settings.
 pub(super) fn yaql_limits(settings: &DialectSettings) -> yaql::EvaluationLimits {
     let usual = yaql::EvaluationLimits::default();
     yaql::EvaluationLimits {

@@ -1,5 +1,5 @@
-//! Decides what depends on inputs: conditions, and references with computed names (decisions Heat 5.2, Heat 5.6, Heat
-//! 6).
+//! Decides the parts of a template that depend on inputs: conditions, and references with computed names (decisions
+//! Heat 5.2, Heat 5.6, Heat 6).
 
 use ::blueprint::{Blueprint, CallExpr, Child, Expr, ExprKind, Name, ReferenceHead, Resource, TextPart, Value};
 use diag::{Diagnostics, Span};
@@ -11,9 +11,9 @@ use super::refusing::refusal_of;
 use crate::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
 use crate::{Evaluating, ExpressionPart, ExpressionPlace};
 
-/// The same document with its computed references replaced and its conditions decided, as far as `value` knows them.
+/// The document with its computed references replaced and its conditions decided, as far as `value` knows them.
 ///
-/// A resource that is switched off loses its content, and of an `if` only the taken branch is left. An unused condition
+/// A resource whose condition is false loses its content, and an `if` keeps only its taken branch. An unused condition
 /// may fail.
 pub(super) fn settle(
     blueprint: &Blueprint,
@@ -42,7 +42,7 @@ pub(super) fn settle(
             _ if local.value.as_literal().is_some() => {}
             Ok(known) if !known.has_unknown() => local.value = Expr::literal(known, local.value.span),
             Ok(_) => {}
-            // The error was reported where the condition is used.
+            // The error was reported at the use of the condition.
             Err(_) => local.value = Expr::error(local.value.span),
         }
     }
@@ -56,7 +56,7 @@ enum ConditionValue {
     Known(bool, bool),
     /// The value is not known yet.
     Open,
-    /// The condition has an error that was reported.
+    /// The condition has an error, which was reported.
     Failed,
 }
 
@@ -126,7 +126,7 @@ impl Settling<'_> {
         if let Some(mut id) = resource.external.take() {
             self.walk(&mut id);
             resource.lifecycle.external = self.external(name, &id);
-            // A resource with a written id is retained, even if the id comes to null.
+            // A resource with a written id is retained, even if the id evaluates to null.
             resource.removal = Some(Box::new(Expr::literal(Value::text("Retain"), id.span)));
         }
         self.open -= open;
@@ -220,7 +220,7 @@ impl Settling<'_> {
                     ConditionValue::Known(holds, secret) => {
                         let taken = if holds { &mut choice.then } else { &mut choice.otherwise };
                         self.walk(taken);
-                        // The taken branch reveals a secret condition, so the choice stays. It stays as well if the
+                        // The taken branch would reveal a secret condition, so the choice stays. It also stays if the
                         // branch omits its value.
                         if secret || expr::may_omit(taken) {
                             let other = if holds { &mut choice.otherwise } else { &mut choice.then };
@@ -257,14 +257,14 @@ impl Settling<'_> {
         }
     }
 
-    /// The reference behind a computed name; none while the name is not known.
+    /// The reference with a computed name; `None` while the name is unknown.
     fn reference(&mut self, called: &CallExpr, span: Span) -> Option<Expr> {
         let argument = &called.arguments.first()?.value;
         if called.function.as_ref() == RESOURCE {
             let name = self.known(argument)?;
             return Some(self.of(&name, argument.span, &[], span));
         }
-        // In a literal list the path may become known later than the name.
+        // In a literal list, the path may become known later than the name.
         let (name, attribute, path) = match &argument.kind {
             ExprKind::List(items) => {
                 let name = self.known(items.first()?)?;
@@ -316,7 +316,7 @@ impl Settling<'_> {
         None
     }
 
-    /// A resource, or an attribute of it.
+    /// A reference to a resource, or to an attribute of it.
     fn of(&mut self, name: &Value, name_span: Span, path: &[&str], span: Span) -> Expr {
         let Some(name) = name.as_text() else {
             let diagnostic = ARGUMENT_TYPE.new("the name of a resource must be text").label(name_span, "not text");

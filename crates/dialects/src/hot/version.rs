@@ -3,16 +3,16 @@
 /// The name of the dialect.
 pub const NAME: &str = "hot";
 
-/// The keys of which a template has exactly one.
+/// The keys for the version. A template has exactly one of them.
 pub(super) const VERSION_KEYS: [&str; 3] =
     ["heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion"];
 
-/// A version of the Heat Orchestration Template language, by its date; later ones are greater.
+/// A version of the Heat Orchestration Template language, by its date. Later versions are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
-    /// The first.
+    /// The first version.
     V2013_05_23,
-    /// `get_attr` walks a path itself; most functions of CloudFormation are gone.
+    /// `get_attr` walks paths; most functions of CloudFormation are removed.
     V2014_10_16,
     /// `repeat`, `digest`.
     V2015_04_30,
@@ -36,7 +36,7 @@ pub enum Version {
 
 use Version::*;
 
-/// Each version with its date and its alias, empty where it has none.
+/// The versions, each with its date and its alias; the alias may be empty.
 const VERSIONS: &[(Version, &str, &str)] = &[
     (V2013_05_23, "2013-05-23", ""),
     (V2014_10_16, "2014-10-16", ""),
@@ -52,23 +52,23 @@ const VERSIONS: &[(Version, &str, &str)] = &[
 ];
 
 impl Version {
-    /// The version of that date or alias.
+    /// The version with a date or alias.
     pub fn of(text: &str) -> Option<Version> {
         let known = VERSIONS.iter().find(|(_, date, alias)| text == *date || (text == *alias && !alias.is_empty()));
         known.map(|(version, ..)| *version)
     }
 
-    /// Its date.
+    /// The date of the version.
     pub fn date(self) -> &'static str {
         VERSIONS[self as usize].1
     }
 
-    /// Its place among all versions, from 0.
+    /// The position among all versions, from 0.
     pub fn number(self) -> i64 {
         self as i64
     }
 
-    /// The version at a place among all; the latest one for a place that does not exist.
+    /// The version at a position; the latest version if the position does not exist.
     pub fn at(number: i64) -> Version {
         let known = usize::try_from(number).ok().and_then(|at| VERSIONS.get(at));
         known.map_or(V2021_04_16, |(version, ..)| *version)

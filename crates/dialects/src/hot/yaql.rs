@@ -1,7 +1,7 @@
 //! The function `yaql`: an expression over data (decision Heat 13).
 //!
-//! An expression is compiled once for each text. Time and chance are drawn by the engine, once for each call, and
-//! remembered (decision D15).
+//! Each expression text is compiled once. Times and random numbers are drawn by the engine, once for each call, and
+//! stored (decision D15).
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,14 +14,14 @@ use yaql::{Draw, DrawSite, Drawing, EvaluationLimits, EvaluationStop, Failure, F
 
 use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SYNTAX, YAQL_UNKNOWN_FUNCTION};
 
-/// The bytes of a document's budget for values that a step counts as.
+/// The number of bytes that a step counts in a document's budget for values.
 const BYTES_OF_STEP: usize = 8;
 
 /// The maximum number of compiled expressions in the cache.
 const MOST_KEPT: usize = 4096;
 
-/// `yaql` as the evaluator calls it: argument, version, and, if the expression draws something, a unique text and the
-/// time.
+/// The implementation of `yaql` for the evaluator. Its arguments are the argument of the call, the version, and, if the
+/// expression draws values, a unique text and the time.
 #[derive(Debug)]
 pub(super) struct Yaql {
     limits: EvaluationLimits,
@@ -29,7 +29,7 @@ pub(super) struct Yaql {
 }
 
 impl Yaql {
-    /// With nothing compiled yet.
+    /// Creates an empty cache of compiled expressions.
     pub(super) fn new(limits: EvaluationLimits) -> Yaql {
         Yaql { limits, compiled: Mutex::default() }
     }
@@ -88,15 +88,16 @@ impl Native for Yaql {
     }
 }
 
-/// How the text of an expression lies in its source: from which of its bytes on it lies how far behind the beginning of
-/// its scalar. So a mistake can be shown inside of the scalar, whatever is escaped or folded in it.
+/// The mapping from the text of an expression to its scalar in the source: pairs of a byte position in the text and the
+/// offset in the scalar from there on. With it, a mistake can be shown inside of the scalar, also if characters are
+/// escaped or folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Runs(Vec<(u32, u32)>);
 
 impl Runs {
-    /// Of the scalar that a node is.
+    /// The mapping for the scalar of a node.
     pub(super) fn of_node(node: &Node, source: &str) -> Option<Runs> {
-        // The value of an alias is written elsewhere.
+        // The value of an alias is written at its anchor.
         if node.alias().is_some() || node.as_scalar().is_none() || node.span.end as usize > source.len() {
             return None;
         }
@@ -111,7 +112,7 @@ impl Runs {
         Some(Runs(runs))
     }
 
-    /// As a call carries it.
+    /// The mapping as an argument of a call.
     pub(super) fn written(&self) -> Value {
         Value::list(self.0.iter().flat_map(|(at, behind)| [Value::Int(i64::from(*at)), Value::Int(i64::from(*behind))]))
     }
@@ -128,7 +129,7 @@ impl Runs {
         Some(behind + (at - from))
     }
 
-    /// The bytes of the source that some bytes of the text come from.
+    /// The bytes of the source that correspond to bytes of the text.
     fn of(&self, span: &std::ops::Range<usize>) -> Option<std::ops::Range<u32>> {
         let start = u32::try_from(span.start).ok()?;
         let end = u32::try_from(span.end).ok()?.max(start + 1);
@@ -136,7 +137,7 @@ impl Runs {
     }
 }
 
-/// Draws from a unique text.
+/// Derives drawn values from a unique text.
 struct UniqueDraws {
     seed: String,
     now: Option<i64>,
@@ -150,7 +151,7 @@ impl Drawing for UniqueDraws {
             Draw::Random => {
                 let digest = super::naming::digest(&format!("{} {} {}", self.seed, site.call, site.turn), &[]);
                 let bits = digest[..8].iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-                // 53 bits are what a float holds between 0 and 1.
+                // A float between 0 and 1 holds 53 bits.
                 Some(Value::Float((bits >> 11) as f64 / (1_u64 << 53) as f64))
             }
         }
@@ -184,7 +185,7 @@ pub(super) fn form(argument: &Value, runs: Option<&Runs>) -> Result<(), Refusal>
     }
 }
 
-/// Whether the expression of an argument draws something, as far as can be seen.
+/// Whether the expression of an argument may draw values.
 pub(super) fn draws(argument: &Expr) -> bool {
     match super::expressions::sketch(argument).get("expression") {
         Some(value) => {

@@ -3,7 +3,7 @@
 use blueprint::{Blueprint, Name, Schema, TypeId};
 use diag::{Diagnostics, Spanned};
 
-/// How documents of a dialect include others.
+/// The rules for including documents.
 pub trait ChildRules: Send + Sync {
     /// Whether a child counts as one element: a reader of any part waits for the whole child, and the whole child waits
     /// for all of its inputs.
@@ -11,13 +11,13 @@ pub trait ChildRules: Send + Sync {
         false
     }
 
-    /// Whether conditions of children and members of groups are decided while documents are read. Otherwise a document
-    /// with one cannot be carried out.
+    /// Whether conditions of children and the members of groups are decided while documents are read. If not, a
+    /// document with such a part cannot be deployed.
     fn are_decided_early(&self) -> bool {
         false
     }
 
-    /// Whether a child whose text does not show its dialect has that of the document above.
+    /// Whether a child whose text does not show its dialect has the dialect of the including document.
     fn share_dialect(&self) -> bool {
         false
     }
@@ -27,11 +27,11 @@ pub trait ChildRules: Send + Sync {
         false
     }
 
-    /// Adds to a document in another dialect, which one in this dialect includes, exports that this dialect reads.
-    /// Adding them again changes nothing.
+    /// Adds the exports that this dialect reads to an included document of another dialect. Adding them again has no
+    /// effect.
     fn add_exports(&self, _child: &mut Blueprint) {}
 
-    /// Reports where a document of this dialect cannot stand for a type with that schema and these attributes.
+    /// Reports that a document of this dialect does not fit a type with this schema and these attributes.
     fn stand_for(
         &self,
         _document: &Blueprint,

@@ -5,17 +5,16 @@ use diag::Diagnostics;
 
 use crate::{Evaluating, Expanded, Expanding};
 
-/// How a dialect writes out groups, and settles documents.
+/// The rules for expanding groups and settling documents.
 pub trait ExpansionRules: Send + Sync {
-    /// The document that a group of members is, in one of its places. Never fails: what is wrong is reported in the
-    /// answer.
+    /// Expands a group of members to a document, in one of its places. Never fails: mistakes are part of the result.
     fn expand(&self, _expansion: &Expansion, _place: &Expanding<'_>) -> Expanded {
         Expanded::default()
     }
 
-    /// An [unsettled](Blueprint::unsettled) document in one of its places, where `value` evaluates an expression:
-    /// Unknown as far as it is not known before the deployment, or the error unless that is reported elsewhere.
-    /// `complete`: what is not known now never will be in time.
+    /// Settles an [unsettled](Blueprint::unsettled) document in one of its places. `value` evaluates an expression:
+    /// parts that are not known before the deployment are unknown, and an error is `None` if it is reported elsewhere.
+    /// `complete`: values that are unknown now will not become known in time.
     fn settle(
         &self,
         blueprint: &Blueprint,

@@ -1,4 +1,4 @@
-//! Values of inputs: of a root from given values, of a child from the values that the document above passes.
+//! Values of inputs: for a root from given values, for a child from the values that the including document passes.
 
 use blueprint::{Input, Name, Value};
 use diag::{Diagnostics, Span};
@@ -8,19 +8,20 @@ use diag::{Diagnostics, Span};
 pub enum GivenValue<'a> {
     /// A value of its own kind.
     Typed(&'a Value),
-    /// Text, which the input's type says how to read.
+    /// A text, which is parsed by the type of the input.
     Text(&'a str),
 }
 
-/// The native value of an input from a given one. None: it is in error, which was reported.
+/// A function that returns the native value of an input for a given one. `None` if it is in error, which was reported.
 pub type NativeInput<'a> = &'a dyn Fn(Option<GivenValue<'_>>, &mut Diagnostics) -> Option<Value>;
 
-/// The native value of a child's input from a passed one. None: it is in error, which was reported.
+/// A function that returns the native value of a child's input for a passed one. `None` if it is in error, which was
+/// reported.
 pub type NativePassedInput<'a> = &'a dyn Fn(Option<&Value>, &mut Diagnostics) -> Option<Value>;
 
-/// How a dialect makes the values of inputs.
+/// The rules for the values of inputs.
 pub trait InputRules: Send + Sync {
-    /// The value of an input of the root. None: it is in error, which was reported.
+    /// The value of an input of the root. `None` if it is in error, which was reported.
     fn value(
         &self,
         _name: &Name,
@@ -32,8 +33,8 @@ pub trait InputRules: Send + Sync {
         native(given, found)
     }
 
-    /// The value of an input of a child, from what its parent passes; `place` is where that is written. None: it is in
-    /// error, which was reported.
+    /// The value of an input of a child, from the value that its parent passes at `place`. `None` if it is in error,
+    /// which was reported.
     fn passed(
         &self,
         _name: &Name,
@@ -46,17 +47,17 @@ pub trait InputRules: Send + Sync {
         native(given, found)
     }
 
-    /// The passed value of an input as people see it; none where that is the input's value.
+    /// The passed value of an input as users see it; `None` if it is the input's value.
     fn shown(&self, _input: &Input, _written: &Value) -> Option<Value> {
         None
     }
 
-    /// Whether an input can be declared immutable. If so, all inputs are remembered with the instance.
+    /// Whether inputs can be declared immutable. In this case all inputs are stored with the instance.
     fn are_remembered(&self) -> bool {
         false
     }
 
-    /// Whether an input may not change once the instance exists.
+    /// Whether an input must not change once the instance exists.
     fn is_immutable(&self, _name: &Name, _input: &Input) -> bool {
         false
     }

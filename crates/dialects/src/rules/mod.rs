@@ -43,7 +43,7 @@ pub struct DialectRules {
     pub expansion: &'static dyn ExpansionRules,
     /// Names of instances, documents and types.
     pub naming: &'static dyn NamingRules,
-    /// How large and how deep documents may be.
+    /// The maximum size and depth of documents.
     pub sizes: &'static dyn SizeRules,
     /// Messages of the dialect's own tool.
     pub messages: &'static dyn MessageRules,

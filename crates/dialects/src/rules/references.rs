@@ -3,18 +3,18 @@
 use blueprint::Ref;
 use diag::Code;
 
-/// The consequence of reading an element that is declared, but absent because of its condition.
+/// The consequence of reading a declared element that is absent because of its condition.
 #[derive(Clone, Copy, Debug)]
 pub enum Absence {
     /// The reader can guard against it.
     Guarded,
-    /// It is a mistake, reported with this code.
+    /// The read is a mistake with this code.
     Mistake(&'static Code),
 }
 
 /// The meaning of references in a dialect.
 pub trait ReferenceRules: Send + Sync {
-    /// Whether a reference reads an attribute, and not only the name by which others know the element.
+    /// Whether a reference reads an attribute, and not only the id of the element.
     fn reads_attribute(&self, reference: &Ref) -> bool {
         !reference.path.is_empty()
     }

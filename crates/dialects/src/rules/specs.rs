@@ -1,30 +1,30 @@
-//! Specs of resources: from the evaluated expression to the spec for the provider.
+//! Specs of resources: conversion of the evaluated expression to the spec for the provider.
 
 use blueprint::{Expr, Field, Schema, Type, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 
 use crate::ExpressionPart;
 
-/// Where a spec came from.
+/// The origin of a spec.
 #[derive(Clone, Copy)]
 pub struct SpecAt<'a> {
-    /// The expression that it is the value of.
+    /// The expression of the spec.
     pub expr: &'a Expr,
-    /// Where a missing part of it is reported.
+    /// The place at which a missing part is reported.
     pub holder: Span,
-    /// The resource's name.
+    /// The name of the resource.
     pub resource: &'a str,
-    /// Whether it is the spec, or how updates are carried out.
+    /// The part of the resource: its spec or its update policy.
     pub part: ExpressionPart,
 }
 
-/// The native spec from a value: converted, with defaults. A part in error is kept as it is, and reported.
+/// A function that converts a value to the native spec, with defaults. A part in error stays unchanged and is reported.
 pub type NativeSpec<'a> = &'a dyn Fn(&Value, &mut Diagnostics) -> Value;
 
-/// How a dialect fits specs to the schemas of their types.
+/// The rules for fitting specs to the schemas of their types.
 pub trait SpecRules: Send + Sync {
-    /// The spec that a provider is given, from the evaluated one: converted, with defaults. Unknown parts stay as they
-    /// are. A part in error is kept as it is, and reported.
+    /// Converts the evaluated spec to the spec for the provider, with defaults. Unknown parts stay unchanged. A part in
+    /// error stays unchanged and is reported.
     fn fit(
         &self,
         value: &Value,
@@ -36,23 +36,23 @@ pub trait SpecRules: Send + Sync {
         native(value, found)
     }
 
-    /// Whether [`SpecRules::fit`] converts values of a type to what a field takes. The native type checks ask this of
-    /// what they would refuse otherwise; a value that cannot be converted after all is reported by `fit`.
+    /// Whether [`SpecRules::fit`] converts values of a type to the type of a field. The native type checks ask this
+    /// before they refuse a type; `fit` reports a value that cannot be converted.
     fn accepts(&self, _found: &Type, _wanted: &Field) -> bool {
         false
     }
 
-    /// Whether the spec of a type that takes anything is not evaluated.
+    /// Whether the spec of a type with an open schema is not evaluated.
     fn skips_open_types(&self) -> bool {
         false
     }
 
-    /// The fields of a resource as people see them, where these differ from the provider's.
+    /// The fields of a resource as users see them, if these differ from the provider's.
     fn shown(&self, _type_name: &str, given: &Value) -> Value {
         given.clone()
     }
 
-    /// The diagnostic for a removal policy in a document of that version; none for a valid policy.
+    /// The diagnostic for a removal policy in a document of this version; `None` for a valid policy.
     fn removal(&self, _policy: &Value, _version: &str) -> Option<Diagnostic> {
         None
     }

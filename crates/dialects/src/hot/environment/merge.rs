@@ -12,13 +12,13 @@ use crate::hot::refusal::ValueRefusal;
 
 /// An environment file.
 pub struct NamedEnvironment<'a> {
-    /// Its name, for messages.
+    /// The name, for messages.
     pub name: &'a str,
-    /// Its content.
+    /// The content.
     pub environment: HeatEnvironment,
 }
 
-/// How a parameter is combined with its earlier value.
+/// The strategy by which the value of a parameter is combined with its earlier value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strategy {
     Overwrite,
@@ -45,8 +45,8 @@ impl Strategy {
     }
 }
 
-/// Lays files over `base`, in order. `kinds` says what kind the root's parameters are; those it does not declare are
-/// only taken from what comes first. What is wrong goes to `found`, with the number of the file.
+/// Merges files into `base`, in order. `kinds` returns the kind of a parameter of the root; an undeclared parameter
+/// takes its first value. Mistakes go to `found`, with the number of the file.
 pub fn merge(
     base: HeatEnvironment,
     files: Vec<NamedEnvironment<'_>>,
@@ -73,7 +73,7 @@ pub fn merge(
     merged
 }
 
-/// Entries of `new` in the place of those of `old`; null ones change nothing.
+/// Overwrites entries of `old` with those of `new`. Null entries are skipped.
 fn lay_over(old: &mut Map, new: Map) {
     for (key, value) in new.iter().filter(|(_, value)| !value.is_null()) {
         old.insert(key.clone(), value.clone());
@@ -82,7 +82,7 @@ fn lay_over(old: &mut Map, new: Map) {
 
 struct Merging<'a> {
     kinds: &'a dyn Fn(&str) -> Option<ParameterKind>,
-    /// The strategy by which a file gave a parameter first.
+    /// The strategy of the first file that gave a parameter.
     used: HashMap<Name, Strategy>,
     found: &'a mut Vec<(usize, ValueRefusal)>,
 }
@@ -151,7 +151,7 @@ impl Merging<'_> {
         }
     }
 
-    /// The strategy that the file gives for the name, else that of an earlier file, else the file's default.
+    /// The strategy that the file gives for the name, otherwise that of an earlier file, otherwise the file's default.
     fn strategy(&self, name: &Name, strategies: &Map) -> Strategy {
         let default = strategies.get("default").and_then(Strategy::of).unwrap_or(Strategy::Overwrite);
         match strategies.get(name) {
@@ -161,7 +161,7 @@ impl Merging<'_> {
     }
 }
 
-/// A parameter's value combined with an earlier one; `None` if such values cannot be combined.
+/// Combines the value of a parameter with an earlier one; `None` if these values cannot be combined.
 fn combine(kind: ParameterKind, old: Option<&Value>, new: &Value, deep: bool) -> Option<Value> {
     match (kind, new) {
         (ParameterKind::String, Value::Text(new)) => match old {
@@ -187,7 +187,7 @@ fn combine(kind: ParameterKind, old: Option<&Value>, new: &Value, deep: bool) ->
     }
 }
 
-/// A json parameter as data.
+/// Parses the value of a json parameter.
 fn parsed(value: &Value) -> Option<Value> {
     match value {
         Value::Text(text) if !text.is_empty() => pycompat::parse_json(text).ok(),
@@ -195,7 +195,8 @@ fn parsed(value: &Value) -> Option<Value> {
     }
 }
 
-/// Lists appended, comma-delimited texts joined; of one each, the list has the items of the text.
+/// Combines lists: lists are appended, comma-delimited texts are joined, and of a list and a text, the list gets the
+/// items of the text.
 fn lists(old: &Value, new: &Value) -> Option<Value> {
     let items = |value: &Value| match value {
         Value::List(items) => Some(items.to_vec()),
@@ -210,7 +211,7 @@ fn lists(old: &Value, new: &Value) -> Option<Value> {
     Some(Value::list(all))
 }
 
-/// Entries laid over those of a map, null ones left out: as they are, or maps, lists and texts combined.
+/// Overwrites entries of a map, skipping null entries. With `deep`, maps, lists and texts are combined instead.
 fn maps(mut old: Map, new: &Map, deep: bool) -> Map {
     for (key, value) in new.iter().filter(|(_, value)| !value.is_null()) {
         let before = old.get(key).filter(|before| deep && pycompat::truth(before));

@@ -1,9 +1,9 @@
-//! Environments: inputs and settings that are given to a template from outside (decision Heat 7).
+//! Environments: inputs and settings for a template from outside (decision Heat 7).
 //!
 //! [`HeatEnvironment::parse`] reads a file's value, [`merge`] combines files in order, and a [`Registry`] resolves the
-//! type of a resource. A mistake has a path into the value, so the reader of the file can find its place.
+//! type of a resource. A mistake has a path into the value, so that the caller can find its place in the file.
 //!
-//! Not here: reading YAML; whether a type that the registry leads to exists, which is asked for.
+//! Not here: reading YAML; whether a type that the registry resolves to exists, which the caller answers.
 
 pub mod codes;
 mod merge;
@@ -22,17 +22,17 @@ use crate::hot::refusal::ValueRefusal;
 /// An environment.
 #[derive(Clone, Debug, Default)]
 pub struct HeatEnvironment {
-    /// Values for parameters of the root.
+    /// Values for the parameters of the root.
     pub parameters: Map,
-    /// Values that take the place of defaults, in the root and in every nested template.
+    /// Values that replace defaults, in the root and in every nested template.
     pub parameter_defaults: Map,
     /// The registry section; see [`Registry::new`].
     pub registry: Map,
     /// Parameters that are secret.
     pub encrypted: Vec<Name>,
-    /// Where events are sent.
+    /// The receivers of events.
     pub event_sinks: Vec<Value>,
-    /// How parameters are combined with those of earlier files, by name, and `default` for all others.
+    /// The merge strategies of parameters, by name; `default` applies to all others.
     pub strategies: Map,
 }
 
@@ -47,7 +47,7 @@ const SECTIONS: [&str; 6] = [
 ];
 
 impl HeatEnvironment {
-    /// Reads an environment; null is an empty one. Mistakes go to `found`; the parts without mistakes are read.
+    /// Reads an environment; null is an empty environment. Mistakes go to `found`; the parts without mistakes are read.
     pub fn parse(value: &Value, found: &mut Vec<ValueRefusal>) -> HeatEnvironment {
         let mut environment = HeatEnvironment::default();
         let entries = match value.bare() {
@@ -117,7 +117,7 @@ impl HeatEnvironment {
     }
 }
 
-/// Judges the event sinks, which only the cloud can serve.
+/// Checks the event sinks, which only the cloud can serve.
 fn sinks(items: &[Value], found: &mut Vec<ValueRefusal>) {
     for (at, sink) in items.iter().enumerate() {
         let refusal = match sink.as_map().map(|sink| sink.get("type").and_then(Value::as_text)) {

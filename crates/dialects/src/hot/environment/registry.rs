@@ -1,8 +1,8 @@
 //! The registry: resolves the type of a resource to another type or a template.
 //!
-//! Of all entries that fit, the user's go before built-in ones, those for one resource before those for all, and then
-//! the order of their text decides: `*` stands before letters, so `C::*` goes before `C::D`. An alias is followed
-//! through the registry again; an entry that leads nowhere is passed over.
+//! Matching entries are tried in this order: the user's entries before built-in ones, entries for one resource before
+//! those for all, then by the order of their text. `*` sorts before letters, so `C::*` precedes `C::D`. The target of
+//! an alias is resolved through the registry again. An entry that leads to no type is skipped.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("OS::Ceilometer::GnocchiAggregationByResourcesAlarm", "OS::Aodh::GnocchiAggregationByResourcesAlarm"),
 ];
 
-/// Types that were taken out of Heat. Templates may still name them; they do nothing.
+/// Types that were removed from Heat. Templates may still use them; they do nothing.
 const FORMER: [&str; 32] = [
     "OS::Aodh::CombinationAlarm",
     "OS::Designate::Domain",
@@ -60,19 +60,19 @@ const FORMER: [&str; 32] = [
     "OS::Vitrage::Template",
 ];
 
-/// The type that replaces them.
+/// The type that replaces the removed types.
 const NONE: &str = "OS::Heat::None";
 
-/// The moments at which a resource can be stopped.
+/// The hooks of a resource.
 const HOOKS: [&str; 6] = ["pre-create", "pre-update", "pre-delete", "post-create", "post-update", "post-delete"];
 
-/// The actions that can be forbidden.
+/// The actions that the registry can forbid.
 const ACTIONS: [&str; 2] = ["update", "replace"];
 
-/// How many aliases are followed one after the other.
+/// The maximum length of a chain of aliases.
 const LONGEST_CHAIN: usize = 64;
 
-/// How many aliases are followed for one type in all.
+/// The maximum number of aliases that are followed for one type.
 const MOST_ALIASES: usize = 1000;
 
 /// The result of resolving a type.
@@ -89,7 +89,7 @@ pub enum ResolvedType {
 pub struct TypeResolution {
     /// The type or template.
     pub target: ResolvedType,
-    /// The first entry that was followed, from the outermost key; `None` for a type that resolves to itself, or the
+    /// The first followed entry, as its keys from the outermost; `None` for a type that resolves to itself, or for the
     /// path of a template.
     pub entry: Option<Vec<Name>>,
 }
@@ -101,7 +101,7 @@ struct RegistryEntry {
     value: Name,
 }
 
-/// Keys under `resources`, for the resources of a name.
+/// The entries under `resources` for the resources with one name.
 #[derive(Clone, Debug, Default)]
 struct RegistryRules {
     types: IndexMap<Name, RegistryEntry>,
@@ -110,7 +110,7 @@ struct RegistryRules {
     inner: IndexMap<Name, Arc<RegistryRules>>,
 }
 
-/// Resolves types, and knows the hooks and restricted actions of resources.
+/// Resolves types, and has the hooks and restricted actions of resources.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     types: IndexMap<Name, RegistryEntry>,
@@ -123,7 +123,7 @@ fn is_template(text: &str) -> bool {
 }
 
 impl Registry {
-    /// Reads the section `resource_registry`. All that is wrong goes to `found`, warnings too.
+    /// Reads the section `resource_registry`. Errors and warnings go to `found`.
     pub fn new(section: &Map, found: &mut Vec<ValueRefusal>) -> Registry {
         let mut registry = Registry::default();
         for (key, value) in section.iter() {
@@ -165,15 +165,14 @@ impl Registry {
         }
     }
 
-    /// Resolves a type for a resource with that name; `exists` returns whether a type is known. `None` if it does not
-    /// resolve.
+    /// Resolves the type of a resource with this name; `exists` returns whether a type is known. `None` if the type
+    /// does not resolve.
     pub fn resolve(&self, ty: &str, resource: Option<&str>, exists: &dyn Fn(&str) -> bool) -> Option<TypeResolution> {
         Resolving { registry: self, resource, exists, followed: Cell::new(0) }.resolve(ty, 0)
     }
 
-    /// What the types of resources mean, in the order of the template. An alias that leads to a known type is
-    /// remembered for its type, also where it was meant for one resource only: as in Heat, it counts for resources that
-    /// come later.
+    /// Resolves the types of resources, in the order of the template. An alias to a known type is recorded for its
+    /// type, even if the entry is for one resource only. As in Heat, it then applies to later resources.
     pub fn resolve_all<'r>(
         &mut self,
         resources: impl IntoIterator<Item = (&'r str, &'r str)>,
@@ -202,8 +201,8 @@ impl Registry {
         found.cloned()
     }
 
-    /// The registry of a nested template that the resource of that name is; `entry` is the one that made it one, whose
-    /// type is the built-in one inside.
+    /// The registry of a nested template. `resource` is the name of its resource. `entry` is the entry that maps the
+    /// type to the template; inside the template, the type is the built-in one.
     pub fn for_child(&self, resource: &str, entry: Option<&[Name]>) -> Registry {
         let entries = self.types.iter().map(|(key, entry)| {
             let own = RegistryEntry { path: vec![key.clone()], value: entry.value.clone() };
@@ -222,12 +221,12 @@ impl Registry {
         child
     }
 
-    /// The hooks of a resource, in the order in which they are written.
+    /// The hooks of a resource, in their written order.
     pub fn hooks(&self, resource: &str) -> Vec<Name> {
         self.collected(resource, |rules| &rules.hooks)
     }
 
-    /// The actions that are forbidden for a resource.
+    /// The forbidden actions of a resource.
     pub fn restricted_actions(&self, resource: &str) -> Vec<Name> {
         self.collected(resource, |rules| &rules.restricted)
     }
@@ -245,7 +244,7 @@ impl Registry {
     }
 }
 
-/// Puts an entry into its level, or takes entries out of it.
+/// Inserts an entry into its level, or removes entries from it.
 fn register(
     level: &mut IndexMap<Name, RegistryEntry>,
     key: &Name,
@@ -299,7 +298,7 @@ fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> I
     all
 }
 
-/// The section for the resources of a name. Paths of refusals begin below it.
+/// The section for the resources with one name. The paths of refusals begin below the section.
 fn rules(entries: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> RegistryRules {
     let mut rules = RegistryRules::default();
     for (key, value) in entries.iter() {
@@ -329,7 +328,7 @@ fn rules(entries: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) ->
     rules
 }
 
-/// The words of `hooks` or `restricted_actions`: one, or a list.
+/// The words of `hooks` or `restricted_actions`: one word or a list.
 fn words(key: &Name, value: &Value) -> Result<Vec<Name>, ValueRefusal> {
     let (known, class) = match key.as_ref() {
         "hooks" => (&HOOKS[..], "InvalidBreakPointHook"),
@@ -368,7 +367,7 @@ fn words(key: &Name, value: &Value) -> Result<Vec<Name>, ValueRefusal> {
 enum PatternPiece {
     Any,
     One,
-    /// One of these, or none of these.
+    /// One of these characters, or with `true` any other character.
     OneOf(Vec<(char, char)>, bool),
     Same(char),
 }
@@ -386,8 +385,8 @@ impl PatternPiece {
     }
 }
 
-/// The pieces of a pattern: `*` stands for anything, `?` for one character, `[..]` for one of several, `[!..]` for
-/// another one.
+/// The pieces of a pattern: `*` matches any text, `?` one character, `[..]` one of several characters, `[!..]` any
+/// other character.
 fn pieces(pattern: &str) -> Vec<PatternPiece> {
     let characters: Vec<char> = pattern.chars().collect();
     let mut pieces = Vec::with_capacity(characters.len());
@@ -434,7 +433,7 @@ fn ranges(class: &[char]) -> Vec<(char, char)> {
     ranges
 }
 
-/// Whether a name fits a pattern.
+/// Whether a name matches a pattern.
 fn fits(name: &str, pattern: &str) -> bool {
     if !pattern.contains(['*', '?', '[']) {
         return name == pattern;
@@ -470,7 +469,7 @@ struct Resolving<'a> {
     registry: &'a Registry,
     resource: Option<&'a str>,
     exists: &'a dyn Fn(&str) -> bool,
-    /// How many aliases were followed so far.
+    /// The number of aliases followed so far.
     followed: Cell<usize>,
 }
 
@@ -485,7 +484,7 @@ impl Resolving<'_> {
         let mut fitting: Vec<&RegistryEntry> = self.own_entry(ty).into_iter().collect();
         fitting.extend(self.registry.types.get(ty).or(is_template(ty).then_some(&itself)));
         let wildcards = wildcards(ty).filter_map(|key| self.registry.types.get(key.as_str()));
-        // An entry that leads to a template means the very text of its key.
+        // An entry with a template as target matches only the exact text of its key.
         fitting.extend(wildcards.filter(|entry| *entry.value != *ty && !is_template(&entry.value)));
         fitting.sort_by(|one, other| other.path.len().cmp(&one.path.len()).then_with(|| one.path.cmp(&other.path)));
         for entry in fitting {
@@ -506,7 +505,7 @@ impl Resolving<'_> {
         self.built_in(ty)
     }
 
-    /// The entry for this very resource.
+    /// The entry for this resource only.
     fn own_entry(&self, ty: &str) -> Option<&RegistryEntry> {
         self.registry.resources.get(self.resource?)?.types.get(ty)
     }
@@ -525,7 +524,7 @@ impl Resolving<'_> {
     }
 }
 
-/// All wildcards that a type can fit.
+/// All wildcards that a type can match.
 fn wildcards(ty: &str) -> impl Iterator<Item = String> {
     let ends = ty.char_indices().map(|(at, _)| at).chain(std::iter::once(ty.len()));
     ends.map(|at| format!("{}*", &ty[..at]))

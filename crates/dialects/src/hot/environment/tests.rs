@@ -1,4 +1,4 @@
-//! Environments read, merged, and asked what types mean.
+//! Tests of parsing, merging and resolving environments.
 
 use ::blueprint::{Map, Value};
 
@@ -24,7 +24,7 @@ fn registry(text: &str) -> Registry {
     registry
 }
 
-/// The prefixes of known types.
+/// Whether a type is known, by its prefix.
 fn exists(ty: &str) -> bool {
     let gone = ty.ends_with('*') || ["OS::Quantum", "OS::Metering"].iter().any(|gone| ty.starts_with(gone));
     ["OS::", "C::D", "X::"].iter().any(|known| ty.starts_with(known)) && !gone
@@ -82,7 +82,7 @@ fn kinds(name: &str) -> Option<ParameterKind> {
     })
 }
 
-/// The parameters of files laid over each other, and what is wrong.
+/// The merged parameters of files, and the mistakes.
 fn merged(files: &[&str]) -> (String, Vec<(usize, &'static str)>) {
     let mut found = Vec::new();
     let parse = |text: &&str| HeatEnvironment::parse(&json(text), &mut Vec::new());

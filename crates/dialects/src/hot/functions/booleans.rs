@@ -1,4 +1,4 @@
-//! `equals`, `not`, `and` and `or` on values. The lowering has replaced names of conditions by their values.
+//! `equals`, `not`, `and` and `or` on values. The lowering has replaced the names of conditions by their values.
 
 use ::blueprint::Value;
 
@@ -119,7 +119,7 @@ fn operands<'a>(name: &str, argument: &'a Value) -> Result<&'a [Value], ValueRef
     Ok(items)
 }
 
-/// The first operand that is `deciding` decides.
+/// The result of `and` or `or`: the first operand equal to `deciding` decides.
 fn decide(name: &str, argument: &Value, deciding: bool) -> FunctionResult {
     for (at, item) in operands(name, argument)?.iter().enumerate() {
         if operand(item).map_err(|refusal| refusal.within(at))? == deciding {
@@ -129,7 +129,7 @@ fn decide(name: &str, argument: &Value, deciding: bool) -> FunctionResult {
     Ok(Value::Bool(!deciding))
 }
 
-/// The boolean value of an operand: null is true.
+/// The boolean value of an operand; null is true.
 fn operand(value: &Value) -> Result<bool, ValueRefusal> {
     match value.bare() {
         Value::Bool(value) => Ok(*value),

@@ -1,4 +1,4 @@
-//! The functions of CloudFormation that look at nothing but their argument (2013-05-23; `Fn::Select` until 2015-04-30).
+//! The functions of CloudFormation that depend only on their argument (2013-05-23; `Fn::Select` until 2015-04-30).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use super::text::{join, joinable, split_at};
 use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
-/// The first version without them.
+/// The first version without these functions.
 const GONE: Option<Version> = Some(Version::V2014_10_16);
 
 pub(super) const FUNCTIONS: &[HotFunction] = &[
@@ -138,7 +138,7 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
     },
 ];
 
-/// The items that Python unpacks from a value: a text gives its characters, a map its keys.
+/// The items that Python unpacks from a value: the characters of a text, the keys of a map.
 fn unpack(argument: &Value, count: usize, otherwise: fn() -> ValueRefusal) -> Result<Cow<'_, [Value]>, ValueRefusal> {
     let items = match argument.bare() {
         Value::List(items) => Cow::Borrowed(items.as_slice()),
@@ -303,7 +303,7 @@ fn members(argument: &Value, _: Version) -> FunctionResult {
         };
         partials.insert(key.into(), Value::from(value));
     }
-    // Members by their number; numbers of any length, compared as numbers are.
+    // Members by number. Numbers may have any length and are compared numerically.
     let mut numbered: BTreeMap<(usize, &str), BTreeMap<&str, &Value>> = BTreeMap::new();
     for (key, value) in partials.iter() {
         if let Some((number, field)) = member(key) {

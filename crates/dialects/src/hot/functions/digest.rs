@@ -36,7 +36,7 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[HotFunction {
 
 type DigestFunction = fn(&[u8]) -> Vec<u8>;
 
-/// The algorithms, and whether their names may be written in upper case.
+/// The algorithms, each with the accepted spellings of its name.
 const ALGORITHMS: &[(&str, DigestFunction, NameCase)] = &[
     ("md5", |bytes| md5::Md5::digest(bytes).to_vec(), NameCase::Any),
     ("sha1", |bytes| sha1::Sha1::digest(bytes).to_vec(), NameCase::Any),
@@ -61,8 +61,8 @@ const ALGORITHMS: &[(&str, DigestFunction, NameCase)] = &[
     ),
 ];
 
-/// The accepted spellings of a name. Heat checks it in lower case, but passes it unchanged to two libraries that accept
-/// other spellings.
+/// The accepted spellings of a name. Heat checks the lower-case name, but passes the original to two libraries that
+/// accept other spellings.
 #[derive(Clone, Copy, PartialEq)]
 enum NameCase {
     Any,
@@ -138,7 +138,7 @@ fn digest(argument: &Value, _: Version) -> FunctionResult {
     Ok(Value::from(hexadecimal))
 }
 
-/// A text with a byte for each character.
+/// A text as bytes, one for each character.
 fn latin_1(text: &str) -> Result<Vec<u8>, ValueRefusal> {
     let bytes: Result<Vec<u8>, _> = text.chars().map(|character| u8::try_from(u32::from(character))).collect();
     bytes.map_err(|_| {

@@ -30,7 +30,7 @@ pub(crate) fn explained() -> Vec<Explained> {
     described.chain(others).collect()
 }
 
-/// Where a function can be called, in a sentence.
+/// The versions in which a function can be called, as a sentence.
 pub fn versions(since: Version, until: Option<Version>, in_conditions: Option<Version>, in_values: bool) -> String {
     let until = until.map(|until| format!(", gone in {}", until.date())).unwrap_or_default();
     match (in_values, in_conditions) {

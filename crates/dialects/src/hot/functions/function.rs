@@ -9,33 +9,34 @@ use crate::hot::version::Version;
 /// The result of a function.
 pub type FunctionResult = Result<Value, ValueRefusal>;
 
-/// How a function treats parts of its argument that are unknown or secret.
+/// The treatment of unknown or secret parts of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartialArgument {
-    /// It needs all of the argument: the result is as unknown, or as secret, as any part is.
+    /// The function reads the whole argument: the result is unknown or secret if any part is.
     Whole,
-    /// It moves parts without reading them: only the parts that it reads must be known.
+    /// The function moves parts without reading them: only the parts that it reads must be known.
     Leaves,
 }
 
 /// A function as data.
 #[derive(Debug)]
 pub struct HotFunction {
-    /// Its name in a template.
+    /// The name in a template.
     pub name: &'static str,
-    /// The first version that has it.
+    /// The first version with the function.
     pub since: Version,
-    /// The first version that no longer has it.
+    /// The first version without the function.
     pub until: Option<Version>,
-    /// The first version that has it in conditions.
+    /// The first version that has the function in conditions.
     pub in_conditions: Option<Version>,
-    /// Whether it is a function outside of conditions. Otherwise a map with that key is data there.
+    /// Whether it is a function outside of conditions. If not, a map with this key is data there.
     pub in_values: bool,
-    /// Whether an argument as written can be one at all; calls in it stand as unknown values.
+    /// Checks the form of an argument as it is written. Calls in the argument are unknown values.
     pub form: fn(&Value, Version) -> Result<(), ValueRefusal>,
-    /// The result for an argument without secret marks, and without unknown parts unless `parts` lets them in.
+    /// Computes the result for an argument without secret marks. The argument has unknown parts only if `parts` allows
+    /// them.
     pub call: fn(&Value, Version) -> FunctionResult,
-    /// How it treats unknown and secret parts.
+    /// The treatment of unknown and secret parts.
     pub parts: PartialArgument,
     /// A description: a paragraph of Markdown.
     pub docs: &'static str,
@@ -43,14 +44,14 @@ pub struct HotFunction {
     pub examples: &'static [Example],
 }
 
-/// A call, its result, and the version.
+/// An example: a call, its result, and the version.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
     /// The argument in JSON.
     pub argument: &'static str,
     /// The value in JSON, or `! code`.
     pub gives: &'static str,
-    /// In which version; none: in the latest that has the function.
+    /// The version; `None` for the latest version that has the function.
     pub version: Option<Version>,
 }
 
@@ -65,7 +66,7 @@ pub(super) const fn example_in(version: Version, argument: &'static str, gives: 
 }
 
 impl HotFunction {
-    /// The result of a call, from an argument in which parts may be unknown or secret.
+    /// The result of a call. Parts of the argument may be unknown or secret.
     pub fn run(&self, argument: &Value, version: Version) -> FunctionResult {
         if self.parts == PartialArgument::Leaves {
             return (self.call)(argument, version);
@@ -84,30 +85,30 @@ impl HotFunction {
         (self.call)(argument, version).map(|value| value.tainted(secret))
     }
 
-    /// Whether a version has it outside of conditions.
+    /// Whether a version has the function outside of conditions.
     pub fn is_in(&self, version: Version) -> bool {
         self.in_values && self.since <= version && self.until.is_none_or(|until| version < until)
     }
 }
 
-/// An unknown value that waits for all that the unknown parts of a value wait for.
+/// An unknown value that waits for everything that the unknown parts of a value wait for.
 pub fn unknown_of(value: &Value) -> Value {
     let mut waits_for = Vec::new();
     value.waits_for(&mut waits_for);
     Value::Unknown(Unknown { ty: None, waits_for }.into())
 }
 
-/// Any argument has the form.
+/// Accepts any argument.
 pub(super) fn any(_: &Value, _: Version) -> Result<(), ValueRefusal> {
     Ok(())
 }
 
-/// A refusal with `argument-type`.
+/// A refusal with the code `argument-type`.
 pub(super) fn wrong_type(message: impl Into<String>, heat: impl Into<String>) -> ValueRefusal {
     ValueRefusal::new(&ARGUMENT_TYPE, message).heat(heat)
 }
 
-/// The items of a list that is no text; Python would call it a sequence.
+/// The items of a list. A text is not a list, although Python treats it as a sequence.
 pub(super) fn items(value: &Value) -> Option<&[Value]> {
     match value.bare() {
         Value::List(items) => Some(items),
@@ -115,12 +116,12 @@ pub(super) fn items(value: &Value) -> Option<&[Value]> {
     }
 }
 
-/// At most 200 characters of how Python prints a value, as Heat quotes it.
+/// The first 200 characters of a value in Python's notation, as Heat quotes it.
 pub(super) fn shortened(value: &Value) -> String {
     pycompat::repr(value).chars().take(200).collect()
 }
 
-/// How a kind of value is called in our messages.
+/// The name of a kind of value in our messages.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value.bare() {
         Value::Null => "null",
@@ -133,13 +134,13 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A result that would be larger than any value may be.
+/// The refusal of a result that exceeds the limit of values.
 pub(super) fn too_large(name: &str) -> ValueRefusal {
     let most = expr::MAX_VALUE_BYTES >> 20;
     ValueRefusal::new(&ARGUMENT_RANGE, format!("`{name}` would make more than {most} MiB")).help("make it from less")
 }
 
-/// Refuses a result of more bytes than a value may have, before it is made.
+/// Refuses a result with more bytes than a value may have, before it is computed.
 pub(super) fn within_bounds(name: &str, bytes: usize) -> Result<(), ValueRefusal> {
     if bytes > expr::MAX_VALUE_BYTES { Err(too_large(name)) } else { Ok(()) }
 }

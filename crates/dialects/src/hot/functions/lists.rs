@@ -163,7 +163,7 @@ fn concat(name: &str, argument: &Value) -> FunctionResult {
     Ok(list.tainted(secret))
 }
 
-/// The first of equal items, in order.
+/// Removes repeated items. The first of equal items stays.
 fn unique(list: Value) -> Value {
     let mut seen = HashSet::new();
     match list {

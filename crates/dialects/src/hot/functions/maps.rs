@@ -105,7 +105,7 @@ fn not_a_map(item: &Value) -> ValueRefusal {
     wrong_type(format!("`map_merge` merges maps, not {}", kind(item)), words)
 }
 
-/// The entries of a map; none of null.
+/// The entries of a map; `None` for null.
 fn entries(value: &Value, step: usize) -> Result<Option<&Map>, ValueRefusal> {
     match value.bare() {
         Value::Null => Ok(None),
@@ -175,7 +175,7 @@ fn replace(argument: &Value) -> FunctionResult {
     Ok(Value::Map(output.into()).tainted(secret))
 }
 
-/// A new key, where it meets no other one.
+/// Checks that a new key does not collide with another key, and returns it.
 fn renamed(new: &Value, old: &Name, input: Option<&Map>, used: &HashSet<EqualityKey>) -> Result<Value, ValueRefusal> {
     let refused = |refusal: ValueRefusal| refusal.within(old.as_ref()).within("keys").within(1);
     if matches!(new, Value::List(_) | Value::Map(_)) {
@@ -198,7 +198,7 @@ fn renamed(new: &Value, old: &Name, input: Option<&Map>, used: &HashSet<Equality
     }
 }
 
-/// A key as JSON has it: always text.
+/// A key in JSON, which is always text.
 fn key_text(key: &Value) -> Name {
     match key {
         Value::Text(text) => text.clone(),

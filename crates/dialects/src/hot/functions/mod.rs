@@ -1,12 +1,11 @@
-//! Heat's functions that look at nothing but their argument, a row of a table each (decision Heat 5).
+//! Heat's functions that depend only on their argument, as rows of tables (decision Heat 5).
 //!
-//! The argument is one value, all that is written under the function's name. [`HotFunction::form`] judges it as it is
-//! written, where every call in it stands as an unknown value; [`HotFunction::run`] gives the result. Where Heat fails
-//! only while evaluating, so does this: an output that fails that way fails alone.
+//! The argument is one value: everything under the function's name. [`HotFunction::form`] checks the written argument,
+//! in which every call is an unknown value; [`HotFunction::run`] computes the result. A mistake that Heat reports only
+//! during evaluation is reported during evaluation here too; an output with such a mistake fails alone.
 //!
 //! Not here: reading calls from a template; references (`get_param`, `get_resource`, `get_attr`, `get_file`,
-//! `resource_facade`), of which only the walk along a path is here ([`paths`]); `if` and the laziness of `and` and
-//! `or`; `yaql`.
+//! `resource_facade`), except for walking a path ([`paths`]); `if` and the lazy evaluation of `and` and `or`; `yaql`.
 
 mod booleans;
 mod cloudformation;
@@ -45,7 +44,7 @@ pub fn functions() -> impl Iterator<Item = &'static HotFunction> {
     .flatten()
 }
 
-/// The function of that name in any version.
+/// The function with a name in any version.
 pub fn function(name: &str) -> Option<&'static HotFunction> {
     functions().find(|function| function.name == name)
 }

@@ -1,19 +1,19 @@
-//! Along a path into a value, as `get_param` and `get_attr` go it.
+//! Walks a path into a value, for `get_param` and `get_attr`.
 //!
-//! A key is text or an integer; a boolean is an integer. A list and a text are sequences, a text of characters, and a
-//! negative index counts from the end. A path never fails: it gives a value that says "nothing here".
+//! A key is text or an integer; a boolean counts as an integer. A list and a text are sequences, a text of characters,
+//! and a negative index counts from the end. A path never fails: a missing step gives a default value.
 
 use ::blueprint::Value;
 
 use super::function::unknown_of;
 
-/// What a path of `get_param` leads to: on a sequence, text is taken as an integer where it is one. Where there is
-/// nothing the result is an empty text.
+/// The value at a path of `get_param`. In a sequence, a text key is converted to an integer if possible. A missing step
+/// gives an empty text.
 pub fn parameter(value: &Value, path: &[Value]) -> Value {
     walk(value, path, true).unwrap_or_else(|| Value::from(""))
 }
 
-/// What a path of `get_attr` leads to: keys are taken as they are. Where there is nothing the result is null.
+/// The value at a path of `get_attr`. Keys are not converted. A missing step gives null.
 pub fn attribute(value: &Value, path: &[Value]) -> Value {
     walk(value, path, false).unwrap_or_default()
 }
@@ -36,7 +36,7 @@ fn walk(value: &Value, path: &[Value], converts: bool) -> Option<Value> {
     Some(current)
 }
 
-/// The index that a key of a sequence is.
+/// Converts the key of a sequence to an index.
 fn index(key: &Value, converts: bool) -> Option<i64> {
     match key {
         Value::Int(index) => Some(*index),
@@ -46,7 +46,7 @@ fn index(key: &Value, converts: bool) -> Option<i64> {
     }
 }
 
-/// The item at an index, from the end where it is negative.
+/// The item at an index; a negative index counts from the end.
 pub fn at(items: &[Value], index: i64) -> Option<&Value> {
     items.get(position(index, items.len())?)
 }

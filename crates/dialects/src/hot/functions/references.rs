@@ -1,18 +1,18 @@
-//! Functions that look at more than their argument, in words: the template itself, files, conditions, the language
-//! yaql.
+//! Descriptions of the functions that depend on more than their argument: on the template itself, files, conditions, or
+//! the language yaql.
 //!
-//! The lowering carries them out; here is only their documentation.
+//! The lowering implements these functions; this module has only their documentation.
 
 use super::super::version::Version::{self, *};
 
-/// A function in words.
+/// The description of a function.
 #[derive(Debug)]
 pub struct Described {
-    /// Its name in a template.
+    /// The name in a template.
     pub name: &'static str,
-    /// The first version that has it.
+    /// The first version with the function.
     pub since: Version,
-    /// The first version that no longer has it.
+    /// The first version without the function.
     pub until: Option<Version>,
     /// A description: a paragraph of Markdown.
     pub docs: &'static str,
@@ -20,7 +20,7 @@ pub struct Described {
     pub examples: &'static [&'static str],
 }
 
-/// All of them, in the order of decision Heat 5.
+/// All descriptions, in the order of decision Heat 5.
 pub fn references() -> &'static [Described] {
     REFERENCES
 }

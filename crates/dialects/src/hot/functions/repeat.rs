@@ -1,7 +1,7 @@
 //! `repeat`.
 //!
-//! A copy of the template for each combination, in which every placeholder is replaced by plain substring replacement,
-//! one placeholder after the other: each one sees the text with the previous ones replaced.
+//! The result has a copy of the template for each combination of values. In a copy, placeholders are replaced by
+//! substring replacement, one placeholder after the other: each replacement works on the result of the previous ones.
 
 use std::cell::Cell;
 
@@ -64,13 +64,13 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[HotFunction {
     ],
 }];
 
-/// No list is made longer than this.
+/// The maximum length of the resulting list.
 const MOST: usize = 1_000_000;
 
 struct RepeatArguments<'a> {
     template: &'a Value,
     for_each: &'a Value,
-    /// All combinations, or in step.
+    /// Whether all combinations of values are used. Otherwise the lists are walked in step.
     permutations: bool,
 }
 
@@ -112,8 +112,8 @@ fn repeat(argument: &Value, version: Version) -> FunctionResult {
     counted(argument, version, &mut 0)
 }
 
-/// The same; what all copies took on their way, which may be much more than what comes of them, is added to `work`, in
-/// bytes.
+/// Computes `repeat`, and adds the bytes of all intermediate copies to `work`. These may be much larger than the
+/// result.
 pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> FunctionResult {
     let RepeatArguments { template, for_each, permutations } = parse(argument, version)?;
     let unknown = || Ok(unknown_of(argument).tainted(argument.has_secret()));
@@ -174,7 +174,7 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> F
         match (Copying { loops: &loops, picked: &picked, left: &left }).copy(template) {
             Ok(copy) => copies.push(copy),
             Err(refusal) => {
-                // A mistake in a value is a better message than that all values are too large, unless many are wrong.
+                // A mistake in a value gives a better message than the excess size, unless many values are wrong.
                 *work += (expr::MAX_VALUE_BYTES - left.get()) / 8;
                 return Err(refusal);
             }
@@ -184,7 +184,7 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> F
     Ok(Value::list(copies).tainted(secret))
 }
 
-/// The values of a placeholder, in order.
+/// A placeholder with its values, in order.
 struct Loop<'a> {
     key: &'a Name,
     finder: Finder<'a>,
@@ -235,12 +235,12 @@ fn values(key: &Name, value: &Value, permutations: bool, version: Version) -> Re
     }
 }
 
-/// Makes one copy of the template.
+/// Creates one copy of the template.
 struct Copying<'a> {
     loops: &'a [Loop<'a>],
-    /// Which value of each loop.
+    /// The number of the current value of each loop.
     picked: &'a [usize],
-    /// How many bytes all copies may still have.
+    /// The number of bytes that all copies may still use.
     left: &'a Cell<usize>,
 }
 
@@ -272,7 +272,7 @@ impl Copying<'_> {
                         _ => unknown = Some(unknown_of(&key)),
                     }
                 }
-                // A map one key of which is not known is not known.
+                // A map with an unknown key is unknown.
                 Ok(unknown.unwrap_or_else(|| Value::Map(copy.into())).tainted(secret))
             }
             Value::Secret(inner) => self.copy(inner).map(Value::secret),
@@ -289,7 +289,7 @@ impl Copying<'_> {
             let occurs = !places.is_empty();
             match value.bare() {
                 Value::Text(value) if occurs => {
-                    // Each placeholder sees the text with the previous ones replaced, so the text can double each time.
+                    // Each replacement works on the result of the previous ones, so the text can double each time.
                     self.take(current.len().saturating_add(places.len().saturating_mul(value.len())))?;
                     written = Some(replaced(current, one.key.len(), &places, value));
                 }

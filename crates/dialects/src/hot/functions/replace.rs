@@ -1,7 +1,7 @@
 //! `str_replace`, `str_replace_strict` and `str_replace_vstrict`.
 //!
-//! Placeholders are tried longest first, then by text order. The text is cut at each occurrence, so what is put in is
-//! never searched again, and a longer placeholder that stands anywhere wins over a shorter one before it.
+//! Placeholders are tried longest first, then by text order. The text is cut at each occurrence, so inserted values are
+//! not searched again, and a longer placeholder takes precedence over an overlapping shorter one.
 
 use ::blueprint::{Map, Name, Value};
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -131,13 +131,13 @@ fn call(name: &str, argument: &Value, version: Version) -> FunctionResult {
 /// The differences between the functions.
 #[derive(Clone, Copy)]
 pub(super) struct ReplaceRules<'a> {
-    /// The function's name.
+    /// The name of the function.
     pub(super) name: &'a str,
-    /// Whether maps and lists are put in as JSON.
+    /// Whether maps and lists are inserted as JSON.
     pub(super) json: bool,
     /// Whether every placeholder must occur.
     pub(super) all_occur: bool,
-    /// Whether every value must be there and not empty.
+    /// Whether every value must be present and not empty.
     pub(super) none_empty: bool,
 }
 
@@ -146,8 +146,8 @@ const MOST_OCCURRENCES: usize = 4_000_000;
 
 /// Replaces the placeholders of a template.
 ///
-/// All occurrences are found in one pass. Then each placeholder, longest first, takes those that no former one has
-/// taken a part of.
+/// One pass finds all occurrences. Then each placeholder, longest first, takes its occurrences that do not overlap with
+/// taken ones.
 pub(super) fn replace(template: &str, params: &Map, rules: ReplaceRules<'_>) -> FunctionResult {
     let mut placeholders: Vec<_> = params.iter().collect();
     placeholders.sort_by_cached_key(|(key, _)| (std::cmp::Reverse(key.chars().count()), (*key).clone()));
@@ -187,7 +187,7 @@ pub(super) fn replace(template: &str, params: &Map, rules: ReplaceRules<'_>) -> 
     Ok(Value::from(out))
 }
 
-/// Where which placeholder is replaced, in the order of the template.
+/// The replaced occurrences, in the order of the template: position and number of the placeholder.
 fn occurrences(
     template: &str,
     placeholders: &[(&Name, &Value)],
@@ -207,8 +207,8 @@ fn occurrences(
         all.push((one.pattern().as_u32(), one.start() as u32));
     }
     all.sort_unstable();
-    // What is taken so far, by bytes. What was taken before has at least as many characters as what is looked at, so
-    // that it lies over one of its ends where both overlap.
+    // The bytes that are taken so far. A taken placeholder has at least as many characters as the current one, so if
+    // they overlap, it covers the first or the last byte of the current one.
     let mut covered = vec![false; template.len()];
     let mut taken = Vec::new();
     for (number, at) in all {
@@ -223,7 +223,7 @@ fn occurrences(
     Ok(taken)
 }
 
-/// The text of a value.
+/// The text that replaces a placeholder.
 fn written(placeholder: &str, value: &Value, rules: ReplaceRules<'_>) -> Result<String, ValueRefusal> {
     let empty = match value {
         Value::Null => true,
@@ -257,7 +257,7 @@ fn written(placeholder: &str, value: &Value, rules: ReplaceRules<'_>) -> Result<
 mod tests {
     use super::*;
 
-    /// The definition: cuts the template by one placeholder after the other.
+    /// The reference implementation: cuts the template by one placeholder after the other.
     fn by_cutting(template: &str, params: &Map) -> String {
         let mut keys: Vec<&Name> = params.keys().collect();
         keys.sort_by_key(|key| (std::cmp::Reverse(key.chars().count()), (*key).clone()));

@@ -1,4 +1,4 @@
-//! The examples of every row, and unknown and secret arguments.
+//! Tests of the examples of every row, and of unknown and secret arguments.
 
 use ::blueprint::Value;
 
@@ -9,7 +9,7 @@ fn json(text: &str) -> Value {
     pycompat::parse_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The latest version that has a function, in conditions where it is one only there.
+/// The latest version that has a function.
 fn latest(function: &HotFunction) -> Version {
     let before = |until: Version| Version::at(until.number() - 1);
     function.until.map_or(Version::V2021_04_16, before)

@@ -67,7 +67,7 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
     },
 ];
 
-/// Whether lists can be several, and items maps and lists.
+/// Whether the function joins several lists, and maps and lists as items.
 fn joins_much(name: &str, version: Version) -> bool {
     name == "list_join" && version >= Version::V2015_10_15
 }
@@ -146,7 +146,7 @@ fn split_words() -> String {
     "Incorrect arguments to \"str_split\" should be: \"str_split\" : [ \",\", \"apples,pears\", <index>]".into()
 }
 
-/// The form of `str_split`: neither text nor a map.
+/// The form of `str_split`: neither text nor map.
 fn split_form(argument: &Value, version: Version) -> Result<(), ValueRefusal> {
     match argument.bare() {
         Value::Text(_) | Value::Map(_) => {

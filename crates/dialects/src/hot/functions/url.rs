@@ -44,8 +44,8 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[HotFunction {
 /// The keys, in the order in which they are checked.
 const KEYS: [&str; 8] = ["scheme", "username", "password", "host", "port", "path", "query", "fragment"];
 
-/// The entries, of which those that are known have the right kind. What Heat looks at only while evaluating, a fragment
-/// beside a query, is judged only then.
+/// Checks the entries; known values must have the right kind. A fragment beside a query is checked only with
+/// `evaluating`, as in Heat.
 fn check(argument: &Value, evaluating: bool) -> Result<&Map, ValueRefusal> {
     let Some(entries) = argument.as_map() else {
         let message = format!("`make_url` takes a map of the parts of a URL, not {}", kind(argument));
@@ -171,7 +171,7 @@ fn authority(username: &str, password: &str, host: &str, port: Option<&Value>) -
     out
 }
 
-/// A map as the query of a URL: like the fields of a form, with `/` as it is.
+/// The query of a URL from a map, encoded like a form; `/` is not encoded.
 fn query(entries: Option<&Map>) -> String {
     let entry = |(key, value): (&::blueprint::Name, &Value)| {
         let plus = |text: &str| quote(text, " /").replace(' ', "+");
@@ -180,7 +180,7 @@ fn query(entries: Option<&Map>) -> String {
     entries.map(|entries| entries.iter().map(entry).collect::<Vec<_>>().join("&")).unwrap_or_default()
 }
 
-/// A text in which every byte that is neither unreserved nor among `safe` is written as `%XX`.
+/// Encodes every byte as `%XX` that is neither unreserved nor in `safe`.
 fn quote(text: &str, safe: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

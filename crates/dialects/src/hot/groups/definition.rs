@@ -1,4 +1,4 @@
-//! How the members of a group are defined, as an expression.
+//! The definition of the members of a group, as an expression.
 
 use ::blueprint::{Accessor, AccessorKind, Expansion, Expr, ExprKind, Name, ReferenceHead, TypeId, Value};
 use diag::{Span, Spanned};
@@ -8,7 +8,8 @@ use crate::hot::expressions::{FACADE, call, named, reference};
 use crate::hot::kinds::{STACK, defining};
 use crate::hot::native::indexed;
 
-/// A group from its definition, and the inputs of its document: every computed part of the definition of members.
+/// The expansion of a group from its definition, and the inputs of its document: the computed parts of the definition
+/// of members.
 pub(crate) fn expansion(
     kind: Spanned<TypeId>,
     spec: Expr,
@@ -32,7 +33,7 @@ pub(crate) fn expansion(
     (Expansion { kind, spec, spec_key, member, policy, reads: Vec::new() }, inputs)
 }
 
-/// An entry of a map expression; none for other expressions.
+/// The value of a key in a map expression; `None` for other expressions.
 pub(crate) fn part<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
     match &expr.kind {
         ExprKind::Map(entries) => entries.iter().find(|(name, _)| name.item.as_ref() == key).map(|(_, value)| value),
@@ -40,7 +41,7 @@ pub(crate) fn part<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
     }
 }
 
-/// The same expression with everything that is computed made an input.
+/// A copy of the expression in which every computed part is an input.
 pub(super) fn lifted(expr: &Expr, inputs: &mut Vec<(Spanned<Name>, Expr)>) -> Expr {
     let kind = match &expr.kind {
         ExprKind::Literal(_) | ExprKind::Error => return expr.clone(),
@@ -57,7 +58,7 @@ pub(super) fn lifted(expr: &Expr, inputs: &mut Vec<(Spanned<Name>, Expr)>) -> Ex
     Expr::new(kind, expr.span)
 }
 
-/// The name of a member in place of the index variable, in values but not in keys.
+/// Replaces the index variable by the name of a member, in values but not in keys.
 pub(super) fn with_index(expr: &Expr, variable: &str, name: &str) -> Expr {
     let kind = match &expr.kind {
         ExprKind::Literal(value) => ExprKind::Literal(indexed(value, variable, name)),
@@ -74,7 +75,7 @@ pub(super) fn with_index(expr: &Expr, variable: &str, name: &str) -> Expr {
     Expr::new(kind, expr.span)
 }
 
-/// The lifted definition without parts that are known to be omitted; none if it is omitted as a whole.
+/// The lifted definition without the parts that are known to be omitted; `None` if it is omitted as a whole.
 pub(super) fn without_omitted(written: &Expr, lifted: &Expr, place: &Expanding<'_>) -> Option<Expr> {
     if expr::may_omit(written) {
         let listed = Expr::new(ExprKind::List(vec![written.clone()]), written.span);
@@ -99,7 +100,7 @@ pub(super) fn without_omitted(written: &Expr, lifted: &Expr, place: &Expanding<'
     Some(Expr::new(kind, lifted.span))
 }
 
-/// A computed map with its keys written out, as far as these are known.
+/// A map expression with the known keys of a computed map.
 pub(super) fn taken_apart(expr: &Expr, value: &Value) -> Option<Expr> {
     let nothing = || Some(Expr::new(ExprKind::Map(Vec::new()), expr.span));
     match &expr.kind {

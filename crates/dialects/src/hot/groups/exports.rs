@@ -1,4 +1,4 @@
-//! Inputs and exports of the document of a group.
+//! The inputs and exports of the document of a group.
 
 use ::blueprint::{Export, Expr, ExprKind, Input, Name, ReferenceHead, Type, Value};
 use diag::{Span, Spanned};
@@ -11,7 +11,7 @@ use crate::hot::kinds::{ALL, BY_NAME, LoweredKind, RESOURCE_GROUP, SCALING_GROUP
 use crate::hot::refusing::refusing;
 
 impl GroupWriter<'_> {
-    /// Adds inputs and exports.
+    /// Adds inputs and exports, and returns the result.
     pub(super) fn finish(mut self, memory: Value, removed: Value) -> Expanded {
         let mut used: Vec<(Name, Span)> = Vec::new();
         let mut note = |expr: &Expr| {
@@ -41,7 +41,7 @@ impl GroupWriter<'_> {
         Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found, sample }
     }
 
-    /// The template of the members, if the group has none.
+    /// The template of the members, if the group has no members.
     pub(super) fn sample(&self) -> Option<Spanned<Name>> {
         let types = part(&self.expansion.member, "type").filter(|_| self.names.is_empty())?;
         let written = types.as_literal()?.as_text()?;
@@ -63,7 +63,7 @@ impl GroupWriter<'_> {
         if let Some(rest) = attribute.strip_prefix("resource.") {
             let (name, of_member) =
                 rest.split_once('.').map_or((rest, None), |(name, attribute)| (name, Some(attribute)));
-            // Members of a scaling group are counted by age.
+            // The members of a scaling group are numbered by age.
             let by_age = self.expansion.kind.item.as_ref() == SCALING_GROUP;
             let member = if by_age {
                 name.parse().ok().and_then(|at: usize| members.get(at))
@@ -71,7 +71,7 @@ impl GroupWriter<'_> {
                 members.iter().find(|(known, _)| known.as_ref() == name)
             };
             let Some((name, kind)) = member.cloned() else {
-                // Of a group that is empty no attribute is looked for.
+                // Attributes of members are not checked in an empty group.
                 let is_numbered = self.expansion.kind.item.as_ref() == RESOURCE_GROUP;
                 if members.is_empty() && is_numbered && of_member.is_some() {
                     return Expr::literal(Value::Null, span);

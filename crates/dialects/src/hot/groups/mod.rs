@@ -17,7 +17,7 @@ use self::writer::GroupWriter;
 use crate::hot::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP, defining};
 use crate::{Expanded, Expanding};
 
-/// The document that a group is.
+/// Expands a group to its document.
 pub(super) fn expand(expansion: &Expansion, place: &Expanding<'_>) -> Expanded {
     let written = part(&expansion.spec, defining(&expansion.kind.item));
     let member = written.and_then(|written| without_omitted(written, &expansion.member, place));

@@ -1,7 +1,6 @@
-//! How members of a group were defined, as the state remembers it, and how a policy rolls changes out (decision Heat
-//! 10.3).
+//! The remembered definition of a group's members, and the policy for rolling updates (decision Heat 10.3).
 //!
-//! Not here: which member is changed when, which is known only with the state (`engine`'s planner).
+//! Not here: the order in which members are changed, which depends on the state (`engine`'s planner).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,18 +11,18 @@ use diag::Span;
 use crate::UNFINISHED;
 use crate::hot::naming::digest;
 
-/// The pauses of an update must be shorter than the default timeout of a stack.
+/// The limit for the pauses of an update: the default timeout of a stack.
 const LONGEST: Duration = Duration::from_secs(3600);
 const TOO_LONG: &str = "ValueError: The current update policy will result in stack update timeout.";
 
 /// The remembered group, compared with its current definition.
 pub(super) struct PreviousGroup<'a> {
     memory: &'a Value,
-    /// How members are defined now, in so few characters; null where that is not known before the deployment.
+    /// A digest of the current definition of members; null if the definition is not known before the deployment.
     definition: Value,
-    /// Whether the group has never been created completely.
+    /// Whether the group was never created completely.
     pub(super) is_being_made: bool,
-    /// The definition of members changes, or an earlier change is unfinished.
+    /// Whether the definition of members changes, or an earlier change is unfinished.
     pub(super) is_another: bool,
 }
 
@@ -46,7 +45,7 @@ impl<'a> PreviousGroup<'a> {
         names(self.memory, "names").len() + self.left().len()
     }
 
-    /// Members that were to leave, and may not have.
+    /// Members that were to be deleted and may still exist.
     fn left(&self) -> Vec<Name> {
         self.memory.get(UNFINISHED).map_or_else(Vec::new, |unfinished| names(unfinished, "leaving"))
     }
@@ -65,7 +64,7 @@ impl<'a> PreviousGroup<'a> {
     }
 }
 
-/// A short form of a definition, secret if a part of it is; null if a part of it is unknown.
+/// A digest of a definition, secret if a part of it is secret; null if a part of it is unknown.
 fn shortened(definition: &Value) -> Value {
     if definition.has_unknown() {
         return Value::Null;
@@ -75,7 +74,7 @@ fn shortened(definition: &Value) -> Value {
     Value::text(short).tainted(definition.has_secret())
 }
 
-/// Names in a memory.
+/// The names in the memory under a key.
 pub(super) fn names(memory: &Value, key: &str) -> Vec<Name> {
     let names = memory.get(key).and_then(Value::as_list).unwrap_or_default();
     names.iter().filter_map(Value::as_text).map(Name::from).collect()
@@ -90,7 +89,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// None without a policy, and for a wrong one, which was reported.
+    /// Reads a policy. `None` without a policy, and for an invalid policy, which was reported.
     pub(super) fn of(policy: Option<&Value>) -> Option<Policy> {
         let policy = policy.filter(|policy| !policy.is_null())?;
         let whole = |key: &str, usual: usize| match policy.get(key) {
@@ -105,7 +104,7 @@ impl Policy {
         Some(Policy { size, in_service: whole("min_in_service", 0)?, pause })
     }
 
-    /// Batches of these members, all of which stay.
+    /// The batches of these members, all of which stay.
     pub(super) fn batches(&self, members: Vec<Name>, span: Span) -> Batches {
         Batches {
             members,

@@ -10,7 +10,7 @@ use crate::hot::expressions::named;
 use crate::hot::naming::{digest, letters};
 
 impl GroupWriter<'_> {
-    /// Members are numbered; some numbers are never used again.
+    /// Expands a resource group. Members are numbered; some numbers are never used again.
     pub(super) fn resource_group(mut self) -> Expanded {
         let count = match self.whole("count") {
             Ok(count) => self.within_limit("count", usize::try_from(count.unwrap_or(1)).unwrap_or(0)),
@@ -38,7 +38,7 @@ impl GroupWriter<'_> {
             let span = self.expansion.policy.as_ref().map_or(self.expansion.kind.span, |policy| policy.span);
             let mut batches = batches.batches(names.clone(), span);
             let more = batches.most() - names.len();
-            // Members that leave are deleted from the last to the first; temporary members get the numbers after them.
+            // Leaving members are deleted from the last to the first; temporary members get the numbers after them.
             let far = before.leaving(&names).iter().filter_map(|name| name.parse::<usize>().ok()).max();
             let candidates = numbers.take(more + before.there()).enumerate();
             let beyond = candidates.take_while(|(at, name)| *at < more || name.parse().ok() <= far);
@@ -58,14 +58,15 @@ impl GroupWriter<'_> {
         self.finish(memory, shown)
     }
 
-    /// Adds a member that is called after its number.
+    /// Adds a member whose name is its number.
     pub(super) fn numbered(&mut self, name: &Name, variable: &str) {
         let definition = self.member.clone();
         let properties = part(&definition, "properties").map(|expr| with_index(expr, variable, name));
         self.member(name, &definition, properties, Vec::new());
     }
 
-    /// Names that are not used again: those of before, where they are kept, and those that are named now.
+    /// The names that are not used again: the remembered ones, unless the mode replaces them, and the ones that the
+    /// policies name.
     pub(super) fn removed(&mut self, first: bool) -> Vec<Name> {
         let texts = |value: Option<&Value>| -> Vec<Name> {
             value
@@ -88,7 +89,7 @@ impl GroupWriter<'_> {
                     Some(name) => name,
                     None => Name::from(text),
                 };
-                // After the first time names of members that do not exist are ignored.
+                // After the first expansion, names of members that do not exist are ignored.
                 if (first || existing.contains(&name) || before.contains(&name)) && !removed.contains(&name) {
                     removed.push(name);
                 }
@@ -98,7 +99,7 @@ impl GroupWriter<'_> {
         removed
     }
 
-    /// Members have names of their own; the oldest go first.
+    /// Expands a scaling group. Members have generated names; the oldest are removed first.
     pub(super) fn scaling_group(mut self) -> Expanded {
         let (least, most) = (self.size("min_size"), self.size("max_size"));
         let wanted = self.size("desired_capacity");
@@ -121,7 +122,7 @@ impl GroupWriter<'_> {
                         words,
                     );
                 }
-                // Without a desired capacity, and with 0, a group keeps its size.
+                // Without a desired capacity, or with 0, a group keeps its size.
                 let size = match wanted {
                     Some(wanted) if wanted != 0 => wanted,
                     _ if names.is_empty() => least,
@@ -173,12 +174,12 @@ impl GroupWriter<'_> {
         self.member(name, &definition, properties, Vec::new());
     }
 
-    /// The name of the member of that number.
+    /// The name of the member with a number.
     pub(super) fn drawn(&self, number: i64) -> Name {
         letters(&digest(&format!("member {number}"), self.place.path)).into()
     }
 
-    /// One member for each type of a list.
+    /// Expands a resource chain: one member for each type in a list.
     pub(super) fn chain(mut self) -> Expanded {
         let types = match self.known("resources") {
             Ok(Some(types)) => types.as_list().map(<[Value]>::to_vec).unwrap_or_default(),
@@ -202,7 +203,7 @@ impl GroupWriter<'_> {
         self.finish(memory, Value::list([]))
     }
 
-    /// A template that is a property.
+    /// Expands a stack, whose template is a property.
     pub(super) fn stack(mut self) -> Expanded {
         let text = match self.known("template") {
             Ok(Some(Value::Text(text))) => Some(text),

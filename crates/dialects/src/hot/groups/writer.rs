@@ -1,4 +1,4 @@
-//! Writes the document of a group: evaluates the definition as far as it is known, and adds members.
+//! Writes the document of a group: evaluates the known parts of the definition, and adds members.
 
 use ::blueprint::{Blueprint, Child, Expansion, Expr, ExprKind, Name, Resource, ResourceMetadata, TypeId, Value};
 use diag::{Diagnostics, Span, Spanned};
@@ -16,18 +16,18 @@ const MOST_MEMBERS: usize = 10_000;
 pub(super) struct GroupWriter<'a> {
     pub(super) expansion: &'a Expansion,
     pub(super) place: &'a Expanding<'a>,
-    /// The definition of members: without omitted parts, and with computed maps taken apart as far as they are known.
+    /// The definition of members, without omitted parts and with the known keys of computed maps.
     pub(super) member: Expr,
-    /// The definition, as far as it is known.
+    /// The value of the definition, as far as it is known.
     pub(super) spec: Value,
     pub(super) found: Diagnostics,
-    /// Members in order, each with its kind.
+    /// The members in order, each with its kind.
     pub(super) names: Vec<(Name, LoweredKind)>,
     pub(super) blueprint: Blueprint,
 }
 
 impl GroupWriter<'_> {
-    /// Takes a computed definition apart: the type of a member, and the keys of its properties.
+    /// Replaces a computed definition by its known parts: the type of a member, and the keys of its properties.
     pub(super) fn take_apart(&mut self) {
         let key = defining(&self.expansion.kind.item);
         let defined = self.spec.bare().get(key).cloned().unwrap_or_default();
@@ -82,7 +82,7 @@ impl GroupWriter<'_> {
         part(&self.expansion.spec, key).map_or(self.expansion.kind.span, |expr| expr.span)
     }
 
-    /// A part of the definition; `None` if it is absent or null. A value that is unknown at this time is reported.
+    /// A part of the definition; `None` if it is absent or null. A value that is still unknown is reported.
     pub(super) fn known(&mut self, key: &str) -> Result<Option<Value>, ()> {
         let value = match self.spec.bare() {
             Value::Unknown(_) => self.spec.clone(),
@@ -106,7 +106,7 @@ impl GroupWriter<'_> {
         pycompat::integer(&value).ok().and_then(|value| value.as_int()).map(Some).ok_or(())
     }
 
-    /// A size: null is 0, as it is of every integer that has no default.
+    /// A size. Null is 0, as for every integer without a default.
     pub(super) fn size(&mut self, key: &str) -> Result<Option<i64>, ()> {
         let is_null = self.spec.bare().get(key).is_some_and(Value::is_null);
         if is_null { Ok(Some(0)) } else { self.whole(key) }
@@ -117,14 +117,14 @@ impl GroupWriter<'_> {
         self.found.push(VALUE_CONSTRAINT.new(message).label(span, "does not fit the others").words(invalid(words)));
     }
 
-    /// The number of members if it is within the limit; else 1, and the excess is reported. The check precedes writing,
-    /// so a huge number takes no memory.
+    /// The number of members if it is within the limit. Otherwise reports the excess and returns 1. The check precedes
+    /// the expansion, so that a huge number takes no memory.
     pub(super) fn within_limit(&mut self, key: &str, count: usize) -> usize {
         let settings = &self.place.context.settings;
         let resources = settings.limits(NAME).resources.unwrap_or(0);
         let most = settings.room.members.unwrap_or(resources.max(MOST_MEMBERS));
         if count <= most {
-            // Each member has a definition of its own.
+            // Each member has its own definition.
             let all = expr::Meter::new(None, settings.room.all_value_bytes).all();
             let fits = all / expr::weight(&self.expansion.spec).max(1);
             if count <= fits.max(1) {
@@ -147,7 +147,7 @@ impl GroupWriter<'_> {
         1
     }
 
-    /// The definition of members, as far as it is known.
+    /// The value of the definition of members, as far as it is known.
     pub(super) fn defined(&self, key: &str) -> &Value {
         self.spec.bare().get(key).unwrap_or(&Value::Null)
     }

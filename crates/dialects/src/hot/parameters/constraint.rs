@@ -1,4 +1,4 @@
-//! Constraints on values, besides their types (decision Heat 4).
+//! Constraints on values in addition to their types (decision Heat 4).
 
 use std::collections::HashSet;
 
@@ -13,33 +13,33 @@ use crate::codes::{NEWER_THAN_VERSION, VALUE_CONSTRAINT, VALUE_NOT_ALLOWED};
 use crate::hot::refusal::ValueRefusal;
 use crate::hot::version::Version;
 
-/// A rule for values, and perhaps the words that take the place of its own.
+/// A rule for values, and optionally a message that replaces the default message.
 #[derive(Clone, Debug)]
 pub struct ParameterConstraint {
     /// The rule.
     pub rule: Rule,
-    /// The message for a value that breaks it.
+    /// The message for a value that violates the rule.
     pub description: Option<String>,
 }
 
 /// A rule for values.
 #[derive(Clone, Debug)]
 pub enum Rule {
-    /// The least and the greatest number.
+    /// The minimum and the maximum.
     Range(Option<Value>, Option<Value>),
-    /// The least and the greatest count of characters, items or entries.
+    /// The minimum and the maximum number of characters, items or entries.
     Length(Option<Value>, Option<Value>),
-    /// The number divided by the step has the offset as its rest.
+    /// A step and an offset: the number modulo the step must be the offset.
     Modulo(Value, Value),
-    /// The only values allowed, as they are written and by what equal ones share.
+    /// The allowed values, in their written form and as keys for comparison.
     AllowedValues(Vec<Value>, HashSet<EqualityKey>),
-    /// A match at the beginning of the text ends at its end.
+    /// A pattern that must match the whole text.
     AllowedPattern(Name, Box<Pattern>),
     /// A rule by name.
     Custom(Name, Option<Custom>),
 }
 
-/// The kinds, in the order in which the first one counts.
+/// The kinds of constraints. If a constraint has several, the first in this order counts.
 const KINDS: [&str; 6] = ["modulo", "range", "length", "allowed_values", "allowed_pattern", "custom_constraint"];
 
 /// A fault in the definition of a constraint.
@@ -102,7 +102,7 @@ impl ParameterConstraint {
         }
     }
 
-    /// Refuses the constraint for a kind of value that it is not for.
+    /// Refuses the constraint for a kind of value to which it does not apply.
     pub fn fits(&self, kind: ParameterKind) -> Result<(), ValueRefusal> {
         let (name, key, fits) = match &self.rule {
             Rule::Range(..) => ("Range", "range", matches!(kind, ParameterKind::Number | ParameterKind::Integer)),
@@ -126,12 +126,12 @@ impl ParameterConstraint {
             .within(key))
     }
 
-    /// Whether it is a custom constraint.
+    /// Whether this is a custom constraint.
     pub fn is_custom(&self) -> bool {
         matches!(self.rule, Rule::Custom(..))
     }
 
-    /// Checks a value against the rule. A note comes back where only the cloud can check it.
+    /// Checks a value against the rule. Returns a note if only the cloud can check it.
     pub fn check(&self, kind: ParameterKind, value: &Value) -> Result<Option<ValueRefusal>, ValueRefusal> {
         let (broken, code, message) = match &self.rule {
             Rule::Range(min, max) => (out_of_range(value, min, max)?, &VALUE_CONSTRAINT, "the value is out of range"),
@@ -162,7 +162,7 @@ impl ParameterConstraint {
         match broken {
             None => Ok(None),
             Some(words) => {
-                // Heat's words name the value and the limits; a description names neither.
+                // Heat's message contains the value and the limits; a description contains neither.
                 let message = match &self.description {
                     Some(description) => format!("{message}: {description}"),
                     None => words.clone(),
@@ -173,7 +173,7 @@ impl ParameterConstraint {
     }
 }
 
-/// Reads the definition of a kind.
+/// Parses the definition of a constraint of a kind.
 fn rule(kind: &str, definition: &Value) -> Result<Rule, ValueRefusal> {
     match kind {
         "range" | "length" => {
@@ -225,7 +225,7 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, ValueRefusal> {
     }
 }
 
-/// The entries of a definition that has no other keys.
+/// The entries of a definition. Refuses other keys.
 fn required_map<'a>(definition: &'a Value, kind: &str, keys: [&str; 2]) -> Result<&'a Map, ValueRefusal> {
     let Some(entries) = definition.as_map() else {
         let words = format!("Invalid {kind} constraint, expected a mapping");
@@ -241,7 +241,7 @@ fn required_map<'a>(definition: &'a Value, kind: &str, keys: [&str; 2]) -> Resul
     }
 }
 
-/// A number of a definition, which may be written as text.
+/// A number in a definition, which may be written as text.
 fn number(entries: &Map, key: &str) -> Result<Option<Value>, ValueRefusal> {
     let Some(value) = entries.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
     as_number(value).map(Some).map_err(|words| {
@@ -287,12 +287,12 @@ fn outside(number: &Value, min: &Option<Value>, max: &Option<Value>) -> bool {
     is(min, Less) || is(max, Greater)
 }
 
-/// A limit as Python prints it.
+/// A limit in Python's notation.
 fn shown(limit: &Option<Value>) -> String {
     limit.as_ref().map_or_else(|| "None".to_owned(), pycompat::text)
 }
 
-/// Refuses a value that is no number.
+/// Converts a value to a number. Refuses other values.
 fn numeric(value: &Value) -> Result<Value, ValueRefusal> {
     as_number(value)
         .map_err(|words| ValueRefusal::new(&VALUE_CONSTRAINT, format!("{} is no number", kind_of(value))).heat(words))
@@ -357,7 +357,7 @@ fn not_allowed(
     Ok((!found).then(words))
 }
 
-/// A value as its type has it.
+/// Converts a value to its type.
 fn typed(kind: ParameterKind, value: &Value) -> Result<Value, ValueRefusal> {
     let refused = |_| {
         let words =

@@ -1,4 +1,5 @@
-//! From a given value to the value that functions see (decision Heat 4), and values that a parent passes to a child.
+//! Converts a given value to the value that functions see (decision Heat 4), and values that a parent passes to a
+//! child.
 
 use ::blueprint::{Unknown, Value};
 
@@ -8,7 +9,7 @@ use super::{HotParameterSchema, ParameterKind, kind_of, property};
 use crate::codes::{IMMUTABLE_CHANGED, MISSING_VARIABLE, UNPARSABLE_VALUE};
 use crate::hot::refusal::ValueRefusal;
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum From {
     Given,
@@ -17,9 +18,9 @@ enum From {
 }
 
 impl HotParameterSchema {
-    /// The value of a parameter for functions: the given value unless that is null, else the one from
-    /// `parameter_defaults`, else its default. Every rule that the value breaks goes to `found`, and so do notes on
-    /// rules that cannot be checked here. `None` if there is no valid value.
+    /// The value of a parameter for functions: the given value unless it is null, otherwise the one from
+    /// `parameter_defaults`, otherwise the default. Violated rules go to `found`, and notes on rules that cannot be
+    /// checked here. `None` if there is no valid value.
     pub fn value(
         &self,
         name: &str,
@@ -47,7 +48,7 @@ impl HotParameterSchema {
         self.accept(value, &|words| format!("Parameter '{name}' is invalid: {words}"), from, found)
     }
 
-    /// Warns of a default that does not fit the type although it is not used. Heat does not report it.
+    /// Warns about an unused default that does not fit the type. Heat does not report it.
     pub fn unused_default(&self, found: &mut Vec<ValueRefusal>) {
         let Some(default) = &self.default else { return };
         if let Err(refusal) = self.convert(default)
@@ -62,7 +63,7 @@ impl HotParameterSchema {
         }
     }
 
-    /// Converts a value and holds it to the constraints.
+    /// Converts a value and checks it against the constraints.
     fn accept(
         &self,
         value: &Value,
@@ -79,13 +80,13 @@ impl HotParameterSchema {
                 refusal.code = &INVALID_DEFAULT;
             }
             if hidden && refusal.severity == diag::Severity::Error {
-                // Both may show the value.
+                // Heat's message and our message may show the value.
                 refusal.heat = None;
                 refusal.message = "the value of a hidden parameter does not fit".to_owned();
             }
             refusal
         };
-        // A schema's own default that breaks constraints was reported with the schema.
+        // A schema's own default that violates constraints was reported with the schema.
         let is_reported = |custom: bool| from == From::Default && !custom;
         let (checked, seen) = match self.convert(&revealed) {
             Ok(converted) => converted,
@@ -113,7 +114,7 @@ impl HotParameterSchema {
         (!broken).then(|| seen.tainted(hidden))
     }
 
-    /// The value that constraints look at, and the one that functions see.
+    /// Converts a value. Returns the value for constraints, and the value for functions.
     fn convert(&self, value: &Value) -> Result<(Value, Value), ValueRefusal> {
         if let Value::Unknown(_) = value {
             return Ok((value.clone(), value.clone()));
@@ -214,7 +215,7 @@ pub fn passed(schema: &HotParameterSchema, value: &Value, found: &mut Vec<ValueR
     schema.accept(&given.tainted(secret), &str::to_owned, From::Given, found)
 }
 
-/// A list as the text of a comma-delimited one; a list with unknown items stays a list.
+/// A list as the text of a comma-delimited list; a list with unknown items stays a list.
 fn flattened(items: &[Value]) -> Value {
     if items.iter().any(Value::has_unknown) {
         return Value::list(items.iter().cloned());
@@ -233,7 +234,7 @@ fn flattened(items: &[Value]) -> Value {
     Value::from(parts.join(","))
 }
 
-/// Refuses another value for a parameter that may not change.
+/// Refuses a changed value of an immutable parameter.
 pub fn unchanged(schema: &HotParameterSchema, name: &str, old: &Value, new: &Value) -> Result<(), ValueRefusal> {
     if !schema.immutable || pycompat::equal(old, new) {
         return Ok(());

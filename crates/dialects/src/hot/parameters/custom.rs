@@ -11,35 +11,35 @@ use super::moments;
 /// A custom constraint that Heat knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Custom {
-    /// An address of IPv4 or IPv6.
+    /// An IPv4 or IPv6 address.
     IpAddress,
-    /// A network, `10.0.0.0/8`.
+    /// A network such as `10.0.0.0/8`.
     Network,
-    /// One of both.
+    /// An IP address or a network.
     AddressOrNetwork,
     /// A hardware address.
     MacAddress,
-    /// A name of the domain name system.
+    /// A DNS name.
     DnsName,
-    /// One that ends with a dot.
+    /// A DNS name that ends with a dot.
     DnsDomain,
-    /// One that does not, and leaves room for a domain.
+    /// A DNS name that does not end with a dot, and leaves room for a domain.
     RelativeDnsName,
-    /// JSON.
+    /// A JSON text.
     Json,
-    /// A time table, `0 * * * *`.
+    /// A cron schedule such as `0 * * * *`.
     Cron,
-    /// A time zone, by name.
+    /// The name of a time zone.
     TimeZone,
-    /// A date, perhaps with a time.
+    /// A date, optionally with a time.
     Date,
-    /// A date in the future. Only a clock can check that it is.
+    /// A date in the future. Checking this needs a clock.
     Expiration,
     /// A constraint that only a cloud can check.
     Elsewhere,
 }
 
-/// Names of object types of the cloud.
+/// Names of constraints on objects of the cloud.
 const ELSEWHERE: [&str; 58] = [
     "barbican.container",
     "barbican.secret",
@@ -102,7 +102,7 @@ const ELSEWHERE: [&str; 58] = [
 ];
 
 impl Custom {
-    /// The constraint of that name.
+    /// The constraint with a name.
     pub fn of(name: &str) -> Option<Custom> {
         Some(match name {
             "ip_addr" => Custom::IpAddress,
@@ -166,7 +166,7 @@ fn address(text: &str) -> Result<(), ()> {
     text.parse::<IpAddr>().map(|_| ()).map_err(|_| ())
 }
 
-/// An address with the length of its prefix; one of version 4 is written as it would be printed.
+/// Checks an address with the length of its prefix. An address of version 4 must have its canonical form.
 fn network(text: &str, abbreviated: bool) -> Result<(), String> {
     let wrong = || format!("Invalid net cidr invalid IPNetwork {text} ");
     let Some((address, length)) = text.split_once('/') else {
@@ -184,7 +184,7 @@ fn network(text: &str, abbreviated: bool) -> Result<(), String> {
     if length.is_some_and(|length| length <= most) { Ok(()) } else { Err(wrong()) }
 }
 
-/// Six bytes in hexadecimal digits: apart by `:` or `-`, in three or two groups, or in one.
+/// Checks six bytes in hexadecimal digits: separated by `:` or `-`, in three or two groups, or in one group.
 fn hardware(text: &str) -> Option<()> {
     let group = |group: &str, least: usize, most: usize| {
         (least..=most).contains(&group.len()) && group.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -203,7 +203,7 @@ fn hardware(text: &str) -> Option<()> {
     good.then_some(())
 }
 
-/// The most characters of a whole name.
+/// The maximum number of characters of a whole name.
 const LONGEST_NAME: usize = 255;
 
 fn dns(text: &str) -> Result<(), String> {
@@ -250,7 +250,7 @@ fn relative(text: &str) -> Result<(), String> {
     dns(text)
 }
 
-/// The least and greatest number of each field of a time table, and the names that stand for numbers.
+/// The minimum and maximum of each field of a cron schedule, and the names that stand for numbers.
 const FIELDS: [(u32, u32, &[&str]); 6] = [
     (0, 59, &[]),
     (0, 23, &[]),
@@ -280,7 +280,7 @@ fn cron(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `*`, a value, a range of values, each perhaps with a step.
+/// Whether a part of a cron field is `*`, a value or a range of values, optionally with a step.
 fn cron_part(part: &str, least: u32, most: u32, names: &[&str]) -> bool {
     let (range, step) = part.split_once('/').map_or((part, None), |(range, step)| (range, Some(step)));
     if step.is_some_and(|step| !step.parse::<u32>().is_ok_and(|step| step > 0)) {

@@ -1,8 +1,8 @@
-//! Parameters: their schemas, their values, and the rules that values keep (decision Heat 4).
+//! Parameters: their schemas, their values, and the rules for values (decision Heat 4).
 //!
-//! A [`HotParameterSchema`] is read once from the map that is written under a parameter's name;
-//! [`HotParameterSchema::value`] gives what functions see of a value given for it. The kinds of constraints and of
-//! values are those of properties too (decision Heat 9.3).
+//! A [`HotParameterSchema`] is parsed once from the map under a parameter's name; [`HotParameterSchema::value`]
+//! converts a given value to the value that functions see. Properties use the same kinds of constraints and values
+//! (decision Heat 9.3).
 //!
 //! Not here: pseudo-parameters and groups, which have no schema; environments (`environment`).
 
@@ -23,26 +23,26 @@ pub use schema::HotParameterSchema;
 
 use super::functions::kind as kind_of;
 
-/// The kinds of values that parameters and properties have.
+/// The kinds of values of parameters and properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
     /// Text.
     String,
     /// An integer or a float.
     Number,
-    /// An integer: properties only.
+    /// An integer. Only properties have this kind.
     Integer,
     /// A boolean.
     Boolean,
-    /// A list: as a parameter, of texts.
+    /// A list. As a parameter, a list of texts.
     List,
-    /// A map: as a parameter, any JSON.
+    /// A map. As a parameter, any JSON.
     Map,
-    /// Anything: properties only.
+    /// Any value. Only properties have this kind.
     Any,
 }
 
-/// The types of parameters, by the names under which they are written.
+/// The types of parameters, by their written names.
 const TYPES: [(&str, ParameterKind); 5] = [
     ("string", ParameterKind::String),
     ("number", ParameterKind::Number),
@@ -52,12 +52,12 @@ const TYPES: [(&str, ParameterKind); 5] = [
 ];
 
 impl ParameterKind {
-    /// The kind that a parameter's `type` names.
+    /// The kind for the `type` of a parameter.
     pub fn of_parameter(name: &str) -> Option<ParameterKind> {
         TYPES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
     }
 
-    /// How Heat calls the kind as that of a property.
+    /// Heat's name of the kind for properties.
     pub fn property_name(self) -> &'static str {
         match self {
             ParameterKind::String => "String",
@@ -70,7 +70,7 @@ impl ParameterKind {
         }
     }
 
-    /// How a parameter's type is written; for a kind that only properties have, how Heat calls that.
+    /// The written type of a parameter; for a kind that only properties have, Heat's name.
     pub fn parameter_name(self) -> &'static str {
         let known = TYPES.iter().find(|(_, kind)| *kind == self).map(|(name, _)| *name);
         known.unwrap_or(if self == ParameterKind::Integer { "Integer" } else { "Any" })

@@ -1,6 +1,6 @@
-//! Time zones and dates as custom constraints know them.
+//! Time zones and dates in the form that custom constraints accept.
 //!
-//! Not here: whether a date lies in the past, which takes a clock.
+//! Not here: the check that a date is in the future, which needs a clock.
 
 /// The names of the time zones.
 const ZONES: &str = include_str!("timezones.txt");
@@ -25,7 +25,7 @@ pub(super) fn date(text: &str) -> Result<(), String> {
         read = Ok((1, 1, Time::default()));
     }
     'months: for (month, after) in marked(rest, '-', &[2, 1]) {
-        // Six digits could be a year and a month, or a day of two digits for the year.
+        // Six digits could be a year and a month, or a year and a day of two digits.
         if after.is_empty() && !rest.starts_with('-') {
             continue;
         }
@@ -65,7 +65,7 @@ struct Time {
     hour: u32,
     minute: u32,
     second: u32,
-    /// Minutes, to either side.
+    /// The offset from UTC in minutes, without its sign.
     offset: u32,
 }
 
@@ -76,7 +76,8 @@ fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
     Some((number, rest))
 }
 
-/// A number behind a mark, of one of these counts of digits; without the mark it has the first of these.
+/// A number after a mark, with one of these numbers of digits. Without the mark, only the first number of digits is
+/// tried.
 fn marked<'t>(text: &'t str, mark: char, counts: &[usize]) -> impl Iterator<Item = (u32, &'t str)> {
     let behind = text.strip_prefix(mark);
     let counts = if behind.is_some() { counts.to_vec() } else { counts[..counts.len().min(1)].to_vec() };
@@ -84,7 +85,7 @@ fn marked<'t>(text: &'t str, mark: char, counts: &[usize]) -> impl Iterator<Item
     counts.into_iter().filter_map(move |count| digits(text, count))
 }
 
-/// A time behind ` ` or `T`, perhaps with the distance to UTC.
+/// A time after ` ` or `T`, optionally with an offset from UTC.
 fn time(text: &str) -> Option<Time> {
     let (hour, rest) = digits(text.strip_prefix([' ', 'T'])?, 2)?;
     let minutes = marked(rest, ':', &[2]).chain([(0, rest)]);
@@ -106,7 +107,7 @@ fn seconds(text: &str) -> impl Iterator<Item = (u32, &str)> {
     })
 }
 
-/// The distance to UTC in minutes, which ends the text.
+/// The offset from UTC in minutes, at the end of the text.
 fn offset(text: &str) -> Option<u32> {
     if matches!(text, "" | "Z") {
         return Some(0);

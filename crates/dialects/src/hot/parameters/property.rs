@@ -1,4 +1,4 @@
-//! Values of properties (decision Heat 9.3): converted less freely than those of parameters.
+//! Conversion of property values (decision Heat 9.3), which is stricter than for parameters.
 
 use ::blueprint::Value;
 use expr::codes::TYPE_MISMATCH;
@@ -7,8 +7,8 @@ use super::scalars::as_number;
 use super::{ParameterKind, kind_of};
 use crate::hot::refusal::ValueRefusal;
 
-/// A value converted to a property of a kind. Null becomes the default, or without one the kind's empty value. The
-/// items of lists and maps are not checked.
+/// Converts a value to a kind of property. Null becomes the default, or without one the kind's empty value. The items
+/// of lists and maps are not checked.
 pub fn property(kind: ParameterKind, value: &Value, default: Option<&Value>) -> Result<Value, ValueRefusal> {
     let (value, secret) = value.exposed();
     if let Value::Unknown(_) = value {

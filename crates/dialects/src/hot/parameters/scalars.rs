@@ -1,4 +1,4 @@
-//! Numbers and booleans as Heat takes them from texts.
+//! Conversion of texts to numbers and booleans, as in Heat.
 
 use ::blueprint::Value;
 

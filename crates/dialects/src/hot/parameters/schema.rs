@@ -12,28 +12,28 @@ use crate::hot::version::Version;
 /// The schema of a parameter.
 #[derive(Clone, Debug)]
 pub struct HotParameterSchema {
-    /// Its kind of value.
+    /// The kind of value.
     pub kind: ParameterKind,
-    /// Taken where nothing is given; never null.
+    /// The default; never null.
     pub default: Option<Value>,
-    /// The constraints on its values.
+    /// The constraints on values.
     pub constraints: Vec<ParameterConstraint>,
-    /// Its value is secret.
+    /// Whether the value is secret.
     pub hidden: bool,
-    /// An update may not give it another value.
+    /// Whether an update must not change the value.
     pub immutable: bool,
-    /// For people: the name to show.
+    /// The name to display.
     pub label: Option<Name>,
-    /// For people.
+    /// The description.
     pub description: Option<Name>,
-    /// For tools.
+    /// Tags for tools.
     pub tags: Vec<Value>,
 }
 
 /// The keys of a schema.
 const KEYS: [&str; 8] = ["type", "default", "description", "label", "hidden", "constraints", "immutable", "tags"];
 
-/// Heat's class for a schema that is none.
+/// Heat's class of errors for an invalid schema.
 const CLASS: &str = "InvalidSchemaError";
 
 impl HotParameterSchema {
@@ -61,7 +61,7 @@ impl HotParameterSchema {
             }
         }
         let fitting = constraints.into_iter().map(|(_, constraint)| constraint).filter(|one| one.fits(kind).is_ok());
-        // Heat takes any value for true that Python does, the text "false" too.
+        // Heat treats any value as true that Python does, including the text "false".
         let flag = |key: &str| entries.get(key).is_some_and(pycompat::truth);
         let text = |key: &str| {
             entries.get(key).filter(|value| !value.is_null()).map(|value| Name::from(pycompat::text(value)))
@@ -80,15 +80,15 @@ impl HotParameterSchema {
         Some(schema)
     }
 
-    /// Whether reading the schema reported nothing about the default.
+    /// Whether the default satisfies the constraints.
     pub(super) fn default_fits_constraints(&self) -> bool {
         let mut found = Vec::new();
         self.check_default("", &mut found);
         found.is_empty()
     }
 
-    /// Holds the default to the constraints, as Heat does even where it is not used: before it is converted, a
-    /// comma-delimited list aside.
+    /// Checks the default against the constraints, as Heat does even if it is not used. The check precedes the
+    /// conversion, except for a comma-delimited list.
     fn check_default(&self, name: &str, found: &mut Vec<ValueRefusal>) {
         let Some(default) = &self.default else { return };
         let prefixed = |words: &str| format!("Parameter '{name}' is invalid: {words}");
@@ -184,7 +184,7 @@ fn tags(name: &str, entries: &Map, version: Version, found: &mut Vec<ValueRefusa
     }
 }
 
-/// The constraints, with their place in the list.
+/// The constraints, with their positions in the list.
 fn constraints(
     name: &str,
     entries: &Map,

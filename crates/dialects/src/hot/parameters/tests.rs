@@ -1,4 +1,4 @@
-//! Schemas, values and constraints, compared with Heat's messages.
+//! Tests of schemas, values and constraints against Heat's messages.
 
 use ::blueprint::Value;
 
@@ -203,7 +203,7 @@ fn values_keep_their_constraints() {
     }
 }
 
-/// A number with one constraint.
+/// The schema of a number with one constraint.
 fn constraint(text: &str) -> String {
     format!(r#"{{"type": "number", "constraints": [{text}]}}"#)
 }
