@@ -27,11 +27,11 @@ impl Severity {
 /// Declared with [`codes!`](crate::codes) beside the check that reports it.
 #[derive(Debug)]
 pub struct Code {
-    /// Kebab-case and stable: `unknown-key`.
+    /// The name, in kebab case and stable: `unknown-key`.
     pub name: &'static str,
     /// The usual severity.
     pub severity: Severity,
-    /// What it means, in one line.
+    /// The meaning, in one line.
     pub summary: &'static str,
     /// The page that `cyan explain` prints, in Markdown.
     pub page: &'static str,

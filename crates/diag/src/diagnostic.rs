@@ -17,18 +17,18 @@ pub struct Label {
 /// A change of the source that fixes the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What the change does, as an imperative.
+    /// A description of the change, as an imperative.
     pub text: String,
     /// Replacement texts for ranges. Ranges of one file do not overlap.
     pub edits: Vec<(Span, String)>,
-    /// Whether the change can be applied without review, because it changes no unambiguous meaning.
+    /// Whether the change can be applied without review, because it does not change an unambiguous meaning.
     pub safe: bool,
 }
 
 /// One step of the include path that leads to the document of the diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trail {
-    /// Where the step was written.
+    /// The place of the include.
     pub span: Span,
     /// A description, such as "included as `core`".
     pub text: String,
@@ -43,13 +43,13 @@ pub struct Diagnostic {
     pub code: &'static Code,
     /// The severity in this case.
     pub severity: Severity,
-    /// What is wrong, in one line.
+    /// The mistake, in one line.
     pub message: String,
     /// Places and remarks. The first label is the main place; the others are related places.
     pub labels: Vec<Label>,
     /// Additional information, such as a provider's own message.
     pub notes: Vec<String>,
-    /// What to do: imperative sentences.
+    /// Advice, in imperative sentences.
     pub help: Vec<String>,
     /// Changes that fix the mistake.
     pub fixes: Vec<Fix>,
@@ -58,7 +58,7 @@ pub struct Diagnostic {
     /// The corresponding message of the native tool of the dialect, so that people can search for it. Shown only on
     /// request.
     pub words: Option<Box<NativeMessage>>,
-    /// Whether it is about more than its place, so that of several with one message only the first is kept.
+    /// Whether the diagnostic concerns more than its place. Of several with the same message, only the first is kept.
     pub once: bool,
 }
 
@@ -111,7 +111,7 @@ impl Diagnostic {
         self
     }
 
-    /// Marks it as being about more than its place: a collection keeps the first one with this message.
+    /// Marks the diagnostic as concerning more than its place: a collection keeps the first one with this message.
     pub fn once(mut self) -> Diagnostic {
         self.once = true;
         self
@@ -137,12 +137,12 @@ impl Diagnostic {
         self
     }
 
-    /// The place: the span of the first label, [`Span::NONE`] without one.
+    /// The place: the span of the first label, or [`Span::NONE`] if there is no label.
     pub fn span(&self) -> Span {
         self.labels.first().map_or(Span::NONE, |label| label.span)
     }
 
-    /// Whether it is an error.
+    /// Whether the diagnostic is an error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -170,9 +170,9 @@ const LONGEST: usize = 8 * 1024;
 
 /// Diagnostics in the order in which they were found.
 ///
-/// Equal diagnostics at the same place are kept once: an alias may repeat a mistake that is written once. Those that
-/// are about more than their place ([`Diagnostic::once`]) are kept once for all places. Only the
-/// first 20,000 errors, the first 20,000 others, and the first 8 KiB of each text are kept.
+/// Equal diagnostics at the same place are kept once: an alias may repeat a mistake that is written once. Diagnostics
+/// that concern more than their place ([`Diagnostic::once`]) are kept once for all places. Only the first 20,000
+/// errors, the first 20,000 others, and the first 8 KiB of each text are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -218,7 +218,7 @@ impl Diagnostics {
         }
     }
 
-    /// Whether any is an error.
+    /// Whether the collection has an error.
     pub fn has_errors(&self) -> bool {
         self.dropped[0] > 0 || self.list.iter().any(Diagnostic::is_error)
     }

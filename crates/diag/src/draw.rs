@@ -159,13 +159,13 @@ type Numbered<'d> = Vec<(usize, &'d Label)>;
 
 /// A part of a file with its labels.
 struct Excerpt<'d> {
-    /// The number of its first line.
+    /// The number of the first line.
     line: usize,
-    /// Its byte range.
+    /// The byte range.
     window: Range<usize>,
-    /// Whether it begins or ends inside a line.
+    /// Whether the excerpt begins or ends inside a line.
     cut: bool,
-    /// Its labels with their indices in the diagnostic, in that order.
+    /// The labels with their indices in the diagnostic, in this order.
     labels: Numbered<'d>,
 }
 

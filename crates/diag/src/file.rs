@@ -122,7 +122,7 @@ impl<T: PartialEq> PartialEq for Spanned<T> {
 
 impl<T: Eq> Eq for Spanned<T> {}
 
-/// A place as people count it: line and column from 1, column in characters (Unicode scalar values).
+/// A place for display: line and column from 1, column in characters (Unicode scalar values).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// The line, from 1.
@@ -220,7 +220,7 @@ impl Files {
         self.files.get(id.0 as usize)
     }
 
-    /// The text of a span; empty if there is none.
+    /// The text of a span; empty if the span has no source text.
     pub fn slice(&self, span: Span) -> &str {
         self.get(span.file).and_then(|file| file.text.get(span.range())).unwrap_or("")
     }

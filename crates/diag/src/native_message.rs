@@ -1,7 +1,7 @@
 //! The corresponding message of the native tool of a dialect.
 //!
-//! It consists of the parts from which that tool builds its messages: the check that finds a mistake knows the reason,
-//! and its caller knows the path to the place.
+//! The message consists of the parts from which the tool builds its messages: the check that finds a mistake knows the
+//! reason, and its caller knows the path to the place.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -17,15 +17,15 @@ pub fn opening(text: &str) -> Option<usize> {
 
 /// The source positions of a scalar's decoded text.
 ///
-/// `syntax` builds it from a quoted, escaped, folded or literal scalar, so that a span inside the decoded text can be
-/// shown in the source. A run of bytes that were copied unchanged is one piece.
+/// `syntax` builds the map from a quoted, escaped, folded or literal scalar, so that a span inside the decoded text can
+/// be shown in the source. A run of bytes that were copied unchanged is one piece.
 #[derive(Clone, Debug)]
 pub struct TextMap {
     file: FileId,
     /// The source offset of the content. Bytes before the first piece were copied from here in one run. In most texts
     /// these are all bytes.
     start: u32,
-    /// Sorted by offset.
+    /// The pieces, sorted by decoded offset.
     pieces: Vec<Piece>,
     decoded_end: u32,
     source_end: u32,
