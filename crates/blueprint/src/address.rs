@@ -40,7 +40,7 @@ impl Hash for Address {
 /// The contents of an address; read through [`Address`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AddressParts {
-    /// The children above it, outermost first; empty in the root document.
+    /// The children above the element, outermost first; empty in the root document.
     pub path: Box<[Name]>,
     /// The name as declared.
     pub name: Name,
@@ -108,12 +108,12 @@ impl Address {
         AddressParts { path: path.into(), name: name.into(), key: None, link: None }.into()
     }
 
-    /// The same element with a member key.
+    /// The address with a member key.
     pub fn with_key(self, key: Key) -> Address {
         self.changed(|parts| parts.key = Some(key))
     }
 
-    /// The same address as the near end of a link, or of a part of one.
+    /// The address as the near end of a link, or of a part of a link.
     pub fn with_link(self, link: LinkName) -> Address {
         self.changed(|parts| parts.link = Some(Box::new(link)))
     }

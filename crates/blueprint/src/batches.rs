@@ -19,17 +19,17 @@ pub struct Batches {
     pub beyond: Vec<Name>,
     /// The maximum number of members that are created or changed at a time. At least 1.
     pub size: usize,
-    /// The minimum number of members that are not being changed, as far as there are as many.
+    /// The minimum number of members that are not being changed, if the group has as many.
     pub in_service: usize,
-    /// Existing members are changed from the last to the first.
+    /// Whether existing members are changed from the last to the first.
     pub backwards: bool,
-    /// New members are created outside the batches, after everything else.
+    /// Whether new members are created outside the batches, after everything else.
     pub new_ones_last: bool,
     /// The pause between batches.
     pub pause: Duration,
     /// The sum of all pauses must be less than this.
     pub longest: Duration,
-    /// The message of the dialect's native tool if the sum is not less.
+    /// The message of the dialect's native tool if the sum is too large.
     pub too_long: Name,
     /// The place of the policy.
     pub span: Span,

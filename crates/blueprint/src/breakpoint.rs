@@ -24,7 +24,7 @@ pub enum Breakpoint {
 }
 
 impl Breakpoint {
-    /// All of them.
+    /// All breakpoints.
     pub const ALL: [Breakpoint; 6] = [
         Breakpoint::PreCreate,
         Breakpoint::PreUpdate,
@@ -46,7 +46,7 @@ impl Breakpoint {
         }
     }
 
-    /// Whether it is before the action.
+    /// Whether the breakpoint is before the action.
     pub fn is_before(self) -> bool {
         matches!(self, Breakpoint::PreCreate | Breakpoint::PreUpdate | Breakpoint::PreDelete)
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Breakpoint {
 impl FromStr for Breakpoint {
     type Err = ();
 
-    /// The breakpoint of that word; an error for every other text.
+    /// The breakpoint with a word; an error for any other text.
     fn from_str(word: &str) -> Result<Breakpoint, ()> {
         Breakpoint::ALL.into_iter().find(|one| one.word() == word).ok_or(())
     }

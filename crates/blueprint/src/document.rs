@@ -19,7 +19,7 @@ pub struct Origin {
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Blueprint {
-    /// The dialect it was written in.
+    /// The dialect of the document.
     #[serde(skip)]
     pub dialect: &'static str,
     /// The version that the document names; empty if it names none.
@@ -106,21 +106,21 @@ pub struct Move {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// The place of its name.
+    /// The place of the input's name.
     #[serde(rename = "at")]
     pub span: Span,
-    /// Its type: a primitive type, or the value type of a custom type.
+    /// The type: a primitive type, or the value type of a custom type.
     #[serde(rename = "type")]
     pub ty: Type,
     /// The name of a provider's custom type. Its values are given by label (decision 4.2).
     pub custom_type: Option<Spanned<TypeId>>,
-    /// The value without an input.
+    /// The value if no input is given.
     pub default: Option<Spanned<Value>>,
     /// The only allowed values; empty if all are allowed.
     pub allowed: Vec<Spanned<Value>>,
     /// Whether the value must not be shown.
     pub secret: bool,
-    /// Further rules of its dialect, as data that the dialect interprets; null if there are none.
+    /// Further rules of the dialect, as data that the dialect interprets; null if there are none.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub rules: Value,
     /// A description for people.
@@ -147,7 +147,7 @@ impl Input {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Local {
-    /// The place of its name.
+    /// The place of the value's name.
     #[serde(rename = "at")]
     pub span: Span,
     /// The declared type; text is parsed to it (decision S48).
@@ -165,10 +165,10 @@ pub struct Local {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DataSource {
-    /// The place of its name.
+    /// The place of the data source's name.
     #[serde(rename = "at")]
     pub span: Span,
-    /// Its type; empty if it was invalid, which has been reported.
+    /// The type; empty if it was invalid, which has been reported.
     #[serde(rename = "type")]
     pub type_name: Spanned<TypeId>,
     /// Filters. A candidate must match all of them.
@@ -177,7 +177,7 @@ pub struct DataSource {
     pub exports: IndexMap<Name, DataSourceExport>,
     /// The place of `"*"`: exports all fields of the catalogue.
     pub export_all: Option<Span>,
-    /// The resource that declares the configuration of its provider. None for the configuration of its document.
+    /// The resource that declares the provider's configuration; `None` for the configuration of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<Box<Spanned<Name>>>,
     /// Annotations, display name and custom data.
@@ -202,7 +202,7 @@ pub struct Filter {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DataSourceExport {
-    /// The place of its name.
+    /// The place of the export's name.
     #[serde(rename = "at")]
     pub span: Span,
     /// The declared type.
@@ -218,26 +218,26 @@ pub struct DataSourceExport {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
-    /// The place of its name.
+    /// The place of the resource's name.
     #[serde(rename = "at")]
     pub span: Span,
-    /// Its type; empty if it was invalid, which has been reported.
+    /// The type; empty if it was invalid, which has been reported.
     #[serde(rename = "type")]
     pub type_name: Spanned<TypeId>,
     /// The type name as written, if it was replaced by another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands_for: Option<Box<Spanned<TypeId>>>,
-    /// Its fields: a map expression. An error expression if there was no map, which has been reported.
+    /// The fields: a map expression. An error expression if there was no map, which has been reported.
     pub spec: Expr,
-    /// The place of the key `spec`; that of the name if the key is missing.
+    /// The place of the key `spec`; the place of the name if the key is missing.
     pub spec_key: Span,
-    /// Set if there is one member for each item of a list.
+    /// The list, if the resource has one member for each item.
     pub each: Option<Box<Each>>,
     /// Whether the resource exists: boolean. None counts as false.
     pub condition: Option<Box<Expr>>,
     /// The names of resources and children that must be ready first.
     pub depends_on: Vec<Spanned<Name>>,
-    /// The resource that declares the configuration of its provider. None for the configuration of its document.
+    /// The resource that declares the provider's configuration; `None` for the configuration of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<Box<Spanned<Name>>>,
     /// The selector of links.
@@ -255,7 +255,7 @@ pub struct Resource {
     /// The id of the existing resource, if it is computed. The dialect settles it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<Box<Expr>>,
-    /// The values that its fields would have, if the dialect has settled that the resource does not exist.
+    /// The values that the fields would have, if the dialect has settled that the resource does not exist.
     #[serde(skip)]
     pub switched_off: Option<Box<Expr>>,
     /// A description for people. Evaluated last.
@@ -333,9 +333,9 @@ pub struct LinkSelector {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Lifecycle {
-    /// Never delete or replace the resource.
+    /// Whether the resource must never be deleted or replaced.
     pub protect: bool,
-    /// Keep the resource in the world when it is no longer declared.
+    /// Whether the object is kept when the resource is no longer declared.
     pub retain: bool,
     /// Forbidden actions. A plan that needs one of them is refused.
     #[serde(default)]
@@ -347,7 +347,7 @@ pub struct Lifecycle {
     pub external: Option<Name>,
     /// The order of a replacement, if it differs from that of the type.
     pub replace_order: Option<ReplaceOrder>,
-    /// Replace the resource if its last operation failed, instead of continuing it.
+    /// Whether the resource is replaced, instead of continued, if its last operation failed.
     pub replace_if_failed: bool,
     /// Paths inside the spec whose changes are ignored.
     pub ignore_changes: Vec<Name>,
@@ -362,9 +362,9 @@ pub struct Lifecycle {
 /// Actions that are forbidden for a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Restricted {
-    /// Updates in place are forbidden.
+    /// Whether updates in place are forbidden.
     pub update: bool,
-    /// Replacements are forbidden.
+    /// Whether replacements are forbidden.
     pub replace: bool,
 }
 
@@ -394,15 +394,15 @@ pub enum ReplaceOrder {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Child {
-    /// The place of its name.
+    /// The place of the child's name.
     #[serde(rename = "at")]
     pub span: Span,
-    /// Its path, relative to this document.
+    /// The path of the document, relative to the including document.
     pub path: Expr,
-    /// The type name that it replaces, if it is written as a resource of a type.
+    /// The type name that the child replaces, if it is written as a resource of a type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands_for: Option<Spanned<TypeId>>,
-    /// Its inputs.
+    /// The inputs.
     pub inputs: Vec<(Spanned<Name>, Expr)>,
     /// The kind of source it is read from.
     pub source: Option<SourceMetadata>,
@@ -411,15 +411,15 @@ pub struct Child {
     /// The names of resources and children that must be ready first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<Spanned<Name>>,
-    /// The resources that declare the configurations of providers for everything in the child that chooses none.
+    /// The resources that declare the configurations of providers, for all resources in the child that choose none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub providers: Vec<Spanned<Name>>,
     /// The deletion policy of everything in the child, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removal: Option<Box<Expr>>,
-    /// How the child is expanded, if it is a group.
+    /// The expansion, if the child is a group.
     pub expansion: Option<Box<Expansion>>,
-    /// Breakpoints at which operations on its contents stop. They hold for the child as a whole.
+    /// Breakpoints at which operations on the contents stop. They apply to the child as a whole.
     #[serde(default, skip_serializing_if = "Breakpoints::is_empty")]
     pub breakpoints: Breakpoints,
     /// A description for people.
@@ -433,7 +433,7 @@ pub struct SourceMetadata {
     /// The place of the key `metadata`.
     #[serde(rename = "at")]
     pub span: Span,
-    /// Its entries.
+    /// The entries of the metadata.
     pub entries: Vec<(Spanned<Name>, Expr)>,
 }
 
@@ -444,12 +444,12 @@ pub struct SourceMetadata {
 pub struct Expansion {
     /// The kind of group, as a type of the dialect.
     pub kind: Spanned<TypeId>,
-    /// Its definition, in the document that declares it.
+    /// The definition, in the document that declares the group.
     pub spec: Expr,
     /// The place of the key of the definition.
     pub spec_key: Span,
-    /// The definition of members. Computed parts of it become inputs of the child, so that the child reads nothing of
-    /// its parent.
+    /// The definition of members. Computed parts of it become inputs of the child, so that the child does not read its
+    /// parent.
     pub member: Expr,
     /// The update policy, if there is one.
     pub policy: Option<Expr>,
@@ -461,7 +461,7 @@ pub struct Expansion {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Export {
-    /// The place of its name.
+    /// The place of the export's name.
     #[serde(rename = "at")]
     pub span: Span,
     /// The declared type.
@@ -469,13 +469,13 @@ pub struct Export {
     pub ty: Type,
     /// The exported value.
     pub field: Expr,
-    /// If its evaluation fails, the export is null, with a warning, and the operation does not fail.
+    /// Whether a failed evaluation makes the export null, with a warning, instead of failing the operation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_fail: bool,
-    /// Not shown: only the including document reads it.
+    /// Whether the export is not shown, because only the including document reads it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// Entries of its map may fail one by one. A failed entry is null.
+    /// Whether the entries of the export's map may fail one by one. A failed entry is null.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_entry: bool,
     /// A description for people.

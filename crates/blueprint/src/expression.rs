@@ -10,7 +10,7 @@ use crate::{Name, Value};
 pub struct Expr {
     /// The kind, with its operands.
     pub kind: ExprKind,
-    /// The place of the expression itself, without `${` and `}`; of a literal the whole scalar, quotes included.
+    /// The place of the expression itself, without `${` and `}`; for a literal the whole scalar with its quotes.
     #[serde(rename = "at")]
     pub span: Span,
 }
@@ -62,11 +62,11 @@ pub struct Ref {
     /// The head with its name, as written: `variables.x`, `resources["x"]`, `x`, `elem`.
     #[serde(rename = "at")]
     pub head_span: Span,
-    /// The accessors after it, in order.
+    /// The accessors after the head, in order.
     pub path: Vec<Accessor>,
 }
 
-/// What a reference names, in the terms of the blueprint.
+/// The element that a reference names, in the terms of the blueprint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReferenceHead {
@@ -76,7 +76,7 @@ pub enum ReferenceHead {
     Local(Name),
     /// A resource.
     Resource {
-        /// Its name.
+        /// The name of the resource.
         name: Name,
         /// Whether it is written as a bare name, without `resources`.
         bare: bool,
@@ -97,7 +97,7 @@ pub enum ReferenceHead {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Accessor {
-    /// By name or by position.
+    /// The kind of the step.
     pub kind: AccessorKind,
     /// The place, with the dot or brackets.
     #[serde(rename = "at")]
@@ -131,9 +131,9 @@ pub struct CallExpr {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Argument {
-    /// Its name, if one is written.
+    /// The name, if one is written.
     pub name: Option<diag::Spanned<Name>>,
-    /// Its value.
+    /// The value.
     pub value: Expr,
 }
 
@@ -141,7 +141,7 @@ pub struct Argument {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChoiceExpr {
-    /// The condition: boolean. None counts as false.
+    /// The condition: a boolean. `none` counts as false.
     pub condition: Expr,
     /// The result if the condition is true.
     pub then: Expr,
@@ -150,22 +150,22 @@ pub struct ChoiceExpr {
 }
 
 impl Expr {
-    /// An expression of a kind at a place.
+    /// Creates an expression.
     pub fn new(kind: ExprKind, span: Span) -> Expr {
         Expr { kind, span }
     }
 
-    /// A literal.
+    /// Creates a literal.
     pub fn literal(value: Value, span: Span) -> Expr {
         Expr { kind: ExprKind::Literal(value), span }
     }
 
-    /// An expression whose error has been reported.
+    /// Creates an expression whose error has been reported.
     pub fn error(span: Span) -> Expr {
         Expr { kind: ExprKind::Error, span }
     }
 
-    /// The value, if it is a literal.
+    /// The value, if the expression is a literal.
     pub fn as_literal(&self) -> Option<&Value> {
         match &self.kind {
             ExprKind::Literal(value) => Some(value),

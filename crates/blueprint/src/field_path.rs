@@ -33,7 +33,7 @@ impl FieldPath {
         FieldPath(steps)
     }
 
-    /// Whether it is the path of the whole value.
+    /// Whether the path is that of the whole value.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

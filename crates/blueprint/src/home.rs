@@ -1,4 +1,4 @@
-//! Paths that begin with `~`. A command shell expands it, a document does not.
+//! Paths that begin with `~`. A command shell expands them, a document does not.
 
 /// The message for a path that is `~` or begins with `~/`, including what to write instead; `None` for other paths.
 pub fn home_mistake(path: &str) -> Option<String> {

@@ -16,15 +16,15 @@ pub struct Schema {
 /// A field: its kind, and what checks, comparisons and plans need to know about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// The kind of its values.
+    /// The kind of the values.
     pub kind: Kind,
-    /// The document must set it.
+    /// Whether the document must set the field.
     pub required: bool,
-    /// The provider sets it. The document must not, unless it is also `optional`.
+    /// Whether the provider sets the field. The document must not set it unless it is also `optional`.
     pub computed: bool,
-    /// Matters only together with `computed`: the document may set the field, and the provider sets it otherwise.
+    /// For a computed field: whether the document may set it. The provider sets it otherwise.
     pub optional: bool,
-    /// Null is allowed.
+    /// Whether null is allowed.
     pub nullable: bool,
     /// The value if the document sets none.
     pub default: Option<Value>,
@@ -32,26 +32,26 @@ pub struct Field {
     pub default_with: Option<Arc<(Name, Value)>>,
     /// Whether the value must not be shown.
     pub sensitive: bool,
-    /// No two objects of this type may have the same value at the same time.
+    /// Whether two objects of the type must not have the same value at the same time.
     pub unique: bool,
-    /// A change of the field, or of a part of it, replaces the resource.
+    /// Whether a change of the field, or of a part of it, replaces the resource.
     pub must_recreate: bool,
-    /// A change is refused: neither an update nor a replacement is allowed.
+    /// Whether a change is refused: neither an update nor a replacement is allowed.
     pub immutable: bool,
     /// The support status.
     pub support_status: SupportStatus,
-    /// Set for an old name or short form of another field.
+    /// The other field, for an old name or short form.
     pub stands_for: Option<Arc<StandsFor>>,
-    /// A computed field that an update may change.
+    /// Whether an update may change the computed field.
     pub changes_on_update: bool,
-    /// Not compared with the actual state.
+    /// Whether the field is not compared with the actual state.
     pub ignore_drift: bool,
-    /// Compares a computed field with the actual state. A computed field that is also `optional` is compared without it
-    /// when the document sets it.
+    /// Whether a computed field is compared with the actual state. A computed field that is also `optional` is compared
+    /// anyway if the document sets it.
     pub track_drift: bool,
-    /// A reference in this field, alone or inside a text, creates a link (version 2025-11-02).
+    /// Whether a reference in the field, alone or inside a text, creates a link (version 2025-11-02).
     pub links: bool,
-    /// A list whose order and repetition do not matter.
+    /// Whether order and repetition in the list do not matter.
     pub set: bool,
     /// For a list of objects: the field that identifies an object.
     pub keyed_by: Option<Name>,
@@ -59,7 +59,7 @@ pub struct Field {
     pub allowed: Vec<Value>,
     /// Limits of the value.
     pub constraint: Constraint,
-    /// How a simulated provider fills a computed field: text with `{hash}`, `{id}`, `{updates}`, or data.
+    /// The value of a computed field in a simulation: text with `{hash}`, `{id}`, `{updates}`, or data.
     pub simulated_value: Option<Value>,
     /// A description of one sentence.
     pub docs: Name,
@@ -68,10 +68,10 @@ pub struct Field {
 /// The meaning of a value in a field with an old name or a short form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StandsFor {
-    /// The field that it stands for.
+    /// The other field.
     pub field: Name,
-    /// The value of that field: a template. A text that is exactly `{value}` is replaced by the written value. `None`:
-    /// the written value itself.
+    /// The value of that field: a template. A text that is exactly `{value}` is replaced by the written value. `None`
+    /// for the written value itself.
     pub shape: Option<Value>,
 }
 
@@ -108,7 +108,7 @@ pub struct Constraint {
     pub max_items: Option<u64>,
     /// A regular expression that the text must match.
     pub pattern: Option<Name>,
-    /// The pattern must match the whole text, not only a part of it.
+    /// Whether the pattern must match the whole text, not only a part of it.
     pub whole: bool,
     /// Step and offset: the number minus the offset must be a multiple of the step, which is not 0.
     pub modulo: Option<(i64, i64)>,
@@ -123,7 +123,7 @@ pub enum SupportStatus {
     /// Supported.
     #[default]
     Supported,
-    /// Works, but has been replaced by something else.
+    /// Works, but has been replaced by a newer type or field.
     Deprecated,
     /// Works where it is already used, but is not shown.
     Hidden,
@@ -143,7 +143,7 @@ impl SupportStatus {
         (SupportStatus::NotImplemented, "not-implemented"),
     ];
 
-    /// Its word in catalogues.
+    /// The word in catalogues.
     pub fn word(self) -> &'static str {
         SupportStatus::ALL.iter().find(|(status, _)| *status == self).map_or("", |(_, word)| word)
     }
@@ -159,7 +159,7 @@ impl SupportStatus {
 pub enum Kind {
     /// Any value.
     Any,
-    /// Text.
+    /// A text.
     String,
     /// A 64-bit integer.
     Integer,
@@ -215,12 +215,12 @@ impl Field {
         }
     }
 
-    /// Whether a document may set it.
+    /// Whether a document may set the field.
     pub fn is_settable(&self) -> bool {
         !self.computed || self.optional
     }
 
-    /// The type of an expression that reads it.
+    /// The type of an expression that reads the field.
     pub fn ty(&self) -> Type {
         match &self.kind {
             Kind::Any => Type::Any,

@@ -44,7 +44,7 @@ impl PackageFamily {
         }
     }
 
-    /// The family of that word.
+    /// The family with a word.
     pub fn of_word(word: &str) -> Option<PackageFamily> {
         PackageFamily::ALL.into_iter().find(|family| family.word() == word)
     }
@@ -53,11 +53,11 @@ impl PackageFamily {
 /// A package: a set of types under one name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Package {
-    /// The kind of host that carries out its calls.
+    /// The kind of host that carries out the calls.
     pub family: PackageFamily,
-    /// Its name in documents: the text before the first `/` or the last `::` of a type.
+    /// The name in documents: the text before the first `/` or the last `::` of a type.
     pub name: Name,
-    /// Its version, where a declaration or a catalogue states one.
+    /// The version, if a declaration or a catalogue states one.
     pub version: Option<Name>,
     /// The parameters that make a parameterized package from its plugin: a map, or null.
     pub parameters: Value,
@@ -91,7 +91,7 @@ impl TypeId {
         TypeId { package_end: package_end as u32, token_start: token_start as u32, package: None, name }
     }
 
-    /// The same type with this package, whose name must be the package name of the type.
+    /// The type with a package, whose name must be the package name of the type.
     pub fn of_package(self, package: Arc<Package>) -> TypeId {
         debug_assert_eq!(self.package_name(), &*package.name);
         let hosted = package.family != PackageFamily::BuiltIn;
@@ -264,14 +264,14 @@ impl Packages {
         self.hosted.is_empty()
     }
 
-    /// Adds a package. Built-in packages are ignored. Of packages with the same name the first one stays.
+    /// Adds a package. Built-in packages are ignored. If two packages have the same name, the first one stays.
     pub fn add(&mut self, package: Arc<Package>) {
         if package.family != PackageFamily::BuiltIn {
             self.hosted.entry(package.name.clone()).or_insert(package);
         }
     }
 
-    /// The hosted package of that name.
+    /// The hosted package with a name.
     pub fn hosted(&self, name: &str) -> Option<&Arc<Package>> {
         if self.hosted.is_empty() { None } else { self.hosted.get(name) }
     }
@@ -285,7 +285,7 @@ impl Packages {
         Some((self.hosted.get(name)?, token))
     }
 
-    /// The type of that name, with its package if it is hosted.
+    /// The type with a name, with its package if it is hosted.
     pub fn resolve(&self, name: impl Into<Name>) -> TypeId {
         let mut id = TypeId::parse(name);
         id.package = self.hosted(id.package_name()).cloned();

@@ -65,8 +65,8 @@ impl Type {
     }
 
     /// The union of types: the members of unions instead of the unions themselves, without duplicates, in order. If
-    /// `Error` is among the types, the union is `Error`; else if `Any` is among them, it is `Any`. The union of one
-    /// type is that type.
+    /// `Error` is among the types, the union is `Error`; otherwise, if `Any` is among them, it is `Any`. The union of
+    /// one type is that type.
     pub fn union(types: impl IntoIterator<Item = Type>) -> Type {
         let mut flat: Vec<Type> = Vec::new();
         for ty in types {
@@ -104,7 +104,7 @@ impl Type {
         }
     }
 
-    /// Whether the type tells nothing about the value: `Any` or `Error`.
+    /// Whether the type gives no information about the value: `Any` or `Error`.
     pub fn is_open(&self) -> bool {
         matches!(self, Type::Any | Type::Error)
     }

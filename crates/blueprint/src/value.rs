@@ -51,7 +51,7 @@ pub enum Asset {
     Text(Name),
     /// A local path.
     File(Name),
-    /// Something remote.
+    /// A remote file.
     Remote(Name),
     /// An archive of named entries.
     Archive(IndexMap<Name, Asset>),
@@ -66,32 +66,32 @@ pub struct Function {
     pub bound: Vec<Value>,
 }
 
-/// What is known about an unknown value.
+/// The known facts about an unknown value.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Unknown {
-    /// Its type, if known.
+    /// The type, if known.
     pub ty: Option<Type>,
     /// The resources that must exist first, as far as known.
     pub waits_for: Vec<Address>,
 }
 
 impl Value {
-    /// Text.
+    /// Creates a text.
     pub fn text(text: impl Into<Name>) -> Value {
         Value::Text(text.into())
     }
 
-    /// A list.
+    /// Creates a list.
     pub fn list(items: impl IntoIterator<Item = Value>) -> Value {
         Value::List(Arc::new(items.into_iter().collect()))
     }
 
-    /// A map.
+    /// Creates a map.
     pub fn map<K: Into<Name>>(entries: impl IntoIterator<Item = (K, Value)>) -> Value {
         Value::Map(Arc::new(entries.into_iter().map(|(key, value)| (key.into(), value)).collect()))
     }
 
-    /// An unknown value of a type that waits for one resource.
+    /// Creates an unknown value of a type that waits for one resource.
     pub fn unknown(ty: Option<Type>, waits_for: Option<Address>) -> Value {
         Value::Unknown(Arc::new(Unknown { ty, waits_for: waits_for.into_iter().collect() }))
     }
@@ -127,12 +127,12 @@ impl Value {
         matches!(self.bare(), Value::Unknown(_))
     }
 
-    /// Whether it is null, also as a secret.
+    /// Whether the value is null or a secret null.
     pub fn is_null(&self) -> bool {
         matches!(self.bare(), Value::Null)
     }
 
-    /// Whether it or a part of it is unknown.
+    /// Whether the value or a part of it is unknown.
     pub fn has_unknown(&self) -> bool {
         match self {
             Value::Unknown(_) => true,
@@ -143,7 +143,7 @@ impl Value {
         }
     }
 
-    /// Whether it or a part of it is secret.
+    /// Whether the value or a part of it is secret.
     pub fn has_secret(&self) -> bool {
         match self {
             Value::Secret(_) => true,
@@ -206,7 +206,7 @@ impl Value {
         }
     }
 
-    /// The text, if it is text, also as a secret.
+    /// The text, if the value is a text or a secret text.
     pub fn as_text(&self) -> Option<&str> {
         match self.bare() {
             Value::Text(text) => Some(text),
@@ -214,7 +214,7 @@ impl Value {
         }
     }
 
-    /// The boolean, if it is one.
+    /// The boolean, if the value is one.
     pub fn as_bool(&self) -> Option<bool> {
         match self.bare() {
             Value::Bool(value) => Some(*value),
@@ -222,7 +222,7 @@ impl Value {
         }
     }
 
-    /// The integer, if it is one.
+    /// The integer, if the value is one.
     pub fn as_int(&self) -> Option<i64> {
         match self.bare() {
             Value::Int(value) => Some(*value),
@@ -230,7 +230,7 @@ impl Value {
         }
     }
 
-    /// The items, if it is a list or set.
+    /// The items, if the value is a list or set.
     pub fn as_list(&self) -> Option<&[Value]> {
         match self.bare() {
             Value::List(items) | Value::Set(items) => Some(items),
@@ -238,7 +238,7 @@ impl Value {
         }
     }
 
-    /// The entries, if it is a map.
+    /// The entries, if the value is a map.
     pub fn as_map(&self) -> Option<&Map> {
         match self.bare() {
             Value::Map(entries) => Some(entries),
@@ -246,7 +246,7 @@ impl Value {
         }
     }
 
-    /// The entry of that key, if it is a map that has it.
+    /// The entry with a key, if the value is a map with this key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.as_map()?.get(key)
     }

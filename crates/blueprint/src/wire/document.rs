@@ -1,9 +1,9 @@
 //! The wire form of a [`Blueprint`], which transforms receive and return (decision 4.2).
 //!
 //! It is one JSON object: `format`, `blueprint`, and `resources` as a list of pairs of name and resource, in order. The
-//! list can express that two resources have the same name, which a map cannot. Everything else is named after the
-//! fields of [`Blueprint`], in camel case. `at` is a place: three numbers that only the engine interprets. A transform
-//! copies the place of the source element to each element that it generates.
+//! list can express that two resources have the same name, which a map cannot. The other keys are the fields of
+//! [`Blueprint`], in camel case. `at` is a place: three numbers that only the engine interprets. A transform copies the
+//! place of the source element to each element that it generates.
 //!
 //! Not here: the dialect of the document, which the engine knows.
 
@@ -45,7 +45,7 @@ impl WireDocument {
         WireDocument { format: super::VERSION, blueprint, resources }
     }
 
-    /// The blueprint, and the positions and names of resources that were left out because an earlier resource has the
+    /// The blueprint, and the positions and names of resources that are left out because an earlier resource has the
     /// same name.
     pub fn into_blueprint(self) -> (Blueprint, Vec<(usize, Name)>) {
         let WireDocument { mut blueprint, resources, .. } = self;
@@ -61,7 +61,7 @@ impl WireDocument {
         (blueprint, twice)
     }
 
-    /// The form as JSON text. Fails if it contains something that cannot be written, such as a function value.
+    /// The form as JSON text. Fails if a part cannot be written, such as a function value.
     pub fn to_json(&self) -> Result<String, WireDocumentError> {
         serde_json::to_string(self).map_err(|error| WireDocumentError(error.to_string()))
     }
