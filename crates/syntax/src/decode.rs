@@ -60,7 +60,7 @@ impl Node {
     }
 }
 
-/// Maps each byte of a scalar to the source. `span` is that of its node.
+/// Maps each byte of a scalar to the source. `span` is the span of the scalar's node.
 fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
     let range = content(span, scalar.style, source);
     let block = matches!(scalar.style, Style::Literal | Style::Folded);
@@ -144,8 +144,8 @@ fn blanks(bytes: &[u8], mut at: usize, end: usize) -> usize {
     at
 }
 
-/// Plain and quoted scalars: a single line break becomes a space, and of several one is dropped. Blanks around them are
-/// dropped.
+/// Decodes plain and quoted scalars: a single line break becomes a space, and one of several is dropped. Blanks around
+/// line breaks are dropped.
 fn folded(source: &str, range: Range<usize>, quote: Quote, pieces: &mut dyn Pieces) {
     let bytes = source.as_bytes();
     let end = range.end.min(bytes.len());
@@ -201,7 +201,7 @@ fn empty_lines(bytes: &[u8], mut at: usize, end: usize, pieces: &mut dyn Pieces)
     at
 }
 
-/// JSON strings: decodes escapes only.
+/// Decodes the escapes of JSON strings.
 fn escaped(source: &str, range: Range<usize>, pieces: &mut dyn Pieces) {
     let bytes = source.as_bytes();
     let end = range.end.min(bytes.len());
@@ -276,7 +276,7 @@ fn hex(bytes: &[u8], at: usize, digits: usize, end: usize) -> Option<u32> {
     digits.iter().try_fold(0u32, |code, digit| Some(code << 4 | (*digit as char).to_digit(16)?))
 }
 
-/// Block scalars; `header` is the offset of the `|` or `>`.
+/// Decodes block scalars; `header` is the offset of the `|` or `>`.
 ///
 /// The indentation indicator may be relative to a parent that is not available here. The indentation is therefore
 /// derived from the decoded text, which also shows whether a line break was folded.

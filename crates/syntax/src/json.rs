@@ -1,7 +1,7 @@
 //! Parses JSON with comments and trailing commas, and recovers from errors.
 //!
-//! Everything else is strict: a syntax error is reported once at its place, and parsing resumes after it at the next
-//! comma or closing bracket of the same container. Numbers are kept as written.
+//! Otherwise the parser is strict: a syntax error is reported once at its place, and parsing resumes after it at the
+//! next comma or closing bracket of the same container. Numbers are kept as written.
 //!
 //! Not here: duplicate keys; the range of numbers.
 
@@ -16,7 +16,7 @@ use crate::{
 /// The number of errors after which parsing stops.
 const MAX_ERRORS: usize = 100;
 
-/// What may come next.
+/// The expected next element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Want {
     /// The value of the document or of a key.

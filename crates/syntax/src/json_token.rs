@@ -267,7 +267,7 @@ impl<'t> JsonTokens<'t> {
     }
 }
 
-/// `-`, digits without a leading zero, a fraction, an exponent.
+/// Whether a word is a JSON number: `-`, digits without a leading zero, a fraction, an exponent.
 fn is_number(word: &str) -> bool {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let rest = word.strip_prefix('-').unwrap_or(word);

@@ -1,6 +1,6 @@
 //! Builds the tree from the events of the YAML parser.
 //!
-//! Not here: the events (`yaml`), recovery from errors (`recovery`).
+//! Not here: reading the events (`yaml`), recovery from errors (`recovery`).
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(crate) struct OpenContainer {
     pub(crate) node: Node,
     /// A key whose value has not been read; only in maps.
     pub(crate) key: Option<Node>,
-    /// Whether it is written in brackets.
+    /// Whether the container is written in brackets.
     pub(crate) flow: bool,
 }
 

@@ -108,7 +108,7 @@ impl<'t> TreeBuilder<'t> {
         true
     }
 
-    /// Marks a plain value that ends at the error as missing: something else was meant.
+    /// Marks a plain value that ends at the error as missing, because it is probably not the intended value.
     fn spoil(&mut self, at: usize) {
         let text = self.text;
         if let Some(OpenContainer { node: Node { content: Content::Map(entries), .. }, key: None, .. }) =
@@ -306,7 +306,7 @@ impl<'t> TreeBuilder<'t> {
         None
     }
 
-    /// Closes all containers except the first `keep`, which continue at `line`.
+    /// Closes all containers except the first `keep`, which stay open at `line`.
     fn close_to(&mut self, keep: usize, line: usize) {
         let end = self.text.get(..line).unwrap_or("").trim_end().len() as u32;
         match self.open.last_mut() {

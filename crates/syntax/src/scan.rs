@@ -10,22 +10,22 @@ use crate::decode::{line_break, line_end};
 /// A substitution in a plain scalar that YAML does not read as one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// The offset of its `${`.
+    /// The offset of the `${`.
     pub(crate) start: usize,
-    /// The offset after its `}`; without one, the end of the line or of the item in a flow collection.
+    /// The offset after the `}`; without a `}`, the end of the line or of the item in a flow collection.
     pub(crate) end: usize,
     /// Whether the `}` was found.
     pub(crate) closed: bool,
-    /// The range of the plain scalar that contains it, up to the end of the line.
+    /// The range of the plain scalar with the substitution, up to the end of the line.
     pub(crate) scalar: (usize, usize),
-    /// Whether it is the first cut in that scalar: quotes fix all of them at once.
+    /// Whether this is the first cut in the scalar. Quotes fix all cuts of the scalar at once.
     pub(crate) first: bool,
 }
 
 /// The findings between the start of a line and an offset.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
-    /// All cut substitutions, in ascending order.
+    /// The cut substitutions, in ascending order.
     pub(crate) cuts: Vec<Cut>,
     /// The opening quote of the scalar at the offset.
     pub(crate) quote: Option<usize>,
@@ -38,7 +38,7 @@ pub(crate) struct Look {
 /// The maximum number of lines of a substitution.
 const LINES: usize = 50;
 
-/// The maximum number of cuts that are recorded at a time: further ones are not reported.
+/// The maximum number of cuts in one scan: further ones are not reported.
 const CUTS: usize = 200;
 
 /// Scans `text` from `from`, the start of a line of block content, until it is past `until` and no bracket is open.
@@ -182,7 +182,7 @@ pub(crate) fn is_item_line(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'-') && ends_token(bytes, at + 1, false)
 }
 
-/// Whether a top-level key begins here, so that open brackets must have been forgotten.
+/// Whether a top-level key begins at this offset, which shows that open brackets are not closed.
 fn starts_block(bytes: &[u8], at: usize) -> bool {
     at > 0 && matches!(bytes[at - 1], b'\n' | b'\r') && bytes[at].is_ascii_alphabetic() && is_key_line(bytes, at)
 }

@@ -12,7 +12,7 @@ use diag::{FileId, Span};
 use crate::scan::{table, unclosed};
 use crate::{Content, Format, MAX_DEPTH, MAX_NODES, MapEntry, Node, Scalar, Style, Tree};
 
-/// YAML limits longer keys.
+/// The maximum length of a key in YAML.
 const MAX_KEY: usize = 1000;
 
 enum SimpleMembers {
@@ -58,7 +58,7 @@ struct SimpleYamlReader<'t> {
     spare: Vec<Vec<MapEntry>>,
 }
 
-/// Up to this many entries are copied into an exact allocation, and the vector is reused.
+/// The maximum number of entries that are copied into an exact allocation, so that the vector can be reused.
 const FEW: usize = 64;
 
 /// The bytes of a simple key.

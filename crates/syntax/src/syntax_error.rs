@@ -7,8 +7,8 @@ use crate::scan::Look;
 use crate::trouble::ParserErrorKind;
 use crate::{DOCUMENT_TOO_LARGE, INVALID_SYNTAX};
 
-/// The diagnostic of an error that the YAML parser reported at `at`. `seen` is what is open there, `next` the line at
-/// which parsing resumes.
+/// The diagnostic of an error that the YAML parser reported at `at`. `seen` has the open quotes and brackets there,
+/// `next` is the line at which parsing resumes.
 pub(crate) fn yaml(
     file: FileId,
     text: &str,

@@ -24,7 +24,7 @@ pub struct Node {
     pub span: Span,
     /// The value.
     pub content: Content,
-    /// Separate, because almost no node has any.
+    /// The marks are stored separately, because few nodes have any.
     marks: Option<Box<Marks>>,
 }
 
@@ -93,7 +93,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// Whether the style makes it a string, whatever its content: quotes or a block.
+    /// Whether quotes or a block make the scalar a string, whatever its content.
     pub fn is_text(self) -> bool {
         matches!(self, Style::SingleQuoted | Style::DoubleQuoted | Style::Literal | Style::Folded | Style::JsonString)
     }
@@ -155,7 +155,7 @@ impl Node {
         span
     }
 
-    /// The entries, if it is a map.
+    /// The entries, if the node is a map.
     pub fn as_map(&self) -> Option<&[MapEntry]> {
         match &self.content {
             Content::Map(entries) => Some(entries),
@@ -163,7 +163,7 @@ impl Node {
         }
     }
 
-    /// The items, if it is a list.
+    /// The items, if the node is a list.
     pub fn as_list(&self) -> Option<&[Node]> {
         match &self.content {
             Content::List(items) => Some(items),
@@ -171,7 +171,7 @@ impl Node {
         }
     }
 
-    /// The scalar, if it is one.
+    /// The scalar, if the node is one.
     pub fn as_scalar(&self) -> Option<&Scalar> {
         match &self.content {
             Content::Scalar(scalar) => Some(scalar),
@@ -179,33 +179,33 @@ impl Node {
         }
     }
 
-    /// The decoded text, if it is a scalar.
+    /// The decoded text, if the node is a scalar.
     pub fn text(&self) -> Option<&str> {
         self.as_scalar().map(|scalar| &*scalar.text)
     }
 
-    /// Whether the text is invalid here.
+    /// Whether the node stands for invalid text.
     pub fn is_missing(&self) -> bool {
         matches!(self.content, Content::Missing)
     }
 
-    /// The value of the first entry with this key, if it is a map with such an entry. Linear search.
+    /// The value of the first entry with this key, if the node is a map with such an entry. Linear search.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// The first entry with this key, if it is a map with such an entry. Linear search.
+    /// The first entry with this key, if the node is a map with such an entry. Linear search.
     pub fn entry(&self, key: &str) -> Option<&MapEntry> {
         self.as_map()?.iter().find(|entry| entry.key.text() == Some(key))
     }
 
-    /// An empty plain scalar at `at`: an omitted value.
+    /// Creates an empty plain scalar at `at` for an omitted value.
     pub(crate) fn empty(file: FileId, at: usize) -> Node {
         let scalar = Scalar { text: Box::default(), style: Style::Plain };
         Node::new(Span::new(file, at as u32, at as u32), Content::Scalar(scalar))
     }
 
-    /// The number of nodes, including itself.
+    /// The number of nodes, including this one.
     pub(crate) fn count(&self) -> usize {
         1 + match &self.content {
             Content::Map(entries) => entries.iter().map(|entry| entry.key.count() + entry.value.count()).sum(),

@@ -1,10 +1,10 @@
-//! YAML to a tree: events become nodes with exact places.
+//! Parses YAML to a tree: events become nodes with exact places.
 //!
-//! ```text
+//! ````text
 //! text ── events ── open containers ── root ── aliases ── Tree
 //!            │              ▲
-//!         trouble ── recovery: what is wrong, and where to read on
-//! ```
+//!         trouble ── recovery: diagnostic, and the line at which parsing resumes
+//! ````
 //!
 //! Only this module and `trouble` use the YAML parser. After an error (`recovery`) parsing resumes at the start of a
 //! line inside some containers: a short prefix that opens these containers is put before the rest of the document.
@@ -238,7 +238,7 @@ mod tests {
         Ok(true)
     }
 
-    /// Lines that are often simple, with indentation that often fits.
+    /// Generates lines that are often simple, with indentation that often fits.
     fn lines() -> impl Strategy<Value = String> {
         let content = prop::sample::select(vec![
             "a:",

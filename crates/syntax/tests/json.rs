@@ -1,4 +1,4 @@
-//! JSON: trees, places and diagnostics of whole texts.
+//! JSON texts: trees, places and diagnostics.
 
 mod show;
 

@@ -174,7 +174,7 @@ fn documents_of_the_repository_are_laid_out() {
     assert!(count > 20, "{count}");
 }
 
-/// Characters that parsers interpret, more often than others.
+/// Generates texts in which characters with a meaning for parsers are frequent.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         5 => "[a-c]{1,3}",
@@ -186,7 +186,7 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// Lines that often fit together.
+/// Generates lines that often fit together.
 fn lines() -> impl Strategy<Value = String> {
     let content = prop::sample::select(vec![
         "a:",
@@ -243,7 +243,7 @@ fn lines() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..12).prop_map(|lines| lines.concat())
 }
 
-/// A well-formed document of blocks, brackets, texts and comments with varying indentation.
+/// Generates a well-formed document of blocks, brackets, texts and comments with varying indentation.
 fn document() -> impl Strategy<Value = String> {
     #[derive(Clone, Debug)]
     enum Value {

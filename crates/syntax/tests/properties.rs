@@ -1,4 +1,4 @@
-//! Properties of every text.
+//! Properties that every text must have.
 
 mod show;
 
@@ -109,7 +109,7 @@ fn formats() -> impl Strategy<Value = Format> {
     prop_oneof![Just(Yaml), Just(Json), Just(JsonWithComments)]
 }
 
-/// Characters that parsers interpret, more often than others.
+/// Generates texts in which characters with a meaning for parsers are frequent.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         5 => "[a-c]{1,3}",
@@ -122,7 +122,7 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// A value as JSON text.
+/// Generates a value as JSON text.
 fn value() -> impl Strategy<Value = String> {
     let text = "[a-z \\\\\"\n\té😀:#,${}-]{0,12}".prop_map(|text| {
         let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");

@@ -26,7 +26,7 @@ pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
 struct LayoutLevel {
     /// The indentation of the elements in columns.
     indent: usize,
-    /// The column of the parent elements in the source.
+    /// The column of the parent's elements in the source.
     around: Option<usize>,
     /// The offset in the source at which this level ends.
     limit: usize,
@@ -153,7 +153,7 @@ impl YamlLayout<'_> {
         }
     }
 
-    /// Writes everything before an element: comments, an empty line, the start of its line.
+    /// Writes the parts before an element: comments, an empty line, the start of its line.
     fn element(&mut self, start: usize, indent: usize, inline: bool) {
         if inline {
             return;
@@ -170,7 +170,7 @@ impl YamlLayout<'_> {
         self.value(&entry.value, entry.key.span.end as usize, false, level)
     }
 
-    /// Writes what follows a key or a dash that ends at `after`, up to the end of its last line.
+    /// Writes the value after a key or a dash that ends at `after`, up to the end of its last line.
     fn value(&mut self, node: &Node, after: usize, item: bool, level: LayoutLevel) -> Option<()> {
         let below = LayoutLevel { indent: level.indent + STEP, ..level };
         if let (Some(scalar), None) = (node.as_scalar(), node.alias())
@@ -305,7 +305,7 @@ impl YamlLayout<'_> {
 
     /// A key on one line; `None` if it cannot be written so.
     fn key(&self, key: &Node) -> Option<String> {
-        /// YAML does not look further for the colon.
+        /// The maximum distance in which YAML searches for the colon.
         const LONGEST: usize = 1000;
         let scalar = key.as_scalar()?;
         let written = self.lines.text.get(key.span.range())?;
@@ -340,7 +340,7 @@ impl YamlLayout<'_> {
         Some(())
     }
 
-    /// A container in brackets on one line, if it is written so and fits.
+    /// A container in brackets on one line, if it is written on one line and fits.
     fn flow(&self, node: &Node, room: usize) -> Option<String> {
         let text = self.lines.text;
         if !is_flow(text, node) {

@@ -1,4 +1,4 @@
-//! Trees as short texts, for comparison.
+//! Short texts of trees, for comparison.
 #![expect(dead_code, unreachable_pub, reason = "each test file uses a part")]
 
 use diag::Files;
@@ -37,7 +37,7 @@ pub fn node(of: &Node) -> String {
     out
 }
 
-/// `code line:column` of each diagnostic, in order.
+/// The diagnostics in order, each as `code line:column`.
 pub fn diagnostics(text: &str, format: Format) -> Vec<String> {
     let mut files = Files::new();
     let file = files.add("a", text);
