@@ -17,11 +17,11 @@ pub enum ValueOrigin {
 /// The reason why a value does not fit a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// It has another kind (`type-mismatch`).
+    /// The value has another kind (`type-mismatch`).
     Kind,
     /// Text is required, but the bytes are not UTF-8 (`not-utf8`).
     NotUtf8,
-    /// It fits no alternative (`no-union-branch`).
+    /// The value fits no alternative (`no-union-branch`).
     NoBranch,
 }
 
@@ -102,7 +102,7 @@ fn convert_one(from: &Type, to: &Type, source: ValueOrigin) -> bool {
     }
 }
 
-/// An entry that may be `none` may be dropped instead (decision A13).
+/// Whether an entry fits, or may be `none` and so be dropped (decision A13).
 fn fits_or_none(from: &Type, to: &Type, source: ValueOrigin) -> bool {
     from.alternatives().contains(&Type::Null) || convert_type(from, to, source)
 }

@@ -8,29 +8,30 @@ use diag::Code;
 /// A function that an expression can call.
 #[derive(Clone, Debug)]
 pub struct FunctionDef {
-    /// Its name, case-sensitive.
+    /// The name, case-sensitive.
     pub name: Name,
-    /// Its parameters, optional ones last.
+    /// The parameters, optional ones last.
     pub parameters: Vec<Parameter>,
-    /// The type of further arguments, if it takes any.
+    /// The type of further arguments, if the function takes any.
     pub rest: Option<Parameter>,
     /// The minimum number of arguments.
     pub min_arguments: usize,
-    /// The type of its result.
+    /// The type of the result.
     pub returns: Returns,
-    /// The signature of the function that it returns, for functions such as `trim_g`, `getattr`, `compose`.
+    /// The signature of the returned function, for functions such as `trim_g`, `getattr`, `compose`.
     pub returned_function: Option<Signature>,
-    /// Receives the position of an item as an additional argument when it is used as a callback (decision 2.3).
+    /// Whether the function receives the position of an item as an additional argument when it is used as a callback
+    /// (decision 2.3).
     pub takes_index: bool,
-    /// Arguments are named entries (only `object`, decision S14).
+    /// Whether arguments are named entries (only `object`, decision S14).
     pub named: bool,
-    /// Returns `none` if an argument is `none` (decision 2, conventions).
+    /// Whether the function returns `none` if an argument is `none` (decision 2, conventions).
     pub none_propagates: bool,
-    /// The source of its result.
+    /// The source of the result.
     pub purity: Purity,
-    /// Not one of the 50 functions of the specification.
+    /// Whether the function is not one of the 50 functions of the specification.
     pub not_in_specification: bool,
-    /// One or two sentences for people.
+    /// A description of one or two sentences.
     pub docs: Name,
     /// Calls and their results. They run as tests.
     pub examples: Vec<Example>,
@@ -40,27 +41,27 @@ pub struct FunctionDef {
 
 /// The implementation of a dialect's function.
 pub trait Native: Send + Sync + std::fmt::Debug {
-    /// Returns the result for arguments that are evaluated and not marked secret. For unknown arguments see
+    /// Returns the result. The arguments are evaluated and not marked secret. For unknown arguments see
     /// [`Native::opens`].
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal>;
 
-    /// As [`Native::call`], but adds work that is not proportional to the arguments and the result to `work`, in bytes
-    /// of output that it corresponds to.
+    /// Like [`Native::call`]. Adds work that is not proportional to the arguments and the result to `work`, as the
+    /// corresponding number of bytes of output.
     fn call_counted(&self, arguments: &[Value], work: &mut usize) -> Result<Value, Refusal> {
         let _ = work;
         self.call(arguments)
     }
 
-    /// Whether it accepts arguments with unknown or secret parts, which it then does not inspect. Otherwise the whole
-    /// result is unknown or secret.
+    /// Whether the function accepts arguments with unknown or secret parts, which it then does not inspect. If not, the
+    /// whole result is unknown or secret.
     fn opens(&self, arguments: &[Value]) -> bool;
 
-    /// Whether the argument after these need not be evaluated. It is replaced by null.
+    /// Whether the argument after these need not be evaluated. Null is passed in its place.
     fn skips(&self, _before: &[Value]) -> bool {
         false
     }
 
-    /// The named intermediate value that is the result, if the arguments, all known, name one.
+    /// The named intermediate value that is the result, if the arguments are known and name one.
     fn local(&self, _arguments: &[Value]) -> Option<Name> {
         None
     }
@@ -70,7 +71,7 @@ pub trait Native: Send + Sync + std::fmt::Debug {
         false
     }
 
-    /// Whether the result is a part of the arguments, so that no value is made.
+    /// Whether the result is a part of the arguments, so that no new value is created.
     fn selects(&self) -> bool {
         false
     }
@@ -117,35 +118,35 @@ impl From<usize> for ValueStep {
 /// A parameter of a function.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its name, for people.
+    /// The displayed name.
     pub name: Name,
-    /// Its type.
+    /// The type.
     pub ty: Type,
-    /// Whether it may be left out.
+    /// Whether the argument may be left out.
     pub optional: bool,
-    /// Set if it takes a function: how that function is called. `ty` is then `function`.
+    /// The calling convention of a function argument. `ty` is then `function`.
     pub callback: Option<Callback>,
-    /// Whether an absent element that it reads directly counts as `none` (decision S31).
+    /// Whether an absent element that the argument reads directly counts as `none` (decision S31).
     pub absent_as_none: bool,
 }
 
-/// How a function calls a callback.
+/// The calling convention of a callback.
 #[derive(Clone, Debug)]
 pub struct Callback {
-    /// The types of the arguments that it passes.
+    /// The types of the passed arguments.
     pub parameters: Vec<Type>,
     /// The required type of the result.
     pub returns: Type,
-    /// Whether it passes the position as an additional argument to callbacks that take it.
+    /// Whether the position is passed as an additional argument to callbacks that take it.
     pub index: bool,
 }
 
 /// The signature of a function value.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// The types of its arguments.
+    /// The types of the arguments.
     pub parameters: Vec<Type>,
-    /// The type of its result.
+    /// The type of the result.
     pub returns: Type,
 }
 
@@ -170,9 +171,9 @@ impl std::fmt::Debug for Returns {
 /// The source of a function's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purity {
-    /// Its arguments alone.
+    /// The arguments alone.
     Pure,
-    /// Generated once per call site and remembered: `uuid`, `datetime` (decision S60).
+    /// Generated once per call site and memoised: `uuid`, `datetime` (decision S60).
     Remembered,
     /// Read during planning and pinned in the plan: `file`, `http_resource`, `cwd`.
     World,
@@ -190,7 +191,7 @@ pub enum Purity {
 /// A call and its expected result.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// The call, as written inside `${..}`.
+    /// The call as written inside `${..}`.
     pub call: Name,
     /// The result as JSON text, or `!` and a code.
     pub expected: Name,
@@ -234,8 +235,8 @@ impl FunctionTable {
         }
     }
 
-    /// The same table for a language in which null is an ordinary item or entry. Otherwise null results are dropped
-    /// from lists and maps (decision A13).
+    /// The table for a language in which null is an ordinary item or entry. Otherwise null results are dropped from
+    /// lists and maps (decision A13).
     pub fn keeping_null(mut self) -> FunctionTable {
         self.keeps_null = true;
         self
@@ -251,13 +252,13 @@ impl FunctionTable {
         self.dialects.insert(dialect, Arc::new(table));
     }
 
-    /// The functions that expressions of a dialect can call: those of its own table if it has one, else those of this
-    /// table.
+    /// The functions that expressions of a dialect can call: those of its own table if it has one, otherwise those of
+    /// this table.
     pub fn of(&self, dialect: &str) -> &FunctionTable {
         self.dialects.get(dialect).map_or(self, Arc::as_ref)
     }
 
-    /// The function of that name.
+    /// The function with a name.
     pub fn get(&self, name: &str) -> Option<&FunctionDef> {
         let unlisted = || self.unlisted.as_ref()?.0.get(name);
         self.functions.get(name).or_else(unlisted).map(Arc::as_ref)
@@ -296,7 +297,7 @@ impl FunctionDef {
         if self.rest.is_some() { None } else { Some(self.parameters.len()) }
     }
 
-    /// `substr(string, integer, [integer]) -> string`, for messages and pages.
+    /// The signature for messages and pages: `substr(string, integer, [integer]) -> string`.
     pub fn signature(&self) -> String {
         let mut text = format!("{}(", self.name);
         let every =

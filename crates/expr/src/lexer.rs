@@ -12,7 +12,7 @@ pub(crate) enum TokenKind {
     Int(i64),
     /// A finite float.
     Float(f64),
-    /// A number that is too large for both.
+    /// A number that is too large for an integer and a float.
     TooLarge,
     /// `-` without digits.
     Minus,
@@ -97,7 +97,7 @@ pub(crate) fn token(text: &str, at: usize) -> Token {
     }
 }
 
-/// Whether a byte may continue a name. Most of the text is names, so a table is faster than comparisons.
+/// Whether a byte may continue a name. Names are the largest part of the text, so a table is faster than comparisons.
 const IN_NAME: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -128,7 +128,8 @@ fn number(text: &str, start: usize) -> Token {
     Token { kind, start, end: whole }
 }
 
-/// A string literal. A backslash escapes the enclosing quote and itself; any other backslash is literal (decision S8).
+/// Reads a string literal. A backslash escapes the enclosing quote and itself; any other backslash is literal (decision
+/// S8).
 fn text_token(text: &str, start: usize, quote: u8) -> Token {
     let bytes = text.as_bytes();
     let mut at = start + 1;

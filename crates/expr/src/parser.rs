@@ -16,7 +16,7 @@ use crate::{FunctionTable, codes};
 /// The maximum nesting depth of calls (decision A17).
 const DEPTH: usize = 256;
 
-/// Texts between substitutions up to this length in bytes are interned if they contain no digit: separators and the
+/// The maximum length in bytes of a text between substitutions that is interned, if it has no digit: separators and the
 /// like.
 const OFTEN_SAID: usize = 32;
 
@@ -29,7 +29,7 @@ pub fn parse_text(text: &str, map: &TextMap, span: Span, functions: &FunctionTab
     parse_text_scoped(text, map, span, functions, &[], &mut Names::default(), found)
 }
 
-/// Like [`parse_text`], but the names in `scoped` are heads of their own ([`ReferenceHead::Scoped`]), as in link kinds
+/// Like [`parse_text`], but the names in `scoped` are separate heads ([`ReferenceHead::Scoped`]), as in link kinds
 /// (decision 3.2), and names are interned together with others of the document.
 pub fn parse_text_scoped(
     text: &str,
@@ -99,7 +99,7 @@ struct SyntaxMistake {
 struct Parser<'t, 'f> {
     text: &'t str,
     map: &'t TextMap,
-    /// `None` if calls are not allowed.
+    /// The functions; `None` if calls are not allowed.
     functions: Option<&'f FunctionTable>,
     scoped: &'t [&'t str],
     names: &'t mut Names,
@@ -235,7 +235,7 @@ impl Parser<'_, '_> {
         );
     }
 
-    /// Parses what begins with a name: a keyword, a call or a reference.
+    /// Parses an expression that begins with a name: a keyword, a call or a reference.
     fn named(&mut self, token: Token) -> Parsed<Expr> {
         let name = token.of(self.text);
         let literal = match name {
@@ -254,7 +254,7 @@ impl Parser<'_, '_> {
         Ok(Expr::new(ExprKind::Ref(Box::new(reference)), self.span(token.start, self.at)))
     }
 
-    /// The text between two substitutions. The same few characters often occur all over a document.
+    /// The text between two substitutions, interned if it is likely to occur often.
     fn between(&mut self, from: usize, to: usize) -> Name {
         let text = &self.text[from..to];
         // Text with digits is usually unique.
@@ -357,21 +357,22 @@ impl Parser<'_, '_> {
                     self.at = token.end;
                     self.bracket(token)?
                 }
-                // There are many paths, and they do not grow later.
+                // A document has many paths, and they do not grow later.
                 _ => {
                     path.shrink_to_fit();
                     return Ok(path);
                 }
             };
             if path.is_empty() {
-                // Nearly all paths have two accessors.
+                // Most paths have two accessors.
                 path.reserve_exact(2);
             }
             path.push(Accessor { kind, span: self.span(token.start, self.at) });
         }
     }
 
-    /// Parses what follows `[` in a path: a quoted name, a position, or nothing, which means position 0 (decision S11).
+    /// Parses the content after `[` in a path: a quoted name, a position, or nothing, which means position 0 (decision
+    /// S11).
     fn bracket(&mut self, open: Token) -> Parsed<AccessorKind> {
         if let Some(name) = self.quoted(open)? {
             return Ok(AccessorKind::Name(name));
@@ -472,7 +473,7 @@ impl Parser<'_, '_> {
         Ok(Argument { name, value })
     }
 
-    /// A bare name where a function is expected denotes that function (decision S19).
+    /// Turns a bare name into a function value, if a function is expected and the name is a function (decision S19).
     fn as_function(&self, value: Expr) -> Expr {
         if let ExprKind::Ref(reference) = &value.kind
             && let ReferenceHead::Resource { name, bare: true } = &reference.head
@@ -612,7 +613,7 @@ impl Parser<'_, '_> {
 /// The expected token after a whole expression, for messages.
 const END_OF_EXPRESSION: &str = "the end of the expression";
 
-/// How to write a literal `${`.
+/// Advice for writing a literal `${`.
 const LITERAL: &str = "for a `${` that belongs to the text, as in a shell script, write `${\"${\"}`";
 
 /// Truncates a long text for a message.

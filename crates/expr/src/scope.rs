@@ -7,17 +7,17 @@ use diag::{Code, Diagnostic, Diagnostics, FileId};
 
 use crate::Meter;
 
-/// The reason why there is no value.
+/// The reason why an evaluation has no value.
 #[derive(Debug)]
 pub enum EvaluationStop {
     /// The expression failed with this diagnostic.
     Failed(Box<Diagnostic>),
     /// The expression reads an absent element. The diagnostic is reported if no call guards the read (decision S31).
     Absent(Box<Diagnostic>),
-    /// The expression needs this external data. Evaluate again with the answers. The list holds every question that is
+    /// The expression needs this external data. Evaluate again with the answers. The list has every question that is
     /// known at this point.
     Ask(Vec<Ask>),
-    /// The expression reads something whose error has been reported.
+    /// The expression reads an element whose error has been reported.
     Reported,
 }
 
@@ -34,7 +34,7 @@ pub enum Ask {
     File {
         /// The path or URL as given.
         path: Name,
-        /// The document.
+        /// The document of the call.
         document: FileId,
     },
     /// `http_resource(url)`: the bytes at a URL.
@@ -44,7 +44,7 @@ pub enum Ask {
     },
     /// `cwd()`: the caller's working directory.
     WorkingDirectory,
-    /// `uuid()`, `datetime(format)`: a value that is generated once and remembered (decision S60).
+    /// `uuid()`, `datetime(format)`: a value that is generated once and memoised (decision S60).
     Remembered {
         /// The path of the scalar inside the element under evaluation, such as `input.a[0]`.
         path: Name,
@@ -54,7 +54,7 @@ pub enum Ask {
         fingerprint: u64,
         /// The function.
         function: Name,
-        /// Its arguments.
+        /// The arguments.
         arguments: Vec<Value>,
     },
     /// A function of a provider.
@@ -63,7 +63,7 @@ pub enum Ask {
         namespace: Name,
         /// The function.
         function: Name,
-        /// Its arguments; all are known.
+        /// The arguments; all are known.
         arguments: Vec<Value>,
     },
 }
@@ -71,7 +71,7 @@ pub enum Ask {
 /// A failed external request.
 #[derive(Clone, Debug)]
 pub struct AskFailure {
-    /// The code to report at the call.
+    /// The code of the diagnostic at the call.
     pub code: &'static Code,
     /// The message, in one line.
     pub message: String,

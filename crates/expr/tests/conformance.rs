@@ -104,7 +104,7 @@ fn empty() -> Given {
     Given { inputs: BTreeMap::new(), files: BTreeMap::new() }
 }
 
-/// The value of an expression or the code of its error, and the warnings.
+/// The value of an expression, or the code of its error; and the codes of the warnings.
 fn run(expression: &str, scope: &mut dyn Scope) -> (Result<Value, String>, Vec<&'static str>) {
     let table = expr::core_functions();
     let text = format!("${{{expression}}}");
@@ -127,7 +127,7 @@ fn run(expression: &str, scope: &mut dyn Scope) -> (Result<Value, String>, Vec<&
     (result, warnings)
 }
 
-/// Equality, except that an unknown value equals any unknown value.
+/// Whether two values are equal. An unknown value equals any unknown value.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Unknown(_), Value::Unknown(_)) => true,
@@ -147,7 +147,7 @@ fn conformance_functions() {
     let mut tried = 0;
     for case in &cases {
         let (id, expression) = (case["id"].as_str().unwrap(), case["expr"].as_str().unwrap());
-        // The check of whole documents finds these: provider functions, duplicate entry names, static types of
+        // The check of whole documents reports these cases: provider functions, duplicate entry names, static types of
         // expressions that are never evaluated, bare function names as data.
         let checked_elsewhere = ["higher-03", "higher-08", "structures-14", "choice-07", "logic-09", "logic-20"];
         if checked_elsewhere.contains(&id) {

@@ -8,7 +8,8 @@ use blueprint::{Expr, ExprKind, Ref, ReferenceHead, Type, Value};
 use diag::{Diagnostics, FileId, Span, Spanned, TextMap};
 use expr::{Ask, AskFailure, EvaluationStop, FunctionTable, ResolvedHead, Scope};
 
-/// Variables by name. The resource `absent` is absent, others are unknown. Records questions and answers none.
+/// A scope with variables by name. The resource `absent` is absent, others are unknown. Records questions and answers
+/// none.
 #[derive(Default)]
 struct World {
     inputs: HashMap<&'static str, Value>,
@@ -49,7 +50,7 @@ impl Scope for World {
     }
 }
 
-/// The id is text; the type of the whole spec is unknown.
+/// The type of an unknown field: text for the id; `None` for the whole spec.
 fn unknown_type(reference: &Ref) -> Option<Type> {
     (reference.path.len() == 2).then_some(Type::Text)
 }
@@ -88,7 +89,7 @@ fn value(text: &str) -> Value {
     run(text).unwrap_or_else(|stop| panic!("{text}: {stop:?}"))
 }
 
-/// The code and the place of the failure.
+/// The code and the place of the failure of an expression.
 #[track_caller]
 fn failure(text: &str) -> String {
     match run(text) {
@@ -430,7 +431,7 @@ fn what_a_function_makes_of_a_text_is_bounded_to_the_byte() {
     let limit = 10 << 20;
     assert_eq!(large("jsonencode(big)", limit - 2, "a"), Some(limit));
     assert_eq!(large("jsonencode(big)", limit - 1, "a"), None);
-    // A text far below the limit that exceeds it when each character is escaped.
+    // The text is far below the limit, but exceeds it when each character is escaped.
     assert_eq!(large("jsonencode(big)", limit - limit / 4, "\""), None);
     assert_eq!(large("base64encode(big)", limit / 4 * 3, "a"), Some(limit));
     assert_eq!(large("base64encode(big)", limit / 4 * 3 + 1, "a"), None);

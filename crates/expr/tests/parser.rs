@@ -1,4 +1,4 @@
-//! The grammar of substitutions, one syntax error at a time.
+//! Tests of the grammar of substitutions, with one syntax error at a time.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ fn parse(text: &str) -> (Expr, Diagnostics) {
     (expr, found)
 }
 
-/// Every diagnostic as `code start..end`.
+/// The diagnostics, each as `code start..end`.
 fn said(found: &Diagnostics) -> Vec<String> {
     found.iter().map(|one| format!("{} {}..{}", one.code.name, one.span().start, one.span().end)).collect()
 }

@@ -1,4 +1,4 @@
-//! Any text parses, and evaluation of any parsed expression terminates.
+//! Properties: any text parses, and the evaluation of any parsed expression terminates.
 
 use blueprint::{Ref, TextPart, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
@@ -52,7 +52,7 @@ fn read(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Valid and invalid pieces of expressions.
+/// Generates valid and invalid pieces of expressions.
 fn pieces() -> impl Strategy<Value = String> {
     let names: Vec<String> = expr::core_functions().names().map(|name| format!("{name}(")).collect();
     let signs = [
@@ -95,7 +95,7 @@ fn pieces() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// Well-formed calls. Their arguments may not fit.
+/// Generates well-formed calls. Their arguments may not fit.
 fn calls() -> impl Strategy<Value = String> {
     let leaf = proptest::sample::select(vec![
         "1",

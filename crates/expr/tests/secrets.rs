@@ -23,10 +23,10 @@ const NOTHING_TO_SHOW: [(&str, &str); 3] = [
 /// The maximum number of distinguishable outcomes of a call: success, or one of a few errors.
 const MOST_OUTCOMES: usize = 24;
 
-/// One variable, and a world whose answers repeat the question.
+/// A scope with one variable, in which answers repeat the question.
 struct World<'v> {
     secret: Option<&'v Value>,
-    /// Whether files and addresses can be read.
+    /// Whether files and URLs can be read.
     gives: bool,
 }
 
@@ -228,7 +228,7 @@ fn hold(hole: &Hole, table: &FunctionTable, secret: &Value, others: &[&Value]) -
         for other in std::iter::once(None).chain(others.iter().map(Some)) {
             let secret = other.map_or_else(|| secret.clone(), |other| other_secret(secret, other));
             let (visible, value) = evaluated(&hole.expr, table, Some(&secret), gives);
-            // The kind of failure is visible; nothing else may be.
+            // Only the kind of failure may be visible.
             let outcome = match &value {
                 Some(_) => format!("{gives}, a value and {:?}", visible.helps),
                 None => format!("{gives}, {:?}", visible.helps),
@@ -288,7 +288,7 @@ fn no_function_shows_which_secret_it_was_given() {
     }
 }
 
-/// Secrets of every kind that functions take.
+/// Generates secrets of every kind that functions take.
 fn any_secret() -> impl Strategy<Value = Value> {
     let text = prop_oneof![
         "[ -~]{0,24}",

@@ -16,10 +16,10 @@ use crate::convert::{ValueOrigin, convert_type};
 use crate::function::{FunctionDef, Parameter, Purity, Returns};
 use crate::scope::{Ask, EvaluationStop};
 
-/// Inspecting this many bytes of arguments counts as making one byte.
+/// The number of inspected bytes of arguments that count as one created byte.
 const LOOKED_AT: usize = 16;
 
-/// A function value of the called function with these arguments bound.
+/// Creates a function value of the called function with these arguments bound.
 pub(crate) fn bind<'a>(
     _: &mut Machine<'a>,
     site: &CallSite<'a>,
@@ -118,7 +118,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Calls a dialect's function. A refusal is placed where its path leads in the written arguments.
+    /// Calls a function of a dialect. A refusal is placed at the end of its path in the written arguments.
     fn native(
         &mut self,
         native: &dyn crate::Native,
@@ -383,7 +383,7 @@ impl<'a> Machine<'a> {
         self.invoke(def, &site, SuppliedArguments::Given(arguments))
     }
 
-    /// Applies a function value of `getattr` or `getelem`.
+    /// Calls a function value of `getattr` or `getelem`.
     fn pick(
         &mut self,
         place: Span,
@@ -451,7 +451,7 @@ impl<'a> Machine<'a> {
         Some((parameters, returns))
     }
 
-    /// Returns the answer to a question, or adds the question to those that are asked.
+    /// Returns the answer to a question, or records the question and stops.
     pub(crate) fn ask(&mut self, site: &CallSite<'a>, ask: Ask) -> Result<Value, EvaluationStop> {
         match self.scope.answer(&ask) {
             None => {
@@ -467,7 +467,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// As [`Machine::ask`]. If an argument is secret, messages of the source are hidden, because they may quote it
+    /// Like [`Machine::ask`]. If an argument is secret, messages of the source are hidden, because they may quote it
     /// (decision A15).
     pub(crate) fn ask_concealed(
         &mut self,
@@ -509,7 +509,7 @@ impl<'a> Machine<'a> {
         function_as_value(&function.name, site.place(At::Argument(at))).into()
     }
 
-    /// Refuses arguments that are together larger than one value may be: shared parts of them may be written many
+    /// Refuses arguments that are together larger than the limit of one value, because shared parts may be written many
     /// times.
     fn accepts(&mut self, site: &CallSite<'a>, values: &[Value]) -> Result<(), EvaluationStop> {
         let largest = self.largest();
@@ -565,7 +565,7 @@ fn in_item(mut diagnostic: Diagnostic, item: Option<usize>) -> Diagnostic {
     diagnostic
 }
 
-/// A message that reveals nothing of a secret value.
+/// The message about a secret value, which reveals only the code.
 fn in_secret(code: &diag::Code) -> String {
     format!("{}, in a secret value", code.summary)
 }
@@ -615,11 +615,11 @@ fn accepts(ty: &Type, value: &Value) -> bool {
     })
 }
 
-/// The diagnostic of a refusal, placed as deep in the written arguments as its path leads.
+/// The diagnostic of a refusal, placed at the deepest written argument on its path.
 fn refused(site: &CallSite<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic {
     let mut steps = refusal.path.iter();
     let mut place = site.call;
-    // A name in parentheses is not the name of a written function.
+    // A name in parentheses is an internal function, which is not shown.
     let named = !site.function.starts_with('(');
     let mut why =
         if named { format!("`{}` gives no value here", site.function) } else { "no value comes of it".into() };
@@ -648,7 +648,7 @@ pub fn part_of(place: Span, inside: std::ops::Range<u32>) -> Span {
     Span::new(place.file, start, (place.start + inside.end).clamp(start, place.end).max((start + 1).min(place.end)))
 }
 
-/// The place of the value that a path leads to in an expression: that of the innermost written part.
+/// The place of the value at a path in an expression: the place of the innermost written part.
 pub fn within(expr: &Expr, path: &[crate::ValueStep]) -> Span {
     let Some((first, rest)) = path.split_first() else { return expr.span };
     match (&expr.kind, first) {
@@ -662,7 +662,7 @@ pub fn within(expr: &Expr, path: &[crate::ValueStep]) -> Span {
     }
 }
 
-/// Whether a function value of that name is a composition.
+/// Whether a function value with this name is a composition.
 fn is_composition(name: &str) -> bool {
     matches!(name, "compose" | "pipe")
 }

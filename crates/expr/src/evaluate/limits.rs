@@ -8,8 +8,8 @@ use crate::codes;
 /// The default limit of one value in bytes.
 pub(crate) const LIMIT: usize = 10 * 1024 * 1024;
 
-/// The largest limit of one value that can be set, in bytes. Functions never make a larger value, not even to refuse
-/// it.
+/// The maximum limit of one value that can be set, in bytes. Functions never create a larger value, not even
+/// temporarily.
 pub const MAX_VALUE_BYTES: usize = 64 * 1024 * 1024;
 
 /// The default limit of all values of a document in bytes.
@@ -23,7 +23,7 @@ const ENTRY: usize = 48;
 
 /// The limits of a document's values, and the bytes used so far.
 ///
-/// Values that expressions make are counted. Reads cost nothing.
+/// Values that expressions create are counted. Reads are not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meter {
     value: usize,
@@ -52,7 +52,7 @@ impl Meter {
         self.value
     }
 
-    /// Counts the bytes of a value that is made at a place. Fails if the limit is exceeded.
+    /// Counts the bytes of a new value. Fails if the limit is exceeded. `place` is the place of the expression.
     pub fn take(&mut self, bytes: usize, place: Span) -> Result<(), LimitExceeded> {
         self.used = self.used.saturating_add(bytes);
         if self.used <= self.all {
@@ -83,7 +83,7 @@ impl Meter {
         self.used
     }
 
-    /// Resets the count, because the values since are evaluated again.
+    /// Resets the count to an earlier one, because the values since then are evaluated again.
     pub fn back_to(&mut self, used: usize) {
         self.used = used;
     }
@@ -138,7 +138,7 @@ fn fits(value: &Value, left: &mut usize, depth: usize) -> bool {
     }
 }
 
-/// Formats a number of bytes for people.
+/// Formats a number of bytes with a unit.
 pub(crate) fn bytes(count: usize) -> String {
     match (count % (1 << 20), count % (1 << 10)) {
         (0, _) => format!("{} MiB", count >> 20),

@@ -27,7 +27,7 @@ pub fn may_omit(expr: &Expr) -> bool {
     }
 }
 
-/// No function of a table has this name.
+/// The name of the function value, which no function in a table has.
 const OMITTED: &str = "";
 
 pub(super) fn is_omitted(value: &Value) -> bool {

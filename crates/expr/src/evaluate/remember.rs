@@ -1,4 +1,4 @@
-//! Identifies the call of a remembered value (decision S60): the path of its scalar, its number in the scalar, and a
+//! Identifies the call of a memoised value (decision S60): the path of its scalar, its number in the scalar, and a
 //! digest of the scalar.
 
 use blueprint::{Accessor, AccessorKind, CallExpr, Expr, ExprKind, Name, ReferenceHead, TextPart, Value};
@@ -26,7 +26,7 @@ impl Machine<'_> {
         text.into()
     }
 
-    /// The number of a remembered call in the scalar, counted from the left, including calls that are not evaluated.
+    /// The number of a memoised call in the scalar, counted from the left, including calls that are not evaluated.
     /// Calls by callbacks have no position and are numbered after all others.
     pub(super) fn number(&mut self, call: Option<&CallExpr>) -> u32 {
         let mut count = 0;

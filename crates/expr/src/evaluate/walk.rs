@@ -15,7 +15,7 @@ use crate::convert::{Mismatch, to_text};
 use crate::scope::EvaluationStop;
 
 impl<'a> Machine<'a> {
-    /// Evaluates a value that the document writes: a list, a map or a scalar.
+    /// Evaluates a value as the document writes it: a list, a map or a scalar.
     pub(super) fn document_value(&mut self, expr: &'a Expr) -> Result<Value, EvaluationStop> {
         let nested = matches!(expr.kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Literal(_));
         if nested || self.scalar.is_some() {
@@ -77,7 +77,7 @@ impl<'a> Machine<'a> {
         let read = self.scope.read(reference)?;
         let result = access(read.value, reference.path.get(read.used..).unwrap_or_default());
         result.map_err(|stop| match stop {
-            // An absent element is labelled at the head first; the label of the accessor shows where the path ends.
+            // The first label of an absent element is the head; the second label shows where the path ends.
             EvaluationStop::Absent(mut diagnostic) => {
                 diagnostic.labels.insert(0, diag::Label { span: reference.head_span, text: "read here".into() });
                 EvaluationStop::Absent(diagnostic)
@@ -86,7 +86,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Checks the size of the value of an expression. A value that is only read was checked when it was made.
+    /// Checks the size of the value of an expression. A value that is only read was checked when it was created.
     pub(super) fn check_size(&mut self, expr: &Expr, value: Value) -> Result<Value, EvaluationStop> {
         let is_made = matches!(expr.inner().kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Choice(_));
         let largest = self.largest();
@@ -242,7 +242,7 @@ fn as_text(value: &Value, place: Span) -> Result<Value, EvaluationStop> {
 }
 
 /// Collects the members of a list, map or text. Keeps the first stop and still evaluates the other members, so that one
-/// run reports every failure and asks every question.
+/// evaluation reports every failure and asks every question.
 #[derive(Default)]
 struct MemberCollector {
     values: Vec<Value>,

@@ -4,7 +4,7 @@ use blueprint::Type;
 
 use crate::function::{Callback, Example, FunctionDef, Parameter, Purity, Returns, Signature};
 
-/// A pure function that returns `none` if an argument is `none`. The methods change these defaults.
+/// Creates a pure function that returns `none` if an argument is `none`. The methods change these defaults.
 pub(super) fn function(name: &str, docs: &str, returns: Returns) -> FunctionDef {
     FunctionDef {
         name: name.into(),
@@ -97,7 +97,7 @@ impl FunctionDef {
         self
     }
 
-    /// The result is a function with this signature.
+    /// Sets the signature of the returned function.
     pub(super) fn returned_function(mut self, parameters: &[Type], returns: Type) -> FunctionDef {
         self.returned_function = Some(Signature { parameters: parameters.to_vec(), returns });
         self
@@ -109,7 +109,7 @@ impl FunctionDef {
         self
     }
 
-    /// The function handles `none` itself.
+    /// Marks a function that handles `none` itself.
     pub(super) fn handles_none(mut self) -> FunctionDef {
         self.none_propagates = false;
         self

@@ -196,7 +196,7 @@ fn reduce<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Val
     Ok(whole(total, work.secret))
 }
 
-/// A stable merge sort. It terminates and keeps all items even if the comparing function is inconsistent.
+/// Sorts with a stable merge sort, which terminates and keeps all items even if the comparing function is inconsistent.
 fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,

@@ -121,7 +121,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A step of a pointer without escapes. `None` for an invalid `~`.
+/// Removes the escapes of a step of a pointer. `None` for an invalid `~`.
 fn unescape(step: &str) -> Option<String> {
     let mut key = String::new();
     let mut chars = step.chars();
@@ -138,7 +138,7 @@ fn unescape(step: &str) -> Option<String> {
     Some(key)
 }
 
-/// An index of a list: digits without leading zeros.
+/// Parses an index of a list: digits without leading zeros.
 fn position(key: &str) -> Option<usize> {
     let plain =
         key == "0" || (!key.starts_with('0') && !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()));

@@ -1,5 +1,5 @@
 //! Converts JSON text to values and back, strictly: 64-bit integers, floats only if a fraction or exponent is written
-//! (decision A2), the order of keys is kept, the last of equal keys wins, and nothing may follow the value.
+//! (decision A2), the order of keys is kept, the last of equal keys wins, and the text must end after the value.
 
 use blueprint::{Map, Value};
 
@@ -9,7 +9,7 @@ const DEPTH: usize = 256;
 /// The reason why a text has no value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum JsonError {
-    /// Not JSON: 1-based line and column, and what was expected.
+    /// The text is not JSON: 1-based line and column, and the expected token.
     Invalid(usize, usize, &'static str),
     /// A number outside 64 bits.
     Number(String),

@@ -160,7 +160,7 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
     })
 }
 
-/// `and` (false decides) and `or` (true decides).
+/// Evaluates `and` (false decides) or `or` (true decides).
 fn decide<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
@@ -209,7 +209,7 @@ fn choose<'a>(
     Ok(machine.argument(def, site, arguments, branch)?.tainted(secret))
 }
 
-/// The first argument that satisfies `counts`; otherwise the last one.
+/// Returns the first argument that satisfies `counts`, otherwise the last one.
 fn until<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
@@ -293,7 +293,7 @@ fn order(arguments: &[Value]) -> Option<Ordering> {
     number_order(arguments.first()?, arguments.get(1)?)
 }
 
-/// Equality of nested values: different kinds are unequal.
+/// Whether nested values are equal. Values of different kinds are unequal.
 pub(super) fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) => {

@@ -83,7 +83,7 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
     })
 }
 
-/// The extreme argument in the `wanted` direction; the first of equal ones.
+/// The extreme argument in the `wanted` direction; the first one if several are equal.
 fn chosen(arguments: &[Value], wanted: Ordering) -> Value {
     let mut arguments = arguments.iter();
     let first = arguments.next().unwrap_or(&Value::Null);

@@ -1,4 +1,4 @@
-//! Functions that make lists and maps and look into them.
+//! Functions that create lists and maps, or read their contents.
 
 use std::sync::Arc;
 
@@ -122,12 +122,12 @@ fn len<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Resu
     Ok(Value::Int(length as i64).tainted(value.has_secret()))
 }
 
-/// The result if an argument as a whole is unknown.
+/// The unknown result for an argument that is unknown as a whole.
 fn unknown_result(arguments: &[Value], ty: Type) -> Value {
     unknown_of(Some(ty), arguments).tainted(arguments.iter().any(Value::has_secret))
 }
 
-/// The kind by which the items of a list must agree (decision C27).
+/// The kind of an item. All items of a list must have the same kind (decision C27).
 fn kind(value: &Value) -> Option<&'static str> {
     match value.bare() {
         Value::Unknown(unknown) => match &unknown.ty {

@@ -1,4 +1,4 @@
-//! Functions that need external data (decision 2.6). They only ask: no code here reads a clock or a file.
+//! Functions that need external data (decision 2.6). They only ask questions: no code here reads a clock or a file.
 
 use blueprint::{AccessorKind, Expr, ExprKind, ReferenceHead, Type, Value};
 
@@ -62,7 +62,7 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
     })
 }
 
-/// The text argument without its secret mark, and whether it was secret; or the unknown result.
+/// The text argument without its secret mark, and whether it was secret; `Err` with the unknown result.
 fn known_text(arguments: &[Value], ty: Type) -> Result<(blueprint::Name, bool), Value> {
     let secret = arguments.iter().any(Value::has_secret);
     match arguments.first().map(Value::bare) {
@@ -121,7 +121,7 @@ fn datetime<'a>(
     Ok(machine.ask_remembered(site, vec![Value::Text(format)])?.tainted(secret))
 }
 
-/// `link(a, b)`: both arguments are names, not values.
+/// Evaluates `link(a, b)`. Both arguments are names, not values.
 fn link<'a>(
     machine: &mut Machine<'a>,
     _: &'a FunctionDef,
