@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::build_tool::{cargo, target};
 
-/// The arguments of `bench.py` by default.
+/// The default arguments of `bench.py`.
 const USUAL: [&str; 6] = ["--shape", "wide,layered,chain,each,modules,links", "--n", "1000,10000", "--reps", "3"];
 
 /// Builds the binary, measures it, and writes the tables with a description of the machine to `bench/latest.md`.
@@ -45,7 +45,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Er
     Ok(measured && !failed)
 }
 
-/// Builds a release, measures the tables of bench/performance.md and writes them; returns whether every bar is met.
+/// Builds a release, measures the tables of bench/performance.md and writes them; returns whether every target is met.
 ///
 /// # Errors
 /// If a program cannot be started.
@@ -63,7 +63,7 @@ fn build(root: &Path) -> Result<Option<PathBuf>, std::io::Error> {
     Ok(built.success().then(|| target(root)))
 }
 
-/// Processor, cores, memory and kernel, without which figures cannot be compared.
+/// The processor, cores, memory and kernel of this machine. Figures of different machines cannot be compared.
 fn machine() -> String {
     let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let models: Vec<&str> = processor

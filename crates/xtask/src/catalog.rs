@@ -1,8 +1,8 @@
-//! `cargo xtask catalog aws` regenerates the catalogue of AWS from the resource schemas in a package.
-//! `cargo xtask catalog openstack` regenerates that of OpenStack from the interfaces of Heat's types in the project.
+//! `cargo xtask catalog aws` regenerates the catalogue of AWS from the resource schemas in a package. `cargo xtask
+//! catalog openstack` regenerates the catalogue of OpenStack from the interfaces of Heat's types in the project.
 //!
-//! Only the former needs the network, and only to fetch the package once. `--check` fetches nothing: it compares the
-//! catalogue in the project with the one that the package gives.
+//! Only `aws` needs the network, and only to fetch the package once. `--check` fetches nothing: it compares the
+//! catalogue in the project with the catalogue that the package gives.
 //!
 //! Not here: the conversion of a schema (the examples `aws_catalog` and `openstack_catalog` of `providers`).
 
@@ -23,13 +23,13 @@ const FOLDER: &str = "crates/providers/src/aws";
 const OPENSTACK: &str = "crates/providers/src";
 const OPENSTACK_FILES: [&str; 2] = ["openstack/catalog.bin", "heat/described.bin"];
 
-/// The interfaces of Heat's types, from which it is generated.
+/// The interfaces of Heat's types. The catalogue of OpenStack is generated from them.
 const FACTS: &str = "conformance/hot/resource_types.json";
 
-/// The generated files.
+/// The generated files of the catalogue of AWS.
 const FILES: [&str; 2] = ["catalog.bin", "options.txt"];
 
-/// Regenerates a catalogue, or compares it with `--check`. Returns `false` if it differs.
+/// Regenerates a catalogue, or compares it with `--check`. Returns `false` if the catalogue differs.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["aws"] => {
@@ -70,7 +70,7 @@ fn unpacked(root: &Path) -> PathBuf {
     target(root).join("catalog")
 }
 
-/// The folder of the unpacked package. Fetches it if it is missing and `fetch` is set; otherwise `None`.
+/// Returns the folder of the unpacked package. Fetches a missing package if `fetch` is set; otherwise returns `None`.
 fn package(root: &Path, fetch: bool) -> io::Result<Option<PathBuf>> {
     let (name, version) = PACKAGE;
     let folder = unpacked(root).join(format!("{name}-{version}"));
@@ -80,7 +80,7 @@ fn package(root: &Path, fetch: bool) -> io::Result<Option<PathBuf>> {
     if !fetch {
         return Ok(None);
     }
-    // Unpacked in another folder first, so that an interrupted run leaves no partial package.
+    // pip unpacks into another folder first, so that an interrupted run leaves no partial package.
     let beside = unpacked(root).join(format!("{name}-{version}.part"));
     let fetched = Command::new("python3")
         .args(["-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--upgrade", "--target"])

@@ -36,7 +36,7 @@ pub(crate) fn prepare() {
     }
 }
 
-/// Whether a program of that name is in one of the folders of `PATH`.
+/// Whether a folder of `PATH` has a program with this name.
 pub(crate) fn present(program: &str) -> bool {
     std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))

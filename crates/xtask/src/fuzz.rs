@@ -1,12 +1,12 @@
-//! Long fuzzing runs: the runner of `testkit`, and libFuzzer if there is one.
+//! Long fuzzing runs: the runner of `testkit`, and libFuzzer if it is installed.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::build_tool::cargo;
 
-/// Runs a target; then, with `--libfuzzer SECONDS`, libFuzzer on the same target. Returns whether both found nothing.
-/// Skips libFuzzer with a message if there is no nightly compiler with `cargo fuzz`.
+/// Runs a target; then, with `--libfuzzer SECONDS`, libFuzzer on the same target. Returns whether neither found a
+/// failure. Skips libFuzzer with a message if there is no nightly compiler with `cargo fuzz`.
 ///
 /// # Errors
 /// If `cargo` cannot be started.

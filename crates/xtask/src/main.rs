@@ -3,7 +3,7 @@
 //! Each task starts other programs and reads their output. The tidy checks themselves are ordinary tests
 //! (`tests/tidy`), so that plain `cargo test` runs them too.
 //!
-//! Not here: anything that the product needs.
+//! Not here: code that the product needs.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
 
 mod bench;

@@ -1,4 +1,4 @@
-//! Mutation testing: starts the example that does it.
+//! Mutation testing: starts the example `mutants`.
 
 use std::path::Path;
 use std::process::Command;

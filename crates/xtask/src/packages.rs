@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The variable with the folder for what is installed outside the checkout.
+/// The variable with the folder of packages that are installed outside the checkout.
 const CACHE: &str = "CYAN_TEST_CACHE";
 
-/// A package to install. The name of its folder has the version, so that another version has another folder.
+/// A package to install. The name of its folder contains the version, so that each version has its own folder.
 pub(crate) enum TestPackage {
     /// Packages of Python with all their dependencies, pinned.
     Python { folder: &'static str, requirements: &'static str },
@@ -19,19 +19,19 @@ pub(crate) enum TestPackage {
 const PULUMI: TestPackage =
     TestPackage::Python { folder: "pulumi-3.272.0", requirements: include_str!("../counterparts/pulumi-3.272.0.txt") };
 
-/// The Python of an environment with the provider framework of Pulumi. It is outside the checkout, so that all
-/// checkouts share it.
+/// Returns the Python of an environment with the provider framework of Pulumi. The environment is outside the checkout,
+/// so that all checkouts share it.
 ///
 /// # Errors
-/// If it cannot be installed.
+/// If the framework cannot be installed.
 pub(crate) fn pulumi() -> io::Result<PathBuf> {
     Ok(install(&cache()?, &PULUMI)?.join("bin/python"))
 }
 
-/// The folder for what is installed outside the checkout.
+/// Returns the folder of packages that are installed outside the checkout.
 ///
 /// # Errors
-/// If no variable names one.
+/// If no environment variable names a folder.
 pub(crate) fn cache() -> io::Result<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable(CACHE)
@@ -40,7 +40,7 @@ pub(crate) fn cache() -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::other(format!("neither {CACHE} nor HOME is set")))
 }
 
-/// Installs a package unless it is installed. Returns its folder.
+/// Installs a package if it is missing. Returns its folder.
 pub(crate) fn install(all: &Path, package: &TestPackage) -> io::Result<PathBuf> {
     let (TestPackage::Python { folder, .. } | TestPackage::Node { folder, .. }) = package;
     let home = all.join(folder);

@@ -1,8 +1,7 @@
-//! Provider plugins that the tests host: two of others, built from their published Go modules, pinned; one of this
-//! repository, which does on demand what no published one does; and the Python with which tests run their own plugins
-//! of Pulumi.
+//! Provider plugins that the tests host: two published ones, built from pinned Go modules, and one of this repository,
+//! with behaviour that no published plugin has. Also the Python with which tests run their own plugins of Pulumi.
 //!
-//! They are built or installed once, outside the checkout, because that takes minutes. If one is missing, its tests
+//! Plugins are built or installed once, outside the checkout, because that takes minutes. If one is missing, its tests
 //! fail.
 
 use std::fs::{self, File};
@@ -16,16 +15,16 @@ use crate::packages::{cache, pulumi};
 /// The variable that names a Python with the provider framework of Pulumi.
 const PULUMI: &str = "CYAN_TEST_PULUMI";
 
-/// The variable in which tests find the folder with the programs of others.
+/// The variable in which tests find the folder with the published plugins.
 const PUBLISHED: &str = "CYAN_TEST_TERRAFORM";
 
-/// The variable in which tests find the program of this repository.
+/// The variable in which tests find the plugin of this repository.
 const PEER: &str = "CYAN_TEST_TERRAFORM_PEER";
 
-/// Its sources, below the root.
+/// The sources of the plugin of this repository, below the root.
 const PEER_FOLDER: &str = "crates/terraform_host/tests/peer";
 
-/// The files that it is built from.
+/// The source files of the plugin of this repository.
 const PEER_FILES: [&str; 3] = ["main.go", "go.mod", "go.sum"];
 
 /// A module whose main package is a provider.
@@ -42,7 +41,7 @@ const MODULES: [Module; 2] = [
         path: "github.com/hashicorp/terraform-provider-time",
         version: "v0.14.2",
     },
-    // Release 2.9: the module of the provider's newer home is not published.
+    // Release 2.9. The module at the provider's newer address is not published.
     Module {
         program: "terraform-provider-local",
         path: "github.com/terraform-providers/terraform-provider-local",
@@ -50,7 +49,8 @@ const MODULES: [Module; 2] = [
     },
 ];
 
-/// Builds what is missing. Returns the variables for the tests; reports and leaves out what cannot be built.
+/// Builds the missing plugins. Returns the variables for the tests; reports and leaves out a plugin that cannot be
+/// built.
 pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
     let mut variables = Vec::new();
     match pulumi() {
@@ -72,10 +72,10 @@ pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
     variables
 }
 
-/// Builds what is missing and prints the variables for a shell. Returns whether everything is there.
+/// Builds the missing plugins and prints the variables for a shell. Returns whether every plugin is available.
 ///
 /// # Errors
-/// Never; the tasks share a form.
+/// Never. All tasks have the same signature.
 pub(crate) fn print(root: &Path) -> io::Result<bool> {
     let variables = build(root);
     for (name, value) in &variables {
@@ -84,7 +84,8 @@ pub(crate) fn print(root: &Path) -> io::Result<bool> {
     Ok(variables.len() == 3)
 }
 
-/// Returns the folder with the programs of others. Its name has all versions, so that others have another folder.
+/// Builds the published plugins and returns their folder. The folder's name contains all versions, so that other
+/// versions have another folder.
 fn build_published(all: &Path) -> io::Result<PathBuf> {
     let names = MODULES
         .map(|module| format!("{}-{}", module.program.trim_start_matches("terraform-provider-"), module.version));
@@ -96,7 +97,7 @@ fn build_published(all: &Path) -> io::Result<PathBuf> {
             fs::create_dir_all(&half)?;
             let source = format!("{}@{}", module.path, module.version);
             go(Command::new("go").args(["install", "-trimpath", &source]).env("GOBIN", &half).current_dir(&half))?;
-            // It is in its place when it is complete.
+            // The program is renamed only when it is complete.
             fs::rename(half.join(&name), programs.join(&name))?;
             fs::remove_dir_all(half)?;
         }
@@ -104,7 +105,7 @@ fn build_published(all: &Path) -> io::Result<PathBuf> {
     Ok(programs)
 }
 
-/// Returns the program of this repository. The name of its folder depends on its sources.
+/// Builds the plugin of this repository and returns its program. The name of its folder depends on its sources.
 fn build_peer(root: &Path, all: &Path) -> io::Result<PathBuf> {
     let sources = root.join(PEER_FOLDER);
     let mut hasher = DefaultHasher::new();
@@ -126,7 +127,7 @@ fn executable(name: &str) -> String {
     format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 
-/// Runs Go. Settings of the user for another project do not change the build.
+/// Runs Go. Sets the variables that the user may have set for another project.
 fn go(command: &mut Command) -> io::Result<()> {
     command.env("GOFLAGS", "-mod=readonly").env("GO111MODULE", "on").env("GOWORK", "off").env("CGO_ENABLED", "0");
     let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();

@@ -20,9 +20,9 @@ const START_TIMEOUT: Duration = Duration::from_secs(90);
 const ALL: &str = "CYAN_TEST_ALL";
 
 struct Server {
-    /// The name in messages.
+    /// The name of the server in messages.
     what: &'static str,
-    /// The variable in which tests find its address.
+    /// The variable in which tests find the address of the server.
     variable: &'static str,
     package: TestPackage,
     /// The program, in the folder of the package.
@@ -66,7 +66,7 @@ const SERVERS: [Server; 3] = [
     },
 ];
 
-/// The running servers. Dropping this stops them.
+/// The running servers. They are stopped when this is dropped.
 pub(crate) struct RunningServers {
     children: Vec<Child>,
     variables: Vec<(&'static str, String)>,
@@ -96,7 +96,7 @@ impl RunningServers {
         self.variables.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// Waits until all of them answer.
+    /// Waits until all servers answer.
     fn wait(&self) {
         let begin = Instant::now();
         for (name, address) in &self.variables[1..] {
@@ -120,7 +120,7 @@ impl Drop for RunningServers {
     }
 }
 
-/// Whether an HTTP server answers.
+/// Whether an HTTP server answers at an address.
 fn answers(address: &str) -> bool {
     let ask = || -> io::Result<bool> {
         let mut stream = TcpStream::connect(address.trim_start_matches("http://"))?;

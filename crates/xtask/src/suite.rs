@@ -1,4 +1,4 @@
-//! Running all tests, and counting them.
+//! Runs all tests and counts them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -49,7 +49,7 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     counterparts::prepare();
     let plugins = plugins::build(root);
     let servers = servers::start(root);
-    // With a fixed seed a failure on one machine is a failure on each.
+    // With a fixed seed, a test that fails on one machine fails on every machine.
     let seed = std::env::var(SEED).unwrap_or_else(|_| "20230420".to_owned());
     println!("random tests start with {SEED}={seed}");
     let mut child = Command::new(cargo())

@@ -7,7 +7,7 @@ use crate::metadata::{self, text};
 /// A row of the table.
 pub(crate) struct Row {
     pub(crate) may_use: BTreeSet<String>,
-    /// Whether the crate belongs to the core, which knows no clock, randomness, environment or file system.
+    /// Whether the crate belongs to the core, which uses no clock, randomness, environment or file system.
     pub(crate) core: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn table() -> BTreeMap<String, Row> {
     rows
 }
 
-/// The words between backticks.
+/// Returns the words between backticks.
 fn quoted(cell: &str) -> BTreeSet<String> {
     cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! What a comment cites is in the repository: `decision S48` names a heading of `docs/decisions/`.
+//! Checks that cited decisions exist: `decision S48` in a comment names a heading of `docs/decisions/`.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::rust_source::{self, Comment};
 
 const FOLDER: &str = "docs/decisions";
 
-/// What opens a citation; one or more labels follow.
+/// The words that begin a citation. One or more labels follow.
 const OPENINGS: [&str; 6] = ["decision", "decisions", "ruling", "rulings", "reference", "references"];
 
 #[test]
@@ -24,7 +24,7 @@ fn cited_decisions_exist() {
     crate::none(&findings, "cite a label that is a heading in docs/decisions, or write the reason out");
 }
 
-/// Comments of neighbouring lines as one text, since a citation may go on in the next line; each with its first line.
+/// Joins comments of neighbouring lines, since a citation may continue on the next line. Each text has its first line.
 fn blocks(comments: &[Comment]) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut last = None;
@@ -39,13 +39,13 @@ fn blocks(comments: &[Comment]) -> Vec<(usize, String)> {
     found
 }
 
-/// The labels that the headings of a page begin with: `### S48`, `### 5.3: Time limits`, `### S34 to S36`.
+/// Returns the labels at the beginning of the headings of a page: `### S48`, `### 5.3: Time limits`, `### S34 to S36`.
 fn headings(page: &str) -> BTreeSet<String> {
     let lines = page.lines().filter_map(|line| line.strip_prefix('#'));
     lines.flat_map(|line| labels(line.trim_start_matches('#'))).collect()
 }
 
-/// The labels that a text cites.
+/// Returns the labels that a text cites.
 fn cited(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -58,7 +58,7 @@ fn cited(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// The labels at the beginning of a text, with what joins them: `S34, S35 and A2`, `S34 to S36`, `Heat 5.6`.
+/// Returns the labels at the beginning of a text, which may be joined: `S34, S35 and A2`, `S34 to S36`, `Heat 5.6`.
 fn labels(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut prefix = "";
@@ -82,7 +82,7 @@ fn labels(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether it has the form `S48` or `5.3`.
+/// Whether a word has the form `S48` or `5.3`.
 fn is_label(word: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let lettered = word.strip_prefix(|letter: char| letter.is_ascii_uppercase()).is_some_and(number);

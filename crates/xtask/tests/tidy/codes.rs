@@ -1,15 +1,15 @@
-//! Every diagnostic code has a page, and every page a code.
+//! Checks that every diagnostic code has a page, and every page a code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A line of `diag::codes!`.
+/// A code declared in `diag::codes!`.
 pub(crate) struct Declared {
     pub(crate) code: String,
     pub(crate) severity: String,
     pub(crate) summary: String,
 }
 
-/// The codes that a crate's sources declare: lines `NAME = Severity "code-name": "summary";`.
+/// Returns the codes that a crate's sources declare: lines `NAME = Severity "code-name": "summary";`.
 pub(crate) fn declared(name: &str) -> Vec<Declared> {
     let mut codes = Vec::new();
     for path in crate::files_under(&format!("crates/{name}/src"), "codes.rs") {

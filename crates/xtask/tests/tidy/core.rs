@@ -1,13 +1,14 @@
-//! The core knows no clock, randomness, environment or file system.
+//! The core uses no clock, randomness, environment or file system.
 //!
-//! `clippy.toml` lists what is banned and what to use instead. A crate of the core turns the two lints on in its
-//! `lib.rs`; they are off elsewhere. This test only checks that every crate of the core does so.
+//! `clippy.toml` lists the banned items and their replacements. A crate of the core enables the two lints in its
+//! `lib.rs`; they are off elsewhere. The tests here check that every crate of the core enables them and that no file
+//! disables them.
 
 use crate::arrows::table;
 
 const BAN: &str = "#![warn(clippy::disallowed_methods, clippy::disallowed_types)]";
 
-/// The only module of the core that may use these.
+/// The only crate of the core without this restriction.
 const SHELL: &str = "crates/run/";
 
 #[test]
@@ -49,7 +50,7 @@ fn nothing_in_the_core_lifts_the_bans() {
     crate::none(&findings, "ask for it with a question of `World`, or take it as an argument; `run::shell` answers");
 }
 
-/// Whether a line names the path itself and not a longer one (`other_tokio::`).
+/// Whether a line contains the path itself and not a longer one (`other_tokio::`).
 fn names(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -1,17 +1,17 @@
-//! No cycle between crates, and none between the files of a crate.
+//! Checks that there is no cycle between crates, nor between the files of a crate.
 //!
-//! A file points at the file that defines a name which it imports or writes as a path; re-exports are followed. A
-//! re-export alone is no arrow, and tests are left out.
+//! A file depends on another file if it imports a name that the other file defines, or writes it as a path; re-exports
+//! are followed. A re-export alone is no dependency, and tests are left out.
 //!
-//! Methods of one type in several files are arrows of their own: a file points at another one where the type has a
-//! method that it calls on `self`.
+//! The methods of one type in several files are checked separately: a file depends on another one if it calls a method
+//! on `self` that the type has there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::rust_source::{self, Module, SourceFile};
 
-/// From each node to the nodes it points at, with the line that shows it.
+/// The dependencies of each node, each with the line that causes it.
 type Graph = BTreeMap<String, BTreeMap<String, usize>>;
 
 const WHAT_TO_DO: &str = "move what both sides share into a file of its own, or pass it as an argument: `mod.rs` may \
@@ -84,7 +84,7 @@ fn methods_of_a_type_call_each_other_in_one_direction_between_files() {
     crate::none(&findings, "move methods to the part whose fields they use; `KNOWN_CYCLES_OF_METHODS` may only shrink");
 }
 
-/// The arrows between the files of each type's methods, by the type and the file that defines it.
+/// Returns the dependencies between the files of each type's methods, by the type and the file that defines it.
 fn graphs_of_methods(folder: &str, files: &[&SourceFile]) -> BTreeMap<(String, String), Graph> {
     let modules = Modules::of(folder, files);
     let home = |file: &SourceFile, owner: &str| {
@@ -113,7 +113,7 @@ fn graphs_of_methods(folder: &str, files: &[&SourceFile]) -> BTreeMap<(String, S
     graphs
 }
 
-/// The arrows between files.
+/// Returns the dependencies between files.
 fn graph(folder: &str, files: &[&SourceFile]) -> Graph {
     let modules = Modules::of(folder, files);
     let mut graph = Graph::new();
@@ -129,7 +129,7 @@ fn graph(folder: &str, files: &[&SourceFile]) -> Graph {
     graph
 }
 
-/// The module that a file of `src/` is; `None` for tests and further programs.
+/// Returns the module path of a file of `src/`; `None` for tests and for further programs.
 fn module_path(path: &str) -> Option<Vec<String>> {
     let mut parts: Vec<String> = path.strip_suffix(".rs")?.split('/').map(str::to_owned).collect();
     if parts.last().is_some_and(|last| last == "mod") || parts == ["lib"] || parts == ["main"] {
@@ -158,7 +158,7 @@ impl<'a> Modules<'a> {
         modules
     }
 
-    /// The file that defines a type which an `impl` block of a module names.
+    /// Returns the file that defines the type of an `impl` block in a module.
     fn home(&self, from: &[String], name: &str) -> Option<&'a str> {
         let (file, module) = self.by_path.get(from)?;
         if module.defined.contains_key(name) {
@@ -173,7 +173,7 @@ impl<'a> Modules<'a> {
         self.resolve(from, &path, 0)
     }
 
-    /// The file that defines what a path in a module names; `None` for what is not of this crate.
+    /// Returns the file that defines the item of a path in a module; `None` for an item of another crate.
     fn resolve(&self, from: &[String], path: &[String], depth: usize) -> Option<&'a str> {
         let (mut at, mut rest) = self.base(from, path)?;
         while let Some((first, others)) = rest.split_first() {
@@ -199,7 +199,7 @@ impl<'a> Modules<'a> {
         self.resolve(&at, &path, depth + 1)
     }
 
-    /// The module where a path begins, and what is left of the path; `None` for another crate's.
+    /// Returns the module where a path begins, and the rest of the path; `None` for a path into another crate.
     fn base<'p>(&self, from: &[String], path: &'p [String]) -> Option<(Vec<String>, &'p [String])> {
         let (first, others) = path.split_first()?;
         match first.as_str() {
@@ -216,7 +216,7 @@ impl<'a> Modules<'a> {
         }
     }
 
-    /// Whether the module that a glob leads to has that name.
+    /// Whether the module of a glob import defines or re-exports a name.
     fn names(&self, from: &[String], glob: &[String], name: &str) -> bool {
         let Some((mut at, rest)) = self.base(from, glob) else { return false };
         at.extend(rest.iter().cloned());
@@ -227,7 +227,7 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// The parts of a graph in which each node leads to each other, with the arrows inside.
+/// Returns the strongly connected components of a graph that have a cycle, with the arrows inside them.
 fn cycles(graph: &Graph) -> Vec<Graph> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
         graph.keys().map(|node| (node.as_str(), reach(graph, node))).collect();
@@ -250,7 +250,7 @@ fn cycles(graph: &Graph) -> Vec<Graph> {
     found
 }
 
-/// Every node that one leads to.
+/// Returns every node that can be reached from a node.
 fn reach<'a>(graph: &'a Graph, from: &str) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     let mut open = vec![from];
@@ -264,7 +264,7 @@ fn reach<'a>(graph: &'a Graph, from: &str) -> BTreeSet<&'a str> {
     found
 }
 
-/// A cycle with its arrows, for the message.
+/// Formats a cycle with its arrows for the message.
 fn shown(cycle: &Graph) -> String {
     let mut text = format!("a cycle of {}:", cycle.len());
     for (from, arrows) in cycle {

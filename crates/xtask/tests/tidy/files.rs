@@ -1,4 +1,4 @@
-//! Files: their first line, their length, forbidden contents, links.
+//! Checks of files: first line, length, forbidden contents, links.
 
 use std::process::Command;
 
@@ -32,7 +32,7 @@ fn source_files_hold_one_idea() {
 #[test]
 fn no_file_names_a_path_of_the_machine_it_was_written_on() {
     let Some(listed) = listed() else { return };
-    // Composed here, so that this file is not found itself.
+    // The texts are composed here, so that this file does not contain them itself.
     let mut signs: Vec<String> = ["home", "root", "Users", "work"].iter().map(|folder| format!("/{folder}/")).collect();
     let root = crate::root().to_string_lossy().into_owned();
     // The path of a checkout at the root of the file system is too short to be distinctive.
@@ -59,7 +59,7 @@ fn starts_a_path(line: &str, sign: &str) -> bool {
     })
 }
 
-/// The files that belong to the project; `None`, with a message, outside of a git checkout.
+/// Returns the files that belong to the project; `None`, with a message, outside of a git checkout.
 #[expect(clippy::print_stderr, reason = "a check that is skipped says so")]
 fn listed() -> Option<Vec<String>> {
     let output = Command::new("git").current_dir(crate::root()).args(["ls-files", "-z"]).output().ok()?;
@@ -75,7 +75,7 @@ fn listed() -> Option<Vec<String>> {
 fn links_between_pages_lead_somewhere() {
     let Some(listed) = listed() else { return };
     let mut findings = Vec::new();
-    // The pack is not ours to change.
+    // The pages of the conformance packs stay as they were delivered.
     for path in listed.iter().filter(|path| path.ends_with(".md") && !path.starts_with("conformance/")) {
         let Ok(text) = std::fs::read_to_string(crate::root().join(path)) else { continue };
         let whole = crate::root().join(path);
@@ -97,7 +97,7 @@ fn links_between_pages_lead_somewhere() {
     crate::none(&findings, "correct the link, or take it away");
 }
 
-/// The anchors of the headings of a page, as code hosts generate them.
+/// Returns the anchors of the headings of a page, as code hosts generate them.
 fn anchors(page: &str) -> impl Iterator<Item = String> {
     page.lines().filter(|line| line.starts_with('#')).map(|line| {
         let words = line.trim_start_matches('#').trim().to_lowercase();

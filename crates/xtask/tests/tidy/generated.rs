@@ -35,7 +35,7 @@ fn reference_pages_are_what_the_data_gives() {
     crate::none(&findings, "run `cargo xtask docs` and look at what changes");
 }
 
-/// Sections and keys of each dialect.
+/// Writes the page with the sections and keys of each dialect.
 fn language() -> String {
     let mut page = format!(
         "# The language\n\n{NOTE}\n\nEvery section and key of a document. `cyan schema` prints the same as a JSON Schema for editors; \
@@ -69,7 +69,7 @@ fn heading(section: &str) -> String {
     letters.next().map(|first| format!("{}{}", first.to_uppercase(), letters.as_str())).unwrap_or_default()
 }
 
-/// The form of the value of a key, with a link to its section.
+/// Describes the value of a key, with a link to its section.
 fn holds(key: &dialects::SectionKey) -> String {
     let link = format!("[{}](#{})", key.section, key.section.replace(' ', "-"));
     let values: Vec<String> = key.values.iter().map(|value| format!("`{value}`")).collect();
@@ -101,7 +101,7 @@ fn types() -> String {
          *Secret* fields never show. No two resources may have the same *unique* value at a time. A path such as `read.url` \
          names a nested field.\n"
     );
-    // Catalogues with a provider come first.
+    // Catalogues of providers that manage resources come first.
     let (offline, managed): (Vec<String>, Vec<String>) = crate::folders_in("crates/providers/src")
         .into_iter()
         .partition(|folder| ["aws", "openstack"].contains(&folder.as_str()));
@@ -147,7 +147,7 @@ fn types() -> String {
     page
 }
 
-/// The services of a large catalogue with their numbers of types.
+/// Writes the services of a large catalogue with their numbers of types.
 fn services(page: &mut String, catalog: &provider::Catalog) {
     let mut services: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for name in catalog.resource_type_names() {
@@ -171,7 +171,7 @@ fn services(page: &mut String, catalog: &provider::Catalog) {
     page.push_str(&format!("\nTypes of variables: {}; `cyan types TYPE` lists their options.\n", variables.join(", ")));
 }
 
-/// The namespaces of a large catalogue with their numbers of types.
+/// Writes the namespaces of a large catalogue with their numbers of types.
 fn namespaces(page: &mut String, catalog: &provider::Catalog) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for name in catalog.resource_type_names() {
@@ -188,12 +188,12 @@ fn namespaces(page: &mut String, catalog: &provider::Catalog) {
     }
 }
 
-/// A type's name without its last part.
+/// Returns a type's name without its last part.
 fn service(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(service, _)| service)
 }
 
-/// Types of variables with their options, and transforms with their abstract types.
+/// Writes types of variables with their options, and transforms with their abstract types.
 fn variables_and_transforms(page: &mut String, catalog: &Value) {
     for (name, one) in object(catalog, "variableTypes") {
         page.push_str(&format!(
@@ -223,7 +223,7 @@ fn fields(page: &mut String, one: &Value) {
     rows(page, one, "");
 }
 
-/// A row for each field, and below it rows for the fields that it contains, with their paths.
+/// Writes a row for each field, followed by rows for the fields inside it, with their paths.
 fn rows(page: &mut String, one: &Value, before: &str) {
     for (field, about) in object(one, "fields") {
         let mut marks = Vec::new();
@@ -259,7 +259,7 @@ fn rows(page: &mut String, one: &Value, before: &str) {
     }
 }
 
-/// The type of a field in words, with the type of its items.
+/// Returns the type of a field in words, with the type of its items.
 fn kind(about: &Value) -> String {
     let inner = |key: &str| about.get(key).map_or_else(|| "any".to_owned(), kind);
     match text(about, "kind").as_str() {
@@ -277,7 +277,7 @@ fn example(page: &mut String, one: &Value) {
     }
 }
 
-/// A text of an object, escaped for a cell of a table.
+/// Returns a text of an object, escaped for a cell of a table.
 fn text(one: &Value, key: &str) -> String {
     one[key].as_str().unwrap_or_default().replace('|', "\\|")
 }
@@ -315,7 +315,7 @@ fn functions() -> String {
     page
 }
 
-/// The functions of yaql by how they are called.
+/// Writes the page with the functions of yaql, grouped by the way they are called.
 fn yaql() -> String {
     let mut page = format!(
         "# Functions of yaql\n\n{NOTE}\n\nWhat the expression of a template's function `yaql` can use. A parameter with a value after `=` \

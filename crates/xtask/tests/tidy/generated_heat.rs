@@ -4,7 +4,7 @@ use dialects::hot::functions::{self, references, versions};
 
 use crate::generated::NOTE;
 
-/// Each function: versions, effect, examples.
+/// Writes the page with each function: versions, effect, examples.
 pub(crate) fn functions() -> String {
     let mut page = format!(
         "# Functions of Heat's templates\n\n{NOTE}\n\nWhat a template can call, and in which versions. A map with one key that names a function of \

@@ -1,11 +1,12 @@
-//! A provider, store, source or dialect is named only in its own folder, where it is registered, and in tests.
+//! Checks that a provider, store, source or dialect is named only in its own folder, where it is registered, and in
+//! tests.
 
-/// A crate of implementations.
+/// A crate that contains implementations.
 struct Kind {
     of: &'static str,
     /// Files and folders that may name an implementation.
     may_name: &'static [&'static str],
-    /// Folders of the crate that are no implementation.
+    /// Folders of the crate that contain no implementation.
     shared: &'static [&'static str],
 }
 
@@ -29,7 +30,7 @@ const KINDS: [Kind; 4] = [
             "crates/xtask/",
             "crates/stores/tests/",
             "crates/stores/benches/",
-            // This test takes leases like another process.
+            // This test takes leases as another process would.
             "crates/cli/tests/crashes/writers.rs",
         ],
         shared: &[],
@@ -77,7 +78,7 @@ fn implementations_are_named_where_they_are_registered_only() {
     crate::none(&findings, "use the contract; code about one implementation belongs into its folder");
 }
 
-/// The names that a line takes from a crate: `a` of `crate_name::a::B`, `a` and `b` of `crate_name::{a::B, b}`.
+/// Returns the names that a line uses from a crate: `a` of `crate_name::a::B`, `a` and `b` of `crate_name::{a::B, b}`.
 fn named<'a>(line: &'a str, crate_name: &str) -> Vec<&'a str> {
     let mut names = Vec::new();
     if line.trim_start().starts_with("//") {

@@ -1,9 +1,9 @@
-//! Dependencies: their origin and their licences.
+//! Checks the origin and the licences of dependencies.
 
 use crate::metadata::{self, text};
 
-/// Licences that allow a binary under MIT or Apache-2.0. MPL-2.0 applies to single files, which we do not change.
-/// OpenSSL and bzip2-1.0.6 are for bundled C code.
+/// Licences that allow a binary under MIT or Apache-2.0. MPL-2.0 applies to single files, which this project does not
+/// change. OpenSSL and bzip2-1.0.6 are for bundled C code.
 const LICENCES: [&str; 16] = [
     "0BSD",
     "Apache-2.0",
@@ -72,7 +72,7 @@ fn deny_toml_has_the_same_lists() {
     assert_eq!(quoted(&section("\ndeny = [")), banned, "correct `bans.deny` in deny.toml");
 }
 
-/// The packages that are built on this machine. The lock file also has packages that no feature enables.
+/// Returns the packages that are built on this machine. The lock file also has packages that no feature enables.
 fn built_here() -> Vec<String> {
     let output = std::process::Command::new(env!("CARGO"))
         .current_dir(crate::root())

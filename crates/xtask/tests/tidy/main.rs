@@ -1,6 +1,6 @@
 //! The rules of this repository that the compiler does not check. Each check says what to do when it fails.
 //!
-//! They are ordinary tests, so that every run of the tests runs them. `cargo xtask tidy` runs them alone.
+//! The checks are ordinary tests, so that every run of the tests includes them. `cargo xtask tidy` runs them alone.
 
 mod arrows;
 mod citations;
@@ -28,13 +28,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("this crate is two folders down").to_path_buf()
 }
 
-/// A file of the repository as text.
+/// Reads a file of the repository.
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The files below a folder of the repository with an ending, as sorted paths from the root. Empty if there is no such
-/// folder.
+/// Returns the files below a folder of the repository with an ending, as sorted paths from the root. Empty if there is
+/// no such folder.
 fn files_under(folder: &str, ending: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -53,7 +53,7 @@ fn files_under(folder: &str, ending: &str) -> Vec<String> {
     found
 }
 
-/// The sorted names of the folders in a folder of the repository.
+/// Returns the sorted names of the folders in a folder of the repository.
 fn folders_in(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
     let mut names: Vec<String> = entries

@@ -4,12 +4,13 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The packages of the workspace with their direct dependencies.
+/// Returns the packages of the workspace with their direct dependencies.
 pub(crate) fn ours() -> Vec<Value> {
     packages(&["--no-deps"]).expect("`cargo metadata` describes this workspace")
 }
 
-/// All packages, also those of the workspace: of all platforms if their packages are downloaded, else of this one.
+/// Returns all packages, also those of the workspace: for all platforms if their packages are downloaded, otherwise for
+/// this platform only.
 pub(crate) fn all() -> Vec<Value> {
     let host = Command::new(env!("CARGO")).args(["-vV"]).output().expect("cargo says its version");
     let host = String::from_utf8_lossy(&host.stdout);
@@ -36,7 +37,7 @@ fn packages(arguments: &[&str]) -> Option<Vec<Value>> {
     }
 }
 
-/// A text field of a package.
+/// Returns a text field of a package.
 pub(crate) fn text<'a>(package: &'a Value, key: &str) -> &'a str {
     package[key].as_str().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The page of promises names existing tests.
+//! Checks that the page of promises names existing tests.
 
 use crate::specification::is_test;
 

@@ -2,7 +2,7 @@
 //!
 //! Each file is parsed once per run of the tests. Items under `#[cfg(test)]` add nothing to the imports.
 //!
-//! Not here: any rule. The checks judge these facts.
+//! Not here: the rules. The checks apply them to these facts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -14,9 +14,9 @@ use syn::{Attribute, UseTree};
 /// The facts of one file.
 #[derive(Default)]
 pub(crate) struct SourceFile {
-    /// From the root of the repository.
+    /// The path from the root of the repository.
     pub(crate) path: String,
-    /// The module that the file is, then its inline modules.
+    /// The module of the file itself, then its inline modules.
     pub(crate) modules: Vec<Module>,
     pub(crate) functions: Vec<Function>,
     pub(crate) types: Vec<TypeSize>,
@@ -31,12 +31,12 @@ pub(crate) struct SourceFile {
     pub(crate) comments: Vec<Comment>,
 }
 
-/// A module: a whole file, or the part of one between the braces of `mod name { .. }`.
+/// A module: a whole file, or the body of an inline `mod name { .. }`.
 #[derive(Default)]
 pub(crate) struct Module {
-    /// The inline modules in which it lies, itself last. Empty for the file as a whole.
+    /// The path of inline modules down to this module. Empty for the module of the file.
     pub(crate) inline: Vec<String>,
-    /// The names of its items, each with its line.
+    /// The names of the module's items, each with its line.
     pub(crate) defined: BTreeMap<String, usize>,
     pub(crate) imports: Vec<Import>,
     /// Paths of two or more segments in code, each with its line.
@@ -45,24 +45,24 @@ pub(crate) struct Module {
 
 /// One name of a `use` declaration.
 pub(crate) struct Import {
-    /// `None` for a glob.
+    /// The imported name; `None` for a glob.
     pub(crate) name: Option<String>,
     pub(crate) path: Vec<String>,
     pub(crate) line: usize,
-    /// Whether it has a visibility of its own, so that others reach the name through this module.
+    /// Whether the declaration has a visibility (`pub use`), so that other modules reach the name through this module.
     pub(crate) exported: bool,
 }
 
 /// A function with a body.
 pub(crate) struct Function {
-    /// With the type it belongs to: `Type::name`.
+    /// The name, with its type if it has one: `Type::name`.
     pub(crate) name: String,
     pub(crate) line: usize,
-    /// From the signature to the closing brace.
+    /// The number of lines from the signature to the closing brace.
     pub(crate) lines: usize,
-    /// `self` counts.
+    /// The number of parameters; `self` counts.
     pub(crate) parameters: usize,
-    /// Whether it is a test or lies in a module of tests.
+    /// Whether the function is a test or lies in a module of tests.
     pub(crate) test: bool,
 }
 
@@ -71,20 +71,20 @@ pub(crate) struct TypeSize {
     pub(crate) name: String,
     pub(crate) line: usize,
     pub(crate) fields: usize,
-    /// The traits that it derives, by their last segment.
+    /// The derived traits, by their last segment.
     pub(crate) derives: BTreeSet<String>,
 }
 
 /// A line that holds a comment, or a part of one.
 pub(crate) struct Comment {
     pub(crate) line: usize,
-    /// Columns of the whole line, code included.
+    /// The columns of the whole line, code included.
     pub(crate) columns: usize,
-    /// From the comment's marker on.
+    /// The text from the comment's marker on.
     pub(crate) text: String,
 }
 
-/// Every Rust file of the workspace.
+/// Returns every Rust file of the workspace.
 pub(crate) fn all() -> &'static [SourceFile] {
     static FILES: OnceLock<Vec<SourceFile>> = OnceLock::new();
     FILES.get_or_init(|| {
@@ -93,10 +93,10 @@ pub(crate) fn all() -> &'static [SourceFile] {
     })
 }
 
-/// The facts of one text.
+/// Reads the facts of a source text.
 ///
 /// # Panics
-/// If it is no Rust.
+/// If the text is not valid Rust.
 pub(crate) fn parse(path: &str, text: &str) -> SourceFile {
     let tree = syn::parse_file(text).unwrap_or_else(|error| panic!("{path}: {error}"));
     let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -113,26 +113,26 @@ pub(crate) fn parse(path: &str, text: &str) -> SourceFile {
 
 struct Reader {
     file: SourceFile,
-    /// The module of the items at hand.
+    /// The module of the current item.
     module: usize,
-    /// The types and traits around the item at hand.
+    /// The types and traits that enclose the current item.
     owners: Vec<String>,
     in_tests: bool,
-    /// Bodies of functions around the item at hand: items in them define no name of the module.
+    /// The number of function bodies that enclose the current item. Items in them define no name of the module.
     depth: usize,
-    /// The type of the inherent `impl` block around the item at hand.
+    /// The type of the inherent `impl` block that encloses the current item.
     inherent: Option<String>,
 }
 
 impl Reader {
-    /// A call of a method of the type around it.
+    /// Adds a call of a method of the enclosing type.
     fn self_call(&mut self, method: &syn::Ident) {
         if let Some(owner) = self.inherent.clone().filter(|_| !self.in_tests) {
             self.file.self_calls.entry((owner, method.to_string())).or_insert_with(|| line(method.span()));
         }
     }
 
-    /// The calls of `self.name()` in the arguments of a macro.
+    /// Adds the calls of `self.name()` in the arguments of a macro.
     fn self_calls_in(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for window in tokens.windows(4) {
@@ -191,7 +191,7 @@ impl Reader {
         }
     }
 
-    /// The paths in the arguments of a macro: identifiers joined by `::`.
+    /// Adds the paths in the arguments of a macro: identifiers joined by `::`.
     fn paths_in(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut at = Span::call_site();
@@ -366,7 +366,7 @@ impl<'ast> Visit<'ast> for Reader {
     fn visit_attribute(&mut self, _: &'ast Attribute) {}
 }
 
-/// The name of a struct, union, enum, trait or type alias.
+/// Returns the name of a struct, union, enum, trait or type alias.
 fn type_name(item: &syn::Item) -> Option<&syn::Ident> {
     match item {
         syn::Item::Enum(item) => Some(&item.ident),
@@ -395,7 +395,7 @@ fn attributes_of(item: &syn::Item) -> &[Attribute] {
     }
 }
 
-/// Whether it is `#[cfg(test)]`, or `#[cfg(any(test, ..))]`.
+/// Whether an attribute is `#[cfg(test)]` or `#[cfg(any(test, ..))]`.
 fn is_for_tests(attribute: &Attribute) -> bool {
     let Ok(list) = attribute.meta.require_list() else { return false };
     let condition = list.tokens.to_string();
@@ -422,7 +422,7 @@ fn line(span: Span) -> usize {
     span.start().line
 }
 
-/// Each name of a tree of `use`, with the path it stands for.
+/// Adds each name of a `use` tree, with its path.
 fn flatten(tree: &UseTree, prefix: &mut Vec<String>, found: &mut Vec<(Option<String>, Vec<String>)>) {
     let mut add = |name: Option<String>, last: Option<String>| {
         let mut path = prefix.clone();
@@ -448,7 +448,7 @@ fn flatten(tree: &UseTree, prefix: &mut Vec<String>, found: &mut Vec<(Option<Str
     }
 }
 
-/// The comments of a text, by line: whatever a marker opens outside of literals.
+/// Returns the comments of a text, by line. Comment markers in literals begin no comment.
 fn comments(text: &str, tokens: &TokenStream) -> Vec<Comment> {
     let mut literals = Vec::new();
     collect_literals(tokens.clone(), text, &mut literals);
@@ -476,7 +476,8 @@ fn comments(text: &str, tokens: &TokenStream) -> Vec<Comment> {
     found
 }
 
-/// Where the comment that opens there ends: at the end of its line, or behind the marker that closes a block.
+/// Returns the end of the comment at `start`: the end of its line, or the position after the marker that closes a
+/// block.
 fn end_of_comment(text: &str, start: usize) -> usize {
     if text[start..].starts_with("//") {
         return text[start..].find('\n').map_or(text.len(), |length| start + length);
@@ -493,7 +494,7 @@ fn end_of_comment(text: &str, start: usize) -> usize {
     at
 }
 
-/// The places of texts, characters and numbers. A documentation comment is a literal to the parser, and none here.
+/// Adds the positions of texts, characters and numbers. The parser returns a doc comment as a literal; it is left out.
 fn collect_literals(tokens: TokenStream, text: &str, found: &mut Vec<(usize, usize)>) {
     for token in tokens {
         match token {

@@ -1,20 +1,20 @@
-//! How long functions are, how many parameters they take, how many fields types have, how wide comments are.
+//! Limits for the length of functions, the number of parameters and fields, and the width of comments.
 
 use crate::rust_source::{self, SourceFile};
 
-/// Lines of a function, from its signature to its closing brace.
+/// The limit for lines of a function, from its signature to its closing brace.
 const MOST_LINES: usize = 120;
 
-/// Parameters of a function; `self` counts.
+/// The limit for parameters of a function; `self` counts.
 const MOST_PARAMETERS: usize = 7;
 
-/// Fields of a struct or of a variant.
+/// The limit for fields of a struct or of a variant.
 const MOST_FIELDS: usize = 25;
 
-/// Columns of a line that holds a comment.
+/// The limit for columns of a line with a comment.
 const MOST_COLUMNS: usize = 120;
 
-/// What a wire format or a set of command-line arguments derives: its fields are given from outside.
+/// The traits that wire formats and command-line arguments derive. The fields of such types are given from outside.
 const GIVEN_FROM_OUTSIDE: [&str; 5] = ["Args", "Parser", "Subcommand", "Serialize", "Deserialize"];
 
 #[test]
@@ -37,7 +37,7 @@ fn comments_fit_the_columns_of_code() {
     crate::none(&over(wide_comments), "break the comment's line");
 }
 
-/// What a check finds in all files.
+/// Returns the findings of a check in all files.
 fn over(check: fn(&SourceFile) -> Vec<String>) -> Vec<String> {
     rust_source::all().iter().flat_map(check).collect()
 }
@@ -71,7 +71,7 @@ fn many_fields(file: &SourceFile) -> Vec<String> {
     .collect()
 }
 
-/// A comment of a single word, such as an address, cannot be broken.
+/// Returns the comments that are too wide. A comment of a single word, such as an address, cannot be broken.
 fn wide_comments(file: &SourceFile) -> Vec<String> {
     let wide = file.comments.iter().filter(|one| {
         let words = one.text.trim_start_matches(['/', '!', '*']).split_whitespace().count();

@@ -1,4 +1,5 @@
-//! The table that maps the specification to code and tests has every section and names existing files and tests.
+//! Checks the table that maps the specification to code and tests: it has every section and names existing files and
+//! tests.
 
 /// The headings of the Blueprint Specification v2023-04-20 with requirements, in its order, then its two companion
 /// texts.
@@ -107,8 +108,9 @@ fn is_code(path: &str) -> bool {
     crate::root().join(path).exists()
 }
 
-/// Whether the test command runs it: a test function, a page with documents, a case, a script, an
-/// example of the specification. A whole file is none, because a test that is removed from it would go unnoticed.
+/// Whether the test command runs the named test: a test function, a page with documents, a case, a script, an example
+/// of the specification. The name of a whole file does not count, because a test that is removed from it would go
+/// unnoticed.
 pub(crate) fn is_test(name: &str) -> bool {
     if let Some(script) = name.strip_prefix("C/") {
         return crate::root().join("crates/testkit/scenarios").join(script).with_extension("txt").exists();
@@ -130,7 +132,7 @@ pub(crate) fn is_test(name: &str) -> bool {
     case.is_some_and(|(folder, name)| is_case(folder, name))
 }
 
-/// Whether a source text has a test of this name: the function with its attribute right above it.
+/// Whether a source text has a test with this name: the function with its attribute right above it.
 fn has_test(text: &str, function: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
     let declared = |line: &str| {
@@ -144,7 +146,8 @@ fn has_test(text: &str, function: &str) -> bool {
     lines.iter().enumerate().any(|(at, line)| declared(line) && attributes(at).any(is_test))
 }
 
-/// Whether there is a case of this name, or, with `*`, one whose name starts so. A case is a file with an expectation.
+/// Whether the folder has a case with this name, or, for a name that ends in `*`, a case whose name begins with it. A
+/// case is a file with an expectation.
 fn is_case(folder: &str, name: &str) -> bool {
     let (name, open) = name.strip_suffix('*').map_or((name, false), |begin| (begin, true));
     let Ok(entries) = std::fs::read_dir(crate::root().join(folder)) else { return false };

@@ -1,4 +1,4 @@
-//! One name, one meaning: a type name is defined at most twice in the workspace.
+//! Checks that a type name is defined at most twice in the workspace, so that it has one meaning.
 //!
 //! Structs, unions, enums, traits and type aliases in `crates/*/src` count, associated types and tests do not. Two
 //! definitions are allowed for types that mean the same in two crates.
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::rust_source::{self, SourceFile};
 
-/// How often a name may be defined.
+/// The limit for definitions of a name.
 const MOST: usize = 2;
 
 #[test]
@@ -20,7 +20,7 @@ fn a_type_name_is_defined_at_most_twice() {
     crate::none(&findings, "give a type a name that a reader understands without its file");
 }
 
-/// The names with too many definitions, each with its places.
+/// Returns the names with too many definitions, each with its places.
 fn frequent(files: &[SourceFile]) -> BTreeMap<&str, Vec<String>> {
     let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for file in files.iter().filter(|file| is_searched(&file.path)) {
@@ -32,7 +32,7 @@ fn frequent(files: &[SourceFile]) -> BTreeMap<&str, Vec<String>> {
     found
 }
 
-/// Whether it is a file of a crate itself: no test, example or benchmark.
+/// Whether a path is a source file of a crate, and no test, example or benchmark.
 fn is_searched(path: &str) -> bool {
     let mut parts = path.split('/').skip(2);
     parts.next() == Some("src") && !parts.any(|part| part == "tests" || part == "tests.rs")

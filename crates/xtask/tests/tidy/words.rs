@@ -9,14 +9,14 @@ use crate::rust_source;
 
 const TABLE: &str = "crates/xtask/tests/tidy/retired_words.txt";
 
-/// This file shows retired words in its tests.
+/// This file, which contains retired words in its tests.
 const THIS: &str = "crates/xtask/tests/tidy/words.rs";
 
-/// Where words are looked for, with the endings of the files.
+/// The searched folders, with the endings of the files.
 const SEARCHED: [(&str, &[&str]); 3] =
     [("crates", &[".rs", ".md", ".toml", ".out", ".snap"]), ("docs", &[".md"]), ("examples", &[".md", ".yaml"])];
 
-/// Pages in the folder of the workspace.
+/// The searched pages in the folder of the workspace.
 const PAGES: [&str; 4] = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md"];
 
 #[test]
@@ -45,9 +45,9 @@ fn retired_words_do_not_return() {
 /// The table of retired words.
 #[derive(Default)]
 struct Table {
-    /// Phrases of lower-case words, by their first word, each with what replaces it.
+    /// Phrases of lower-case words, by their first word, each with the replacement.
     phrases: BTreeMap<String, Vec<(Vec<String>, String)>>,
-    /// Names of items, with what replaces them.
+    /// Names of items, with the replacements.
     names: BTreeMap<String, String>,
 }
 
@@ -68,7 +68,7 @@ impl Table {
         table
     }
 
-    /// The retired phrases in a text: line, phrase, and what replaces it.
+    /// Returns the retired phrases in a text: line, phrase, and replacement.
     fn occurrences(&self, text: &str) -> Vec<(usize, String, &str)> {
         let mut found = Vec::new();
         let words = words(text);
@@ -84,12 +84,12 @@ impl Table {
     }
 }
 
-/// A word of a text: a run of letters, or the part of one between two humps (`OldHalf`).
+/// A word of a text: a run of letters, or one part of a camel-case name (`OldHalf`).
 struct Word {
-    /// In lower case.
+    /// The word in lower case.
     text: String,
     line: usize,
-    /// Whether nothing but blanks, hyphens, underscores and comment markers stands between it and the word before.
+    /// Whether only blanks, hyphens, underscores and comment markers stand between the word and the word before.
     joined: bool,
 }
 
