@@ -98,7 +98,7 @@ pub(crate) fn divide(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
         NumberPair::Small(_, 0) => return Err(Halt::failed("integer division or modulo by zero")),
         NumberPair::Small(left, right) => match left.checked_div_euclid(right) {
-            // `div_euclid` gives a non-negative remainder, which is rounding down for positive divisors only.
+            // `div_euclid` gives a non-negative remainder, so it rounds down for positive divisors only.
             Some(whole) if right < 0 && left.rem_euclid(right) != 0 => Datum::Int(whole - 1),
             Some(whole) => Datum::Int(whole),
             None => Datum::integer(-BigInt::from(left)),
@@ -233,7 +233,7 @@ fn round_float(value: f64, digits: i64) -> Evaluated<f64> {
 /// Rounds an integer to tens, hundreds, ...; `more` is true if the number has a fraction.
 fn round_integer(value: &BigInt, digits: i64, more: bool) -> BigInt {
     let zero = BigInt::from(0);
-    // A number with fewer digits than that rounds to zero.
+    // A number with fewer digits than `places` rounds to zero.
     let places = digits.unsigned_abs();
     if places > value.bits() / 3 + 2 {
         return zero;

@@ -1,4 +1,4 @@
-//! The limits of an evaluation, and how much of them is used.
+//! The limits of an evaluation and their use so far.
 
 use crate::failure::{Evaluated, Halt};
 use crate::limits::EvaluationLimits;
@@ -8,7 +8,7 @@ pub(crate) struct Budget<'a> {
     pub(crate) limits: &'a EvaluationLimits,
     /// The steps taken so far.
     pub(crate) steps: u64,
-    /// The current level of nesting: a call counts two levels, the making of an item one.
+    /// The current level of nesting: a call counts two levels, the evaluation of an item one.
     pub(crate) depth: u32,
 }
 
@@ -44,12 +44,12 @@ impl<'a> Budget<'a> {
         self.depth -= 2;
     }
 
-    /// Enters the making of an item of a sequence. Fails if the nesting exceeds the limit.
+    /// Begins the evaluation of an item of a sequence. Fails if the nesting exceeds the limit.
     pub(crate) fn enter_item(&mut self) -> Evaluated<()> {
         self.enter(1)
     }
 
-    /// Leaves the making of an item.
+    /// Ends the evaluation of an item.
     pub(crate) fn leave_item(&mut self) {
         self.depth -= 1;
     }

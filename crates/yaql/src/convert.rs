@@ -8,7 +8,8 @@ use crate::failure::{Evaluated, Halt};
 use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Machine};
 use crate::text;
 
-/// Converts data for an expression. Lists become tuples, so that all data can be keys; other values become their text.
+/// Converts data for an expression. Lists become tuples, so that all data can be keys; values of types that yaql lacks
+/// become their text.
 pub(crate) fn from_value(value: &Value) -> Datum {
     match value {
         Value::Null => Datum::Null,
@@ -94,7 +95,7 @@ fn key_text(machine: &mut Machine<'_>, key: &Datum) -> Evaluated<Name> {
     })
 }
 
-/// Fails for lists and maps: the result has Python's mutable ones, which can be neither keys nor items of a set.
+/// Fails for lists and maps: they become Python's mutable lists and maps, which can be neither keys nor items of a set.
 fn hashable(value: &Value, set: bool) -> Evaluated<()> {
     let kind = match value {
         Value::List(_) if set => "set",

@@ -1,7 +1,7 @@
 //! Constructors and properties of values.
 //!
 //! Users can see that Python has lists and tuples, dictionaries and frozen ones: a list equals no tuple, has another
-//! text, and cannot be a key of a map. So values have both kinds.
+//! text, and cannot be a key of a map. For this reason there are values of both kinds.
 
 use std::rc::Rc;
 
@@ -26,42 +26,42 @@ impl Extent {
 }
 
 impl Datum {
-    /// A text.
+    /// Creates a text.
     pub(crate) fn text(text: impl Into<Name>) -> Datum {
         Datum::Text(text.into())
     }
 
-    /// A tuple: it can be a key.
+    /// Creates a tuple, which can be a key.
     pub(crate) fn tuple(items: Vec<Datum>) -> Datum {
         let extent = Extent::around(&items);
         Datum::List(Rc::new(DatumList { items, tuple: true, extent }))
     }
 
-    /// A list: it cannot be a key.
+    /// Creates a list, which cannot be a key.
     pub(crate) fn list(items: Vec<Datum>) -> Datum {
         let extent = Extent::around(&items);
         Datum::List(Rc::new(DatumList { items, tuple: false, extent }))
     }
 
-    /// A frozen map: it can be a key.
+    /// Creates a frozen map, which can be a key.
     pub(crate) fn map(entries: DatumEntries) -> Datum {
         let extent = Extent::around(entries.values());
         Datum::Map(Rc::new(DatumMap { entries, frozen: true, extent }))
     }
 
-    /// A mutable map: it cannot be a key.
+    /// Creates a mutable map, which cannot be a key.
     pub(crate) fn open_map(entries: DatumEntries) -> Datum {
         let extent = Extent::around(entries.values());
         Datum::Map(Rc::new(DatumMap { entries, frozen: false, extent }))
     }
 
-    /// A set.
+    /// Creates a set.
     pub(crate) fn set(items: Keys) -> Datum {
         let extent = Extent::around(items.iter().map(|key| &key.value));
         Datum::Set(Rc::new(DatumSet { items, extent }))
     }
 
-    /// An integer of any size.
+    /// Creates an integer of any size.
     pub(crate) fn integer(value: BigInt) -> Datum {
         match i64::try_from(&value) {
             Ok(value) => Datum::Int(value),
@@ -69,7 +69,7 @@ impl Datum {
         }
     }
 
-    /// A count as a value.
+    /// Creates an integer from a count.
     pub(crate) fn count(value: usize) -> Datum {
         Datum::Int(i64::try_from(value).unwrap_or(i64::MAX))
     }
@@ -125,7 +125,7 @@ impl Datum {
         }
     }
 
-    /// The integer; booleans are 0 and 1.
+    /// The exact integer; booleans are 0 and 1. `None` for other values.
     pub(crate) fn exact(&self) -> Option<BigInt> {
         match self {
             Datum::Bool(value) => Some(BigInt::from(u8::from(*value))),
@@ -135,7 +135,7 @@ impl Datum {
         }
     }
 
-    /// The integer, or the nearest one that 64 bits hold; booleans are 0 and 1.
+    /// The integer, or the nearest one that fits 64 bits; booleans are 0 and 1. `None` for other values.
     pub(crate) fn index(&self) -> Option<i64> {
         match self {
             Datum::Bool(value) => Some(i64::from(*value)),
@@ -145,17 +145,17 @@ impl Datum {
         }
     }
 
-    /// Whether it is Python's `int`, which includes booleans.
+    /// Whether the value is Python's `int`, which includes booleans.
     pub(crate) fn is_int(&self) -> bool {
         matches!(self, Datum::Bool(_) | Datum::Int(_) | Datum::Big(_))
     }
 
-    /// Whether it is a number; booleans are not.
+    /// Whether the value is a number; booleans are not numbers.
     pub(crate) fn is_number(&self) -> bool {
         matches!(self, Datum::Int(_) | Datum::Big(_) | Datum::Float(_))
     }
 
-    /// Whether it is a collection of items, which text and maps are not.
+    /// Whether the value is a collection of items; text and maps are not collections.
     pub(crate) fn is_iterable(&self) -> bool {
         matches!(
             self,
@@ -163,17 +163,17 @@ impl Datum {
         )
     }
 
-    /// Whether it is a set, or a view that acts as one.
+    /// Whether the value is a set, or a view that acts as a set.
     pub(crate) fn is_set(&self) -> bool {
         matches!(self, Datum::Set(_) | Datum::View(View::Keys | View::Entries, _))
     }
 
-    /// Whether it is a lazy sequence.
+    /// Whether the value is a lazy sequence.
     pub(crate) fn is_iterator(&self) -> bool {
         matches!(self, Datum::Stream(_) | Datum::Memory(_))
     }
 
-    /// The name of its type in Python, for messages.
+    /// The name of the value's type in Python, for messages.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Datum::Null => "NoneType",

@@ -11,26 +11,27 @@ pub enum Draw {
     Random,
 }
 
-/// A place of an expression that needs such a value.
+/// A place in an expression that needs a value from the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DrawSite {
     /// The index of the call in the expression, in the order of the text, from 0.
     pub call: u32,
-    /// The index of the value among those of this call, from 0: a call that runs for each item of a list needs several.
-    /// The time is the same for all of them.
+    /// The index of the value among the values of this call, from 0: a call that runs for each item of a list needs
+    /// several. The time is the same for all of them.
     pub turn: u32,
 }
 
 /// A value that the evaluation needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DrawRequest {
-    /// The place that needs it.
+    /// The place that needs the value.
     pub site: DrawSite,
     /// The kind of value.
     pub what: Draw,
 }
 
-/// Supplies such values and stores them: the same site must get the same value each time (decision D15).
+/// Supplies the time and random numbers, and stores them: the same site must get the same value each time (decision
+/// D15).
 pub trait Drawing {
     /// The stored value of a site; `None` stops the evaluation with [`crate::EvaluationStop::Ask`].
     fn drawn(&mut self, site: DrawSite, what: Draw) -> Option<Value>;

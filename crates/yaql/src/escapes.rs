@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Replaces the escape sequences of a text; unknown ones stay as they are. Fails with Python's message and the position
-/// of an escape that names no character.
+/// Replaces the escape sequences of a text; unknown sequences stay as they are. Fails with Python's message and the
+/// position of an escape that names no character.
 pub(crate) fn decode(text: &str) -> Result<Cow<'_, str>, (String, Range<usize>)> {
     if !text.contains('\\') {
         return Ok(Cow::Borrowed(text));
@@ -54,7 +54,8 @@ fn push(code: u32, half: &mut Option<u32>, out: &mut String) {
 
 type Escape = Result<(u32, usize), (&'static str, usize)>;
 
-/// The character of an escape sequence at the beginning of a text, and its length in bytes. `None` if there is none.
+/// Returns the character of an escape sequence at the beginning of a text, and its length in bytes. `None` if there is
+/// no escape sequence.
 fn escape(text: &str) -> Option<Escape> {
     let kind = text[1..].chars().next()?;
     let simple = match kind {

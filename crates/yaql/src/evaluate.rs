@@ -14,7 +14,7 @@ use crate::model::{Cursor, Datum, Lambda, Machine, Scope, Stream};
 use crate::tree::{NodeId, NodeKind, Variable};
 
 impl Machine<'_> {
-    /// The value of a node.
+    /// Evaluates a node.
     pub(crate) fn evaluate(&mut self, id: NodeId, scope: &Rc<Scope>) -> Evaluated<Datum> {
         let tree = self.tree;
         let node = tree.node(id);
@@ -79,7 +79,7 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// `value.name`: an entry of a map, the entries of all items of a collection, or a property.
+    /// Evaluates `value.name`: an entry of a map, the entries of all items of a collection, or a property.
     pub(crate) fn property(&mut self, value: Datum, name: &Name) -> Evaluated<Datum> {
         match value {
             Datum::Map(map) => match map.entries.get(&TextKey::of(name)) {
@@ -108,7 +108,7 @@ impl Machine<'_> {
         self.call_by_name(name, None, SuppliedArguments::Values(values, Vec::new()), &Scope::root(), None)
     }
 
-    /// Calls the function of a name or, with a receiver, the method.
+    /// Calls the function with a name or, with a receiver, the method with the name.
     pub(crate) fn call_by_name(
         &mut self,
         name: &str,
@@ -142,7 +142,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The time or random number for a call. If it is missing, stops with all values that the expression may need.
+    /// Returns the time or random number for a call. If the value is missing, stops with requests for all values that
+    /// the expression may need.
     pub(crate) fn draw(&mut self, call: Option<u32>, what: Draw) -> Evaluated<Value> {
         let call = call.unwrap_or(u32::MAX);
         let turn = match what {

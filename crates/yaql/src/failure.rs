@@ -11,9 +11,9 @@ pub enum FailureKind {
     Lexical,
     /// A token in a wrong place.
     Syntax,
-    /// No function, method or property has the name.
+    /// No function, method or property has this name.
     UnknownFunction,
-    /// No function of the name takes arguments of these kinds or of this number.
+    /// No function with this name takes arguments of these kinds or of this number.
     NoMatch,
     /// More items, bytes, steps or levels than [`crate::EvaluationLimits`] allows.
     Limit,
@@ -30,7 +30,7 @@ pub struct Failure {
     pub message: String,
     /// The range of bytes in the expression.
     pub span: Range<usize>,
-    /// What to do, as an imperative, if there is a suggestion.
+    /// The suggested correction, as an imperative; `None` if there is no suggestion.
     pub help: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl std::error::Error for Failure {}
 /// The result of an internal step. The error is boxed, so that it costs little stack in every function.
 pub(crate) type Evaluated<T> = Result<T, Box<Halt>>;
 
-/// A [`EvaluationStop`] that may have no place yet: the innermost enclosing expression supplies it.
+/// An [`EvaluationStop`] that may have no place yet: the innermost enclosing expression supplies the place.
 #[derive(Debug)]
 pub(crate) enum Halt {
     /// The expression failed.
@@ -68,27 +68,27 @@ impl Halt {
         Box::new(Halt::Failed { kind, message: message.into(), span: None, help: None })
     }
 
-    /// A failure of a function.
+    /// Creates the failure of a function.
     pub(crate) fn failed(message: impl Into<String>) -> Box<Halt> {
         Halt::new(FailureKind::Failed, message)
     }
 
-    /// A limit was exceeded.
+    /// Creates the failure for an exceeded limit.
     pub(crate) fn limit(message: impl Into<String>) -> Box<Halt> {
         Halt::new(FailureKind::Limit, message)
     }
 
-    /// The memory limit was exceeded.
+    /// Creates the failure for the exceeded memory limit.
     pub(crate) fn memory() -> Box<Halt> {
         Halt::limit("Expression consumed too much memory")
     }
 
-    /// No function has the name.
+    /// Creates the failure for a name that no function has.
     pub(crate) fn unknown(message: impl Into<String>) -> Box<Halt> {
         Halt::new(FailureKind::UnknownFunction, message)
     }
 
-    /// No function of the name takes these arguments.
+    /// Creates the failure for arguments that no function with the name takes.
     pub(crate) fn no_match(message: impl Into<String>) -> Box<Halt> {
         Halt::new(FailureKind::NoMatch, message)
     }
@@ -101,7 +101,7 @@ impl Halt {
         self
     }
 
-    /// Sets the place, unless there is one already.
+    /// Sets the place of a failure that has none.
     pub(crate) fn at(mut self: Box<Halt>, place: &Range<usize>) -> Box<Halt> {
         if let Halt::Failed { span, .. } = &mut *self
             && span.is_none()

@@ -17,13 +17,13 @@ pub(crate) struct TextKey<'a> {
 }
 
 impl DatumKey {
-    /// The key of a value. Fails with Python's message if the value cannot be a key.
+    /// Creates the key of a value. Fails with Python's message if the value cannot be a key.
     pub(crate) fn of(value: Datum) -> Evaluated<DatumKey> {
         let hash = hash(&value)?;
         Ok(DatumKey { hash, value })
     }
 
-    /// The key of a text.
+    /// Creates the key of a text.
     pub(crate) fn text(text: blueprint::Name) -> DatumKey {
         DatumKey { hash: hash_of_text(&text), value: Datum::Text(text) }
     }
@@ -188,7 +188,7 @@ fn equal_sets(left: &Datum, right: &Datum) -> bool {
     }
 }
 
-/// The items of a set or of a view that acts as one. Fails if an item cannot be a key.
+/// Returns the items of a set, or of a view that acts as a set. Fails if an item cannot be a key.
 pub(crate) fn set_of(set: &Datum) -> Evaluated<Keys> {
     match set {
         Datum::Set(set) => Ok(set.items.clone()),

@@ -1,4 +1,4 @@
-//! The lexer. It reads one token at a time, so nothing after the first mistake is read.
+//! The lexer. It reads one token at a time and nothing after the first mistake.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub(crate) struct Token {
     pub(crate) span: Range<usize>,
 }
 
-/// Signs; a sign comes before every prefix of it.
+/// Signs. A sign comes before every sign that is its prefix.
 const SIGNS: [&str; 23] = [
     "=>", "?.", "=~", "!~", ">=", "<=", "!=", "->", ".", "[", "{", "+", "-", "*", "/", ">", "<", "=", "(", ")", "]",
     ",", "}",
@@ -49,7 +49,7 @@ const SIGNS: [&str; 23] = [
 /// Words that are operators.
 const OPERATORS: [&str; 5] = ["and", "or", "not", "in", "mod"];
 
-/// The longest number in digits, as in Python.
+/// The largest number of digits of a number, as in Python.
 const LONGEST_NUMBER: usize = 4300;
 
 pub(crate) struct Lexer<'a> {
@@ -73,7 +73,7 @@ impl<'a> Lexer<'a> {
         Lexer { text, at: 0 }
     }
 
-    /// The next token. Fails at a character that cannot begin one.
+    /// Reads the next token. Fails at a character that cannot begin a token.
     pub(crate) fn next(&mut self) -> Result<Token, Box<Failure>> {
         let rest = self.text[self.at..].trim_start_matches([' ', '\t', '\r', '\n']);
         self.at = self.text.len() - rest.len();
@@ -116,7 +116,8 @@ impl<'a> Lexer<'a> {
         Ok(Token { kind, span: start..self.at })
     }
 
-    /// A number and its length, if the text begins with one; the inner error is for a number that is too long.
+    /// Reads a number and returns it with its length; `None` if the text begins with no number. The inner error is for
+    /// a number that is too long.
     fn number(&self, rest: &str) -> Option<Result<(TokenKind, usize), Box<Failure>>> {
         let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| pycompat::digit(c).is_some()).len();
         let ends = |length: usize| !rest[length..].starts_with(is_word);

@@ -10,7 +10,7 @@ use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Machine, SequenceStore
 use crate::regex::PatternCache;
 use crate::tree::Tree;
 
-/// The greatest weight of a value; a walk through a heavier one would take too long.
+/// The greatest allowed weight of a value. A walk through a heavier value would take too long.
 const HEAVIEST: u32 = 1_000_000;
 
 /// The number of bytes or parts of a value that count as one step.
@@ -43,7 +43,7 @@ impl<'a> Machine<'a> {
         self.budget.weigh(bytes)
     }
 
-    /// Counts steps for the size of a value. Fails if it is too large, too deep or too heavy.
+    /// Counts steps for the size of a value. Fails if the value is too large, too deep or too heavy.
     pub(crate) fn measure(&mut self, value: &Datum) -> Evaluated<()> {
         let (size, extent) = (value.size(), value.extent());
         self.weigh(size)?;
@@ -73,7 +73,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// All items of a collection.
+    /// Returns all items of a collection.
     pub(crate) fn collect(&mut self, value: Datum) -> Evaluated<Vec<Datum>> {
         if let Datum::List(list) = &value {
             return Ok(list.items.clone());
@@ -86,7 +86,7 @@ impl<'a> Machine<'a> {
         Ok(items)
     }
 
-    /// Runs a step and restores the level of nesting, which a failure leaves as it was.
+    /// Runs a step and restores the level of nesting, which a failed step does not restore.
     pub(crate) fn attempt(&mut self, step: impl FnOnce(&mut Self) -> Evaluated<Datum>) -> Evaluated<Datum> {
         let depth = self.budget.depth;
         let value = step(self);
@@ -94,7 +94,7 @@ impl<'a> Machine<'a> {
         value
     }
 
-    /// The entries of a map. Fails if they exceed the memory limit.
+    /// Collects the entries of a map. Fails if they exceed the memory limit.
     pub(crate) fn entries(&mut self, pairs: impl IntoIterator<Item = (Datum, Datum)>) -> Evaluated<DatumEntries> {
         let mut entries = DatumEntries::default();
         for (key, value) in pairs {

@@ -1,8 +1,8 @@
 //! The types of an evaluation that refer to each other: values, keys, lazy sequences, scopes and the machine.
 //!
-//! A value can be a lazy sequence, a lazy sequence is made by a function of the machine, and the machine holds values;
-//! so these types stand in one file. Their operations are in `datum`, `key`, `stream`, `scope`, `machine`, `evaluate`
-//! and `resolve`.
+//! A value can be a lazy sequence, a function of the machine creates a lazy sequence, and the machine holds values.
+//! Therefore these types are in one file. Their operations are in `datum`, `key`, `stream`, `scope`, `machine`,
+//! `evaluate` and `resolve`.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -24,7 +24,8 @@ use crate::tree::{NodeId, Tree, Variable};
 pub(crate) enum Datum {
     #[default]
     Null,
-    /// The value of a parameter without an argument, where the function must tell that from null.
+    /// The value of a parameter without an argument, where the function must distinguish the missing argument from
+    /// null.
     Absent,
     Bool(bool),
     Int(i64),
@@ -54,29 +55,29 @@ pub(crate) enum Datum {
     Lambda(Rc<Lambda>),
 }
 
-/// Items in order.
+/// A list or tuple.
 pub(crate) struct DatumList {
     pub(crate) items: Vec<Datum>,
-    /// A Python tuple: it can be a key, and it equals tuples only.
+    /// Whether the list is a Python tuple: it can be a key, and it equals tuples only.
     pub(crate) tuple: bool,
     pub(crate) extent: Extent,
 }
 
-/// Entries in order.
+/// A map, with its entries in order.
 pub(crate) struct DatumMap {
     pub(crate) entries: DatumEntries,
-    /// The map can be a key if its values can.
+    /// Whether the map can be a key if its values can.
     pub(crate) frozen: bool,
     pub(crate) extent: Extent,
 }
 
-/// Distinct items, in the order of insertion.
+/// A set of distinct items, in the order of insertion.
 pub(crate) struct DatumSet {
     pub(crate) items: Keys,
     pub(crate) extent: Extent,
 }
 
-/// Which part of a map a view shows.
+/// The part of a map that a view shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum View {
     Keys,
@@ -90,7 +91,7 @@ pub(crate) type DatumEntries = IndexMap<DatumKey, Datum, FixedState>;
 /// Keys in order.
 pub(crate) type Keys = IndexSet<DatumKey, FixedState>;
 
-/// The nested size of a value. It bounds the depth and the length of a walk through the value; a shared part counts
+/// The nested size of a value, which bounds the depth and the length of a walk through the value. A shared part counts
 /// each time it is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
@@ -107,19 +108,19 @@ pub(crate) struct DatumKey {
     pub(crate) value: Datum,
 }
 
-/// Makes the next item of a lazy sequence; `None` at its end.
+/// A function that computes the next item of a lazy sequence; `None` at its end.
 pub(crate) type Next = Box<dyn FnMut(&mut Machine<'_>) -> Evaluated<Option<Datum>>>;
 
-/// A lazy sequence. All clones take from the same items: each item is returned once.
+/// A lazy sequence. All clones take from the same items: each item is returned only once in total.
 #[derive(Clone)]
 pub(crate) struct Stream(pub(crate) Rc<StreamSource>);
 
 /// The shared state of the clones of a lazy sequence.
 pub(crate) struct StreamSource {
     pub(crate) depth: u32,
-    /// The sequence counts its items against the limit itself.
+    /// Whether the sequence itself counts its items against the limit.
     pub(crate) limited: bool,
-    /// `None` when the sequence has ended.
+    /// The function for the next item; `None` when the sequence has ended.
     pub(crate) next: RefCell<Option<Next>>,
 }
 
@@ -164,11 +165,11 @@ pub(crate) enum Cursor {
     View(View, Rc<DatumMap>, usize),
     Stream(Stream),
     Memory(Rc<Memory>, usize),
-    /// Not sorted yet.
+    /// A collection that is not sorted yet.
     Ordering(Rc<Ordering>),
     /// The remaining characters, the last one first.
     Text(Vec<Datum>),
-    /// A value without items: the name of its type.
+    /// The name of the type of a value that has no items.
     Not(&'static str),
 }
 
@@ -177,7 +178,7 @@ pub(crate) struct Scope {
     pub(crate) parent: Option<Rc<Scope>>,
     pub(crate) variables: RefCell<Vec<(Variable, Datum)>>,
     pub(crate) functions: RefCell<Vec<(Name, LambdaBody)>>,
-    /// This scope or an enclosing one may define functions.
+    /// Whether this scope or an enclosing one may define functions.
     pub(crate) defines: Cell<bool>,
     pub(crate) depth: Cell<u32>,
 }
@@ -190,8 +191,8 @@ pub(crate) enum Lambda {
     Always(Datum),
 }
 
-/// The body of a function that an expression defines. The machine evaluates it in the scope that defines it, so the
-/// body holds no scope.
+/// The body of a function that an expression defines. The machine evaluates the body in the scope that defines the
+/// function, so the body holds no scope.
 #[derive(Clone)]
 pub(crate) enum LambdaBody {
     /// An expression.
@@ -200,7 +201,7 @@ pub(crate) enum LambdaBody {
     Always(Datum),
 }
 
-/// One evaluation of one expression.
+/// The state of one evaluation of an expression.
 pub(crate) struct Machine<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) budget: Budget<'a>,

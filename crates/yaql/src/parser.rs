@@ -119,7 +119,7 @@ impl Parser<'_> {
         Box::new(Failure { kind: FailureKind::Limit, message, span, help: None })
     }
 
-    /// An expression of operators with a precedence above `weakest`.
+    /// Parses an expression of operators with a precedence above `weakest`.
     fn expression(&mut self, weakest: u8) -> Parsed<NodeId> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -142,7 +142,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// An index after an expression.
+    /// Parses an index after an expression.
     fn indexed(&mut self, left: NodeId) -> Parsed<NodeId> {
         let start = self.tree.node(left).span.start;
         self.advance()?;
@@ -152,7 +152,7 @@ impl Parser<'_> {
         Ok(self.call("#indexer".into(), arguments, false, start..end))
     }
 
-    /// A binary operator after an expression, with its right operand.
+    /// Parses a binary operator after an expression, with its right operand.
     fn combined(&mut self, left: NodeId, sign: &str, weakest: u8) -> Parsed<NodeId> {
         self.advance()?;
         let right = self.expression(weakest)?;
@@ -163,7 +163,7 @@ impl Parser<'_> {
         })
     }
 
-    /// An expression without a binary operator.
+    /// Parses an expression without a binary operator.
     fn operand(&mut self) -> Parsed<NodeId> {
         if let TokenKind::Sign(sign) = self.token.kind {
             return self.sign(sign);
@@ -178,7 +178,7 @@ impl Parser<'_> {
         Ok(self.leaf(kind, span))
     }
 
-    /// An expression of one token.
+    /// Adds an expression of one token.
     fn leaf(&mut self, kind: TokenKind, span: Range<usize>) -> NodeId {
         let text = &self.text[span.clone()];
         let kind = match kind {
@@ -196,7 +196,7 @@ impl Parser<'_> {
         self.tree.push(kind, span)
     }
 
-    /// A call, after its name and parenthesis.
+    /// Parses a call, after its name and parenthesis.
     fn written_call(&mut self, span: Range<usize>) -> Parsed<NodeId> {
         let arguments = self.arguments(")")?;
         let end = self.expect(")")?;
@@ -204,7 +204,7 @@ impl Parser<'_> {
         Ok(self.call(name, arguments, true, span.start..end))
     }
 
-    /// An expression that begins with a sign.
+    /// Parses an expression that begins with a sign.
     fn sign(&mut self, sign: &'static str) -> Parsed<NodeId> {
         let start = self.token.span.start;
         if let Some(strength) = prefix(sign) {
@@ -232,7 +232,7 @@ impl Parser<'_> {
         Ok(self.tree.push(NodeKind::Wrapped(inner), start..end))
     }
 
-    /// A list or map.
+    /// Parses a list or map.
     fn bracketed(&mut self, start: usize, closing: &str, name: &str) -> Parsed<NodeId> {
         self.advance()?;
         let arguments = self.arguments(closing)?;
@@ -240,8 +240,8 @@ impl Parser<'_> {
         Ok(self.call(name.into(), arguments, false, start..end))
     }
 
-    /// Arguments up to a closing sign, which is not consumed. Arguments can be omitted between commas, not at the end;
-    /// rules come last.
+    /// Parses arguments up to a closing sign, which is not consumed. Arguments can be omitted between commas, not at
+    /// the end; rules come last.
     fn arguments(&mut self, closing: &str) -> Parsed<Vec<Option<NodeId>>> {
         let mut found = Vec::new();
         if self.is_sign(closing) {
@@ -270,7 +270,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Rules up to the end of the arguments, after the left side of the first one.
+    /// Parses rules up to the end of the arguments, after the left side of the first rule.
     fn rules(&mut self, first: NodeId, mut found: Vec<Option<NodeId>>) -> Parsed<Vec<Option<NodeId>>> {
         let mut source = first;
         loop {

@@ -25,9 +25,10 @@ impl Program {
         }
     }
 
-    /// The value for data, which is `$` inside. Data must hold nothing unknown; a secret mark is looked through.
+    /// Evaluates the expression on data, which is `$` in it. The data must not contain unknown values; secret marks are
+    /// ignored.
     ///
-    /// Stops with a failure, or with what must be drawn first.
+    /// Stops with a failure, or with the values that the caller must supply first.
     pub fn evaluate(
         &self,
         data: &Value,
@@ -37,7 +38,8 @@ impl Program {
         self.evaluate_counted(data, limits, drawing, &mut 0)
     }
 
-    /// The same; the steps that it takes, however it ends, are added to `steps`.
+    /// Evaluates the expression as `evaluate` does, and adds the number of steps to `steps`, also if the evaluation
+    /// fails.
     pub fn evaluate_counted(
         &self,
         data: &Value,

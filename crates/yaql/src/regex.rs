@@ -17,11 +17,11 @@ pub(crate) struct Regex {
     steps: u64,
 }
 
-/// The steps of one search without and with backtracking.
+/// The steps of one search by an expression that needs no backtracking, and by one that may need it.
 const EASY: u64 = 2;
 const HARD: u64 = 1000;
 
-/// The steps of compiling, plus two for each character.
+/// The steps for compiling an expression; each character adds two.
 const COMPILING: u64 = 20;
 
 /// The number of searched bytes that count as one step.
@@ -41,7 +41,7 @@ fn is_hard(source: &str) -> bool {
     group || source.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit())
 }
 
-/// The regular expressions that were compiled last, the oldest first.
+/// The regular expressions that were compiled most recently, the oldest first.
 #[derive(Default)]
 pub(crate) struct PatternCache(Vec<Rc<Regex>>);
 
@@ -69,13 +69,13 @@ impl Regex {
         self.pattern.group_names()
     }
 
-    /// Whether it matches a part of a text.
+    /// Whether the expression matches a part of a text.
     pub(crate) fn found_in(&self, text: &str, budget: &mut Budget<'_>) -> Evaluated<bool> {
         budget.step(self.steps + (text.len() / BYTES_PER_STEP) as u64)?;
         self.pattern.found_anywhere(text).map_err(too_costly)
     }
 
-    /// The first match in a text.
+    /// Returns the first match in a text.
     pub(crate) fn find(&self, text: &str, budget: &mut Budget<'_>) -> Evaluated<Option<PatternMatch>> {
         self.find_next(text, 0, false, budget)
     }
@@ -93,7 +93,7 @@ impl Regex {
         Ok(found)
     }
 
-    /// The first `most` matches in a text that do not overlap.
+    /// Returns the first `most` matches in a text that do not overlap.
     pub(crate) fn find_all(&self, text: &str, most: usize, budget: &mut Budget<'_>) -> Evaluated<Vec<PatternMatch>> {
         let (mut all, mut from, mut advances) = (Vec::new(), 0, false);
         while from <= text.len() && all.len() < most {
@@ -174,7 +174,7 @@ impl Regex {
         Ok(Template { parts, rest: literal })
     }
 
-    /// The index of a group by number or name.
+    /// Returns the index of a group by number or name.
     fn group(&self, name: &str, position: usize) -> Evaluated<usize> {
         let names = self.group_names();
         if let Ok(number) = name.parse::<usize>() {
@@ -208,7 +208,7 @@ impl Template {
     }
 }
 
-/// A regular expression that matches exactly a text, as Python's `re.escape` writes it.
+/// Writes a regular expression that matches exactly a text, as Python's `re.escape` does.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

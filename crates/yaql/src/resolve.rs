@@ -1,8 +1,8 @@
 //! The choice of a function for a call, and the call.
 //!
-//! yaql's rule has three steps. First the functions of the name are selected whose parameters can take the arguments,
-//! without evaluating these. The selected functions must agree on which arguments are evaluated. Then the arguments are
-//! evaluated, and the function is chosen whose parameters fit the values; of several the most specific one.
+//! yaql's rule has three steps. First, the functions with the name are selected whose parameters can take the
+//! arguments, without evaluating the arguments. The selected functions must agree on which arguments are evaluated.
+//! Then the arguments are evaluated. Finally, the most specific function whose parameters fit the values is chosen.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use crate::signature::{Parameter, ParameterPlace, ParameterType};
 use crate::text;
 use crate::tree::{NodeId, NodeKind, Variable};
 
-/// One argument.
+/// An argument before the function is chosen.
 #[derive(Clone)]
 enum ResolvedArgument {
     Node(NodeId),
@@ -36,7 +36,8 @@ struct Mapping {
     named: Vec<usize>,
 }
 
-/// The arguments that are not evaluated, positional and named: one bit each; the last bit stands for all further ones.
+/// The arguments that are not evaluated, positional and named, one bit each. The last bit stands for all further
+/// arguments.
 type Lazy = (u128, u128);
 
 fn bit(at: usize) -> u128 {
@@ -116,8 +117,8 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// The function of a call and its arguments. This is separate from the call, so that deeply nested calls need less
-    /// stack.
+    /// Chooses the function of a call and evaluates its arguments. This is separate from the call, so that deeply
+    /// nested calls need less stack.
     fn prepare(
         &mut self,
         name: &str,
@@ -136,7 +137,7 @@ impl Machine<'_> {
         Ok((function.run, self.give(function, &mapping, shape, scope, ordinal)?))
     }
 
-    /// The function whose parameters fit the values; of several the most specific one.
+    /// Returns the most specific function whose parameters fit the values.
     fn choose(
         &self,
         candidates: Vec<(&'static YaqlFunction, Mapping)>,
@@ -207,7 +208,7 @@ impl Machine<'_> {
         Ok(shape)
     }
 
-    /// The functions that can take the arguments, and the arguments that they do not evaluate.
+    /// Returns the functions that can take the arguments, and the arguments that these functions do not evaluate.
     fn candidates(
         &self,
         overloads: &'static [&'static YaqlFunction],
@@ -235,7 +236,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The parameter for each argument; `None` if the function cannot take them.
+    /// Returns the parameter for each argument; `None` if the function cannot take the arguments.
     fn map(&self, function: &YaqlFunction, shape: &ArgumentList) -> Option<Mapping> {
         if function.needs_text_format && !self.budget.limits.text_format {
             return None;
@@ -284,7 +285,8 @@ impl Machine<'_> {
         Some(mapping)
     }
 
-    /// The same without named arguments, which is the usual case: each argument belongs to the parameter at its index.
+    /// Returns the parameter for each argument if no argument is named, which is the usual case: each argument belongs
+    /// to the parameter at its index.
     fn map_in_order(&self, function: &YaqlFunction, shape: &ArgumentList) -> Option<Mapping> {
         let parameters = &function.parameters;
         let singles = parameters.iter().take_while(|parameter| parameter.place == ParameterPlace::One).count();
@@ -303,7 +305,7 @@ impl Machine<'_> {
         Some(Mapping { positional, named: Vec::new() })
     }
 
-    /// Whether an argument can fit, without evaluating it.
+    /// Whether an argument can fit a parameter, without evaluating it.
     fn may_fit(&self, parameter: &Parameter, argument: &ResolvedArgument) -> bool {
         match argument {
             ResolvedArgument::LeftOut => {
@@ -341,7 +343,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whether the evaluated arguments fit.
+    /// Whether the evaluated arguments fit the parameters.
     fn accepts(&self, function: &YaqlFunction, mapping: &Mapping, shape: &ArgumentList) -> bool {
         let mut positional = mapping.positional.iter().zip(&shape.positional);
         let mut named = mapping.named.iter().zip(shape.named.iter().map(|(_, argument)| argument));
@@ -349,7 +351,7 @@ impl Machine<'_> {
             && named.all(|(place, argument)| self.may_fit(&function.parameters[*place], argument))
     }
 
-    /// The arguments in the order of the parameters.
+    /// Puts the arguments in the order of the parameters.
     fn give(
         &mut self,
         function: &YaqlFunction,
@@ -392,7 +394,7 @@ impl Machine<'_> {
         Ok(given)
     }
 
-    /// Converts an argument for its parameter. Fails if it exceeds the limits.
+    /// Converts an argument for its parameter. Fails if the argument exceeds the limits.
     fn convert(&mut self, parameter: &Parameter, argument: ResolvedArgument, scope: &Rc<Scope>) -> Evaluated<Datum> {
         let lambda = |argument| match argument {
             ResolvedArgument::Node(id) => Datum::Lambda(Rc::new(Lambda::Written(id, scope.clone()))),
@@ -441,7 +443,7 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// The variables of a function that the expression defines: all of its arguments, evaluated.
+    /// Returns the variables of a function that the expression defines: all of its arguments, evaluated.
     fn prepare_defined(
         &mut self,
         name: &str,
@@ -454,7 +456,7 @@ impl Machine<'_> {
             return Err(errors.ambiguous());
         }
         let mut shape = self.shape(false, None, arguments)?;
-        // A built-in function of the same name must evaluate all of its arguments too.
+        // A built-in function with the same name must evaluate all of its arguments too.
         if !overloads.is_empty()
             && let Ok((_, lazy)) = self.candidates(overloads, &shape, &errors)
             && lazy != (0, 0)

@@ -18,12 +18,12 @@ impl Lambda {
 }
 
 impl Scope {
-    /// The outermost scope.
+    /// Creates the outermost scope.
     pub(crate) fn root() -> Rc<Scope> {
         Scope::new(None, Vec::new())
     }
 
-    /// A nested scope with variables.
+    /// Creates a nested scope with variables.
     pub(crate) fn inside(parent: &Rc<Scope>, variables: Vec<(Variable, Datum)>) -> Rc<Scope> {
         Scope::new(Some(parent.clone()), variables)
     }
@@ -81,7 +81,7 @@ impl Scope {
         self.defines.get()
     }
 
-    /// The function of a name that this scope or an enclosing one defines, with the defining scope.
+    /// Returns the function with a name that this scope or an enclosing one defines, with the defining scope.
     pub(crate) fn defined(self: &Rc<Scope>, name: &str) -> Option<(Rc<Scope>, LambdaBody)> {
         let mut place = Some(self);
         while let Some(scope) = place.filter(|scope| scope.defines.get()) {

@@ -88,7 +88,7 @@ pub enum DefaultValue {
     NoTime,
 }
 
-/// How many arguments a parameter takes.
+/// The number of arguments that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterPlace {
     /// One argument, by position or name.
@@ -104,13 +104,13 @@ pub enum ParameterPlace {
 pub struct Parameter {
     /// The name, also for named arguments.
     pub name: &'static str,
-    /// How many arguments it takes.
+    /// The number of arguments that the parameter takes.
     pub place: ParameterPlace,
     /// The type.
     pub kind: ParameterType,
     /// Whether null fits too.
     pub nullable: bool,
-    /// The value without an argument; `None` if an argument is required.
+    /// The value if there is no argument; `None` if an argument is required.
     pub default: Option<DefaultValue>,
 }
 

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use crate::failure::Evaluated;
 use crate::model::{Datum, Lambda, Machine};
 
-/// An item with the sort keys that were evaluated so far.
+/// An item with the sort keys that have been evaluated so far.
 struct SortEntry {
     item: Datum,
     fields: Vec<Datum>,
 }
 
-/// Sorts items by `fields`; the sort is stable. With fewer than two items nothing is compared.
+/// Sorts items by `fields`; the sort is stable. Compares nothing if there are fewer than two items.
 pub(crate) fn sort(
     items: Vec<Datum>,
     fields: &[(Rc<Lambda>, bool)],
@@ -67,7 +67,7 @@ fn compare(
     Ok(Ordering::Equal)
 }
 
-/// A sort key of an item, evaluated once.
+/// Returns a sort key of an item, which is evaluated once.
 fn field(entry: &mut SortEntry, at: usize, selector: &Lambda, machine: &mut Machine<'_>) -> Evaluated<Datum> {
     if let Some(known) = entry.fields.get(at) {
         return Ok(known.clone());

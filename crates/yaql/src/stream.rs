@@ -1,4 +1,4 @@
-//! Lazy sequences: each item is made when it is requested.
+//! Lazy sequences: each item is computed when it is requested.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,12 +11,12 @@ use crate::model::{
 use crate::sorting;
 
 impl Stream {
-    /// A sequence with items from a function; `depth` is the depth of the values that the function holds.
+    /// Creates a sequence with items from a function; `depth` is the depth of the values that the function holds.
     pub(crate) fn new(depth: u32, next: impl FnMut(&mut Machine<'_>) -> Evaluated<Option<Datum>> + 'static) -> Stream {
         Stream(Rc::new(StreamSource { depth: depth + 1, limited: false, next: RefCell::new(Some(Box::new(next))) }))
     }
 
-    /// A sequence of the items of a value that fails after `most` items.
+    /// Creates a sequence of the items of a value that fails after `most` items.
     pub(crate) fn limited(value: Datum, most: usize) -> Stream {
         if let Datum::Stream(stream) = &value
             && stream.0.limited
@@ -37,7 +37,7 @@ impl Stream {
         Stream(Rc::new(StreamSource { depth, limited: true, next: RefCell::new(Some(Box::new(next))) }))
     }
 
-    /// The next item.
+    /// Returns the next item.
     pub(crate) fn next(&self, machine: &mut Machine<'_>) -> Evaluated<Option<Datum>> {
         let Ok(mut slot) = self.0.next.try_borrow_mut() else {
             return Err(Halt::failed("generator already executing"));
@@ -56,7 +56,7 @@ impl Stream {
         self.0.depth
     }
 
-    /// The identity of the sequence.
+    /// The address of the sequence, which identifies it.
     pub(crate) fn address(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
     }
@@ -72,7 +72,7 @@ impl Memory {
         self.depth
     }
 
-    /// The item at an index, taken from the source if it is not stored yet.
+    /// Returns the item at an index, taken from the source if it is not stored yet.
     fn item(&self, at: usize, machine: &mut Machine<'_>) -> Evaluated<Option<Datum>> {
         if let Some(item) = machine.sequences.memory(self.slot).get(at) {
             return Ok(Some(item.clone()));
@@ -141,8 +141,8 @@ impl SequenceStore {
 }
 
 impl Cursor {
-    /// A walk over a list, set, sequence, the keys of a map, or the characters of a text. For other values `next`
-    /// fails.
+    /// Creates a cursor over a list, set, sequence, the keys of a map, or the characters of a text. For other values
+    /// `next` fails.
     pub(crate) fn of(value: Datum) -> Cursor {
         match value {
             Datum::List(list) => Cursor::List(list, 0),
@@ -157,7 +157,7 @@ impl Cursor {
         }
     }
 
-    /// The next item.
+    /// Returns the next item.
     pub(crate) fn next(&mut self, machine: &mut Machine<'_>) -> Evaluated<Option<Datum>> {
         machine.step(1)?;
         Ok(match self {

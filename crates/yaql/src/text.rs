@@ -2,7 +2,7 @@
 
 use crate::model::{Datum, DatumMap, View};
 
-/// Longer texts are cut off; the caller fails on the limit of bytes anyway.
+/// The length at which texts are cut off. The caller fails on the limit of bytes anyway.
 const LONGEST: usize = 1 << 20;
 
 /// Python's `str(value)`.

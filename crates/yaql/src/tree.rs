@@ -35,7 +35,7 @@ pub(crate) enum NodeKind {
     Word(Name),
     /// `$name`.
     Variable(Variable),
-    /// An expression in parentheses. For the enclosing expression it is neither a word nor a call.
+    /// An expression in parentheses. The enclosing expression treats it neither as a word nor as a call.
     Wrapped(NodeId),
     /// `left.right`, or `left?.right`.
     Dot { left: NodeId, right: NodeId, safe: bool },
@@ -64,7 +64,7 @@ pub(crate) enum Variable {
 }
 
 impl Variable {
-    /// The variable of a name, with or without `$`.
+    /// Returns the variable with a name, with or without `$`.
     pub(crate) fn of(name: &str) -> Variable {
         let name = name.strip_prefix('$').unwrap_or(name);
         let counted = name.bytes().all(|byte| byte.is_ascii_digit()) && (name == "0" || !name.starts_with('0'));
@@ -84,7 +84,7 @@ pub(crate) struct FunctionCall {
     pub(crate) entry: Option<usize>,
     /// The arguments in order, with rules; `None` for an argument that is omitted between commas.
     pub(crate) arguments: Vec<Option<NodeId>>,
-    /// The call is written as `name(..)`, so it can be a method.
+    /// Whether the call is written as `name(..)`, so that it can be a method.
     pub(crate) written: bool,
     /// The index of the call in the expression.
     pub(crate) ordinal: u32,

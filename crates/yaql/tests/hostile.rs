@@ -104,7 +104,7 @@ fn deep_nesting_stops_at_a_limit() {
     limited(&format!("$.data{}", "?.a".repeat(100_000)));
     limited(&format!("[1]{}", ".select($)".repeat(100_000)));
     limited(&format!("[1]{}", "[0]".repeat(100_000)));
-    // A chain of sequences, each around the previous one.
+    // Each of these sequences encloses the previous one.
     limited("range(200).aggregate(range(200).aggregate($1.skip(0), $1), range(3)).len()");
     limited("range(200).aggregate(range(200).aggregate($1.memorize(), $1.where(true)), range(3)).len()");
     limited("range(200).aggregate(range(200).aggregate(let(p => $1) -> range(2).select($p), $1), 0)");

@@ -133,7 +133,7 @@ const TOKENS: [&str; 64] = [
     "\u{1f600}",
 ];
 
-/// An argument that may fit a parameter of a kind.
+/// Returns an argument that may fit a parameter of a type.
 fn argument(kind: ParameterType, pick: usize) -> &'static str {
     let fitting: &[&'static str] = match kind {
         ParameterType::Int | ParameterType::Integer => {
@@ -168,7 +168,7 @@ fn argument(kind: ParameterType, pick: usize) -> &'static str {
     fitting[pick % fitting.len()]
 }
 
-/// A call of any function with arguments that mostly fit.
+/// Writes a call of any function with arguments that mostly fit.
 fn call(function: usize, picks: &[usize]) -> String {
     let all = functions();
     let function = &all[function % all.len()];

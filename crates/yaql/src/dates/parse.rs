@@ -1,7 +1,7 @@
 //! Parsing of dates and times without a pattern.
 //!
-//! It accepts the usual notations of a date, with an optional time and offset. The date must be complete: yaql would
-//! take missing parts from today, and this crate does not know the current date.
+//! The parser accepts the usual notations of a date, with an optional time and offset. The date must be complete: yaql
+//! would take missing parts from today, and this crate does not know the current date.
 
 use super::calendar::{DateTimeParts, SECOND};
 use super::format::{DAYS, MONTHS};
@@ -10,12 +10,12 @@ use super::strptime::offset;
 use super::timespan::Timespan;
 use crate::failure::{Evaluated, Halt};
 
-/// The parts that were read so far.
+/// The parts that have been read so far.
 #[derive(Default)]
 struct DateFields {
     /// The numbers of the date in order, each with its number of digits.
     numbers: Vec<(i64, usize)>,
-    /// The month, if it was a name, and the count of numbers before it.
+    /// The month, if the text has it as a name, and the count of numbers before it.
     month: Option<(i64, usize)>,
     /// Hours, minutes, seconds and microseconds.
     time: Option<[i64; 4]>,
@@ -66,7 +66,7 @@ fn token<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
     word(text, found)
 }
 
-/// An offset of whole hours, `+02`.
+/// Parses an offset of whole hours, `+02`.
 fn hours_only(text: &str) -> Option<(i64, &str)> {
     let sign = if text.starts_with('-') { -1 } else { 1 };
     let hours: i64 = text.get(1..3)?.parse().ok()?;
@@ -109,7 +109,7 @@ fn digits<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
     Some(rest)
 }
 
-/// `:MM`, `:MM:SS` or `:MM:SS.ffffff` after the hours.
+/// Parses `:MM`, `:MM:SS` or `:MM:SS.ffffff` after the hours.
 fn time<'a>(hours: i64, rest: &'a str, found: &mut DateFields) -> Option<&'a str> {
     let (minutes, rest, length) = number(rest.strip_prefix(':')?);
     if length == 0 {
@@ -125,7 +125,7 @@ fn time<'a>(hours: i64, rest: &'a str, found: &mut DateFields) -> Option<&'a str
     Some(fraction(rest, found))
 }
 
-/// A fraction of a second, if there is one.
+/// Parses an optional fraction of a second.
 fn fraction<'a>(rest: &'a str, found: &mut DateFields) -> &'a str {
     let Some(behind) = rest.strip_prefix(['.', ',']) else { return rest };
     let length = behind.bytes().take_while(u8::is_ascii_digit).count();
@@ -157,7 +157,7 @@ fn word<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
         return Some(rest);
     }
     match &*lower {
-        // A separator of date and time, unless it is a time zone.
+        // The separator between date and time.
         "t" if found.time.is_none() => Some(rest),
         "z" | "utc" | "gmt" if found.time.is_some() => {
             found.offset.get_or_insert(0);
@@ -182,11 +182,11 @@ fn word<'a>(text: &'a str, found: &mut DateFields) -> Option<&'a str> {
     }
 }
 
-/// The year, month and day that were read; `None` if one is missing or there are further numbers.
+/// Returns the year, month and day of the parts; `None` if one is missing or there are further numbers.
 fn date(found: &DateFields) -> Option<(i64, i64, i64)> {
     let is_year = |(value, digits): (i64, usize)| digits > 2 || value > 31;
     let full = |(value, digits): (i64, usize)| match value {
-        // Two digits as in `strptime`.
+        // Years of two digits have the century that `strptime` gives them.
         0..=68 if digits <= 2 => 2000 + value,
         69..=99 if digits <= 2 => 1900 + value,
         year => year,

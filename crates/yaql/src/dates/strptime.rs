@@ -6,7 +6,7 @@ use super::moment::Moment;
 use super::timespan::Timespan;
 use crate::failure::{Evaluated, Halt};
 
-/// The parts that were read so far.
+/// The parts that have been read so far.
 #[derive(Default)]
 struct StrptimeFields {
     year: Option<i64>,
@@ -88,7 +88,7 @@ fn read<'a>(mut text: &'a str, pattern: &str, found: &mut StrptimeFields, whole:
     Ok(Some(text))
 }
 
-/// A number with a maximum of digits, and the rest; `None` if there is no number in the range.
+/// Parses a number with a maximum of digits and returns it with the rest; `None` if there is no number in the range.
 fn number(text: &str, digits: usize, range: std::ops::RangeInclusive<i64>) -> Option<(i64, &str)> {
     let most = text.bytes().take(digits).take_while(u8::is_ascii_digit).count();
     (1..=most).rev().find_map(|length| {
@@ -97,7 +97,8 @@ fn number(text: &str, digits: usize, range: std::ops::RangeInclusive<i64>) -> Op
     })
 }
 
-/// The index of the name at the beginning of a text, in any letter case, and the rest. Longer names are tried first.
+/// Returns the index of the name at the beginning of a text, in any letter case, and the rest. Longer names are tried
+/// first.
 fn name<'a>(text: &'a str, names: &[&str]) -> Option<(usize, &'a str)> {
     let begins = |name: &&str| text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
     let at = names.iter().enumerate().filter(|(_, name)| begins(name)).max_by_key(|(_, name)| name.len())?.0;
@@ -192,7 +193,7 @@ fn part<'a>(text: &'a str, directive: char, found: &mut StrptimeFields, whole: &
     Ok(rest)
 }
 
-/// An offset `+HHMM`, `+HH:MM`, with optional seconds and fraction, or `Z`, and the rest.
+/// Parses an offset `+HHMM` or `+HH:MM`, with optional seconds and fraction, or `Z`, and returns it with the rest.
 pub(super) fn offset(text: &str) -> Option<(i64, &str)> {
     if let Some(rest) = text.strip_prefix('Z') {
         return Some((0, rest));

@@ -12,7 +12,7 @@ const MOST_DAYS: i64 = 999_999_999;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Timespan {
     days: i32,
-    /// From 0 up to a day.
+    /// The rest of the length, from 0 up to a day.
     microseconds: i64,
 }
 

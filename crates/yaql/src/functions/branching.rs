@@ -1,4 +1,4 @@
-//! Functions that choose between expressions and evaluate only those that they need.
+//! Functions that choose between expressions and evaluate only the chosen ones.
 
 use std::rc::Rc;
 

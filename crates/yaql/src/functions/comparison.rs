@@ -217,7 +217,7 @@ fn never(_: &mut Machine<'_>, _: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(false))
 }
 
-/// The number of items of a set or of a view that acts as one.
+/// The number of items of a set, or of a view that acts as a set.
 fn size(set: &Datum) -> usize {
     match set {
         Datum::Set(set) => set.items.len(),
@@ -226,7 +226,7 @@ fn size(set: &Datum) -> usize {
     }
 }
 
-/// Whether a set has all items of another and, if required, more.
+/// Whether a set has all items of another set and, if `more` is set, further items.
 fn within(machine: &mut Machine<'_>, part: Datum, whole: &Datum, more: bool) -> Evaluated<Datum> {
     if size(&part) + usize::from(more) > size(whole) {
         return Ok(Datum::Bool(false));

@@ -79,7 +79,7 @@ fn unpack(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datu
         }
     }
     if names.is_empty() {
-        // yaql reads the first item before it numbers them, so a lazy sequence loses it.
+        // yaql reads the first item before it numbers the items, so a lazy sequence loses its first item.
         values.drain(..usize::from(taken_apart && !values.is_empty()));
         numbered(&scope, values);
         return Ok(Datum::Scope(scope));

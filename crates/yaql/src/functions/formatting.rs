@@ -1,4 +1,4 @@
-//! The method `format` of text, which yaql had before version 3. It exists with a setting only (decision D16).
+//! The method `format` of text, which yaql had before version 3. The method exists with a setting only (decision D16).
 //!
 //! Placeholders are filled by position or name. Unlike in yaql 2 they cannot access attributes and have no format
 //! specification.

@@ -10,9 +10,9 @@ use crate::tree::NodeId;
 
 /// The arguments of a call before they are assigned.
 pub(crate) enum SuppliedArguments<'a> {
-    /// As written; `None` for an omitted argument.
+    /// The arguments as written; `None` for an omitted argument.
     Written(&'a [Option<NodeId>]),
-    /// As values: positional and named.
+    /// The arguments as values: positional and named.
     Values(Vec<Datum>, Vec<(Name, Datum)>),
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct CallArguments {
     pub(crate) named: Vec<(Name, Datum)>,
     /// The scope of the call.
     pub(crate) scope: Rc<Scope>,
-    /// The index of the call in the expression, if it is written there.
+    /// The index of the call in the expression; `None` if the call is not written there.
     pub(crate) ordinal: Option<u32>,
 }
 
@@ -45,12 +45,12 @@ impl CallArguments {
         (self.take(0), self.take(1))
     }
 
-    /// An integer argument, clamped to 64 bits.
+    /// Returns an integer argument, clamped to 64 bits.
     pub(super) fn int(&self, at: usize) -> i64 {
         self.slots.get(at).and_then(Datum::index).unwrap_or(0)
     }
 
-    /// An integer argument. Fails if it exceeds 64 bits.
+    /// Returns an integer argument. Fails if the integer exceeds 64 bits.
     pub(super) fn small(&self, at: usize) -> Evaluated<i64> {
         match self.slots.get(at) {
             Some(Datum::Big(_)) => Err(Halt::failed("Python int too large to convert to C ssize_t")),
@@ -58,12 +58,12 @@ impl CallArguments {
         }
     }
 
-    /// A boolean.
+    /// Returns a boolean argument; `false` for another value.
     pub(super) fn flag(&self, at: usize) -> bool {
         matches!(self.slots.get(at), Some(Datum::Bool(true)))
     }
 
-    /// A text argument; empty for null.
+    /// Takes a text argument; empty for null.
     pub(super) fn text(&mut self, at: usize) -> Name {
         match self.take(at) {
             Datum::Text(text) => text,
@@ -71,7 +71,7 @@ impl CallArguments {
         }
     }
 
-    /// A text argument; `None` for null.
+    /// Takes a text argument; `None` for null.
     pub(super) fn text_or_null(&mut self, at: usize) -> Option<Name> {
         match self.take(at) {
             Datum::Text(text) => Some(text),
@@ -79,7 +79,7 @@ impl CallArguments {
         }
     }
 
-    /// A lambda argument.
+    /// Takes a lambda argument.
     pub(super) fn lambda(&mut self, at: usize) -> Option<Rc<Lambda>> {
         match self.take(at) {
             Datum::Lambda(lambda) => Some(lambda),
@@ -87,7 +87,7 @@ impl CallArguments {
         }
     }
 
-    /// A map argument; an empty map for another value.
+    /// Takes a map argument; an empty map for another value.
     pub(super) fn map(&mut self, at: usize) -> Rc<DatumMap> {
         match self.take(at) {
             Datum::Map(map) => map,
@@ -95,7 +95,7 @@ impl CallArguments {
         }
     }
 
-    /// The items of an argument.
+    /// Takes an argument and returns a cursor over its items.
     pub(super) fn items(&mut self, at: usize) -> Cursor {
         Cursor::of(self.take(at))
     }
@@ -107,7 +107,7 @@ impl CallArguments {
     }
 }
 
-/// A lazy sequence; `depth` is the depth of the values that it holds.
+/// Creates a lazy sequence; `depth` is the depth of the values that it holds.
 pub(super) fn stream(
     depth: u32,
     next: impl FnMut(&mut Machine<'_>) -> Evaluated<Option<Datum>> + 'static,

@@ -96,7 +96,8 @@ fn build(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::tuple(given.rest))
 }
 
-/// Values in order, with the items of lazy sequences in their places. Fails if a collection would have too many items.
+/// Lists values in order, with the items of lazy sequences in their places. Fails if a collection would have too many
+/// items.
 pub(super) fn spread(machine: &mut Machine<'_>, values: Vec<Datum>) -> Evaluated<Vec<Datum>> {
     let most = machine.budget.limits.items;
     let mut items = Vec::new();
@@ -144,7 +145,7 @@ fn flatten(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     })
 }
 
-/// The item of a list at an index; a negative index counts from the end.
+/// Returns the item of a list at an index; a negative index counts from the end.
 fn index(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let at = times_of(&given, 1, 0)?;
     let list = given.take(0);
@@ -155,7 +156,7 @@ fn index(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     item.cloned().ok_or_else(|| Halt::failed(format!("{name} index out of range")))
 }
 
-/// Whether a set, or a view that acts as one, has an item. An entry equals a collection of its key and value.
+/// Whether a set, or a view that acts as a set, has an item. An entry equals a collection of its key and value.
 pub(super) fn has_item(machine: &mut Machine<'_>, set: &Datum, value: &Datum) -> Evaluated<bool> {
     match set {
         Datum::Set(set) => Ok(set.items.contains(&DatumKey::of(value.clone())?)),
@@ -205,7 +206,7 @@ fn has(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> 
     holds(machine, collection, &value)
 }
 
-/// The concatenation of several collections.
+/// Concatenates several collections.
 pub(super) fn chain(collections: Vec<Datum>) -> Evaluated<Datum> {
     let depth = collections.iter().map(Datum::depth).max().unwrap_or(0);
     let mut rest: Vec<Cursor> = collections.into_iter().rev().map(Cursor::of).collect();

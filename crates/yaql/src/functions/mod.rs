@@ -91,21 +91,21 @@ static BY_NAME: LazyLock<IndexMap<&'static str, Overloads, FixedState>> = LazyLo
     all
 });
 
-/// All functions in the order of the table; a name has one entry for each overload.
+/// All functions in the order of the table. A name has one entry for each overload.
 pub fn functions() -> &'static [YaqlFunction] {
     &FUNCTIONS
 }
 
-/// The functions of a name.
+/// The functions with one name.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Overloads {
-    /// Called as a function.
+    /// The functions that are called as a function.
     pub(crate) plain: &'static [&'static YaqlFunction],
-    /// Called as a method.
+    /// The functions that are called as a method.
     pub(crate) method: &'static [&'static YaqlFunction],
 }
 
-/// The functions of a name; underscores at its end do not count.
+/// Returns the functions with a name; underscores at the end of the name are ignored.
 pub(crate) fn overloads(name: &str) -> Overloads {
     overloads_at(entry(name))
 }
@@ -115,7 +115,7 @@ pub(crate) fn entry(name: &str) -> Option<usize> {
     BY_NAME.get_index_of(name.trim_end_matches('_'))
 }
 
-/// The functions of a name by its index; none for `None`.
+/// Returns the functions at an index in the table of names; no functions for `None`.
 pub(crate) fn overloads_at(entry: Option<usize>) -> Overloads {
     entry.and_then(|at| BY_NAME.get_index(at)).map(|(_, overloads)| *overloads).unwrap_or_default()
 }
@@ -143,7 +143,7 @@ pub(crate) fn help(name: &str, as_method: bool) -> Option<String> {
     Some(format!("write `{}`", near.name))
 }
 
-/// The help for a function that takes other arguments.
+/// The help for a function that does not take the arguments.
 pub(crate) fn help_for_kinds(name: &str, receiver: Option<&Datum>) -> Option<String> {
     let text = matches!(receiver, Some(Datum::Text(_)));
     (name == "format" && text).then(|| "put texts together with `+` or `concat(..)`, numbers through `str(..)`".into())

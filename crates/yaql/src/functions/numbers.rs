@@ -129,7 +129,7 @@ fn round(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     arithmetic::round(&given.take(0), digits)
 }
 
-/// A number or text as a [`Value`]; for other values the name of the type.
+/// Converts a number or text to a [`Value`]. Fails for other values with the name of the type.
 fn plain_value(value: &Datum, function: &str, kinds: &str) -> Evaluated<Value> {
     Ok(match value {
         Datum::Bool(value) => Value::Bool(*value),
@@ -184,7 +184,7 @@ fn hex(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::text(format!("{sign}0x{digits}")))
 }
 
-/// A bitwise operation on two integers; on two booleans the result is a boolean.
+/// Computes a bitwise operation on two integers; for two booleans the result is a boolean.
 fn bitwise(mut given: CallArguments, combine: fn(BigInt, BigInt) -> BigInt) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     let booleans = matches!((&left, &right), (Datum::Bool(_), Datum::Bool(_)));
@@ -229,7 +229,7 @@ fn shift_right(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum
     Ok(Datum::integer(value >> bits))
 }
 
-/// A random number from 0 to 1, exclusive.
+/// Returns a random number from 0 to 1, exclusive.
 fn drawn(machine: &mut Machine<'_>, ordinal: Option<u32>) -> Evaluated<f64> {
     match machine.draw(ordinal, Draw::Random)? {
         Value::Float(value) => Ok(value),

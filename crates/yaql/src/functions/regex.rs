@@ -107,7 +107,7 @@ fn regex(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum
     machine.patterns.compile(given.text(0), flags, &mut machine.budget).map(Datum::Regex)
 }
 
-/// A regular expression argument; text is compiled.
+/// Returns a regular expression argument; a text is compiled.
 fn compiled(machine: &mut Machine<'_>, given: &mut CallArguments, at: usize) -> Evaluated<Rc<Regex>> {
     match given.take(at) {
         Datum::Regex(regex) => Ok(regex),
@@ -198,7 +198,7 @@ fn search_all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<
     })
 }
 
-/// The first `count` matches: all for 0, none for a negative count.
+/// Returns the first `count` matches: all for 0, none for a negative count.
 fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i64) -> Evaluated<Vec<PatternMatch>> {
     let most = match count {
         0 => usize::MAX,
@@ -259,7 +259,7 @@ fn replaced_by(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize
     let (regex, text, selector) = (compiled(machine, &mut given, regex)?, given.text(text), given.lambda(2));
     let selector = selector.ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
     let mut out = String::new();
-    // Python joins the parts at the end, so a part that is not text fails only then.
+    // Python joins the parts at the end, so a part that is not text causes the failure only after all replacements.
     let (mut from, mut parts, mut wrong) = (0, 0, None);
     for found in first_matches(machine, &regex, &text, count)? {
         out.push_str(&text[from..found.start]);

@@ -170,7 +170,7 @@ fn zip_longest(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     })
 }
 
-/// The items in a form that can be iterated several times.
+/// Returns the collection in a form that can be iterated several times.
 fn remembering(machine: &mut Machine<'_>, collection: Datum) -> Datum {
     match collection {
         Datum::Stream(_) => Datum::Memory(Rc::new(Memory::new(collection, machine))),

@@ -12,19 +12,19 @@ pub enum CallForm {
     Plain,
     /// `x.f()`.
     Method,
-    /// As a function or as a method.
+    /// `f(x)` or `x.f()`.
     Both,
-    /// By an operator or brackets.
+    /// An operator or brackets.
     Operator,
     /// `x.name`.
     Property,
 }
 
-/// A function.
+/// A function of yaql.
 pub struct YaqlFunction {
     /// The name; for operators and properties an internal name.
     pub name: &'static str,
-    /// The form of a call.
+    /// The form of a call of the function.
     pub how: CallForm,
     /// The parameters, the receiver first.
     pub parameters: Vec<Parameter>,
@@ -32,9 +32,9 @@ pub struct YaqlFunction {
     pub summary: &'static str,
     /// An example expression, and its value as JSON.
     pub example: (&'static str, &'static str),
-    /// `a => b` is a pair for this function, not a named argument.
+    /// Whether `a => b` is a pair for this function, not a named argument.
     pub takes_rules: bool,
-    /// The function exists only with [`crate::EvaluationLimits::text_format`].
+    /// Whether the function exists only with [`crate::EvaluationLimits::text_format`].
     pub needs_text_format: bool,
     pub(crate) run: FunctionCode,
 }

@@ -104,12 +104,12 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// A lambda argument. Fails if it is null.
+/// Takes a lambda argument. Fails if it is null.
 pub(super) fn callable(given: &mut CallArguments, at: usize) -> Evaluated<Rc<Lambda>> {
     given.lambda(at).ok_or_else(|| Halt::failed("'NoneType' object is not callable"))
 }
 
-/// The number of items to take or skip. Fails with Python's message if the number is invalid.
+/// Returns the number of items to take or skip. Fails with Python's message if the number is invalid.
 pub(super) fn number_of_items(given: &CallArguments, unreadable: &str) -> Evaluated<u64> {
     let count = given.small(1).unwrap_or(-1);
     u64::try_from(count).map_err(|_| {
@@ -243,7 +243,7 @@ fn all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> 
     Ok(Datum::Bool(true))
 }
 
-/// The default for an empty collection, or yaql's failure without a message.
+/// Returns the default for an empty collection. Fails without a message, as yaql does, if there is no default.
 fn or_default(default: Datum) -> Evaluated<Datum> {
     match default {
         Datum::Absent => Err(Halt::failed("")),
@@ -281,7 +281,7 @@ fn single(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datu
     }
 }
 
-/// The index of the first or last item that passes a test; -1 if there is none.
+/// Returns the index of the first or last item that passes a test; -1 if there is none.
 fn find(
     machine: &mut Machine<'_>,
     mut items: Cursor,

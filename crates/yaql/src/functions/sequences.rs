@@ -56,7 +56,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// Integers from a start in steps, up to an optional exclusive end.
+/// Creates a sequence of integers from a start in steps, up to an optional exclusive end.
 fn integers(start: BigInt, stop: Option<BigInt>, step: BigInt) -> Evaluated<Datum> {
     let upwards = step > BigInt::from(0);
     let ends = move |at: &BigInt| stop.as_ref().is_some_and(|stop| if upwards { at >= stop } else { at <= stop });
@@ -70,7 +70,7 @@ fn integers(start: BigInt, stop: Option<BigInt>, step: BigInt) -> Evaluated<Datu
     })
 }
 
-/// An integer argument, exactly.
+/// The exact integer of an argument.
 fn exact(given: &CallArguments, at: usize) -> BigInt {
     given.slots.get(at).and_then(Datum::exact).unwrap_or_default()
 }

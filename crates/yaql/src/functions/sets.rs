@@ -81,7 +81,7 @@ fn len(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     })
 }
 
-/// The items of the receiver. Fails for views of a map, which do not have these methods.
+/// Returns the items of the receiver. Fails for views of a map, which do not have these methods.
 fn first(machine: &mut Machine<'_>, set: &Datum, name: &str) -> Evaluated<Keys> {
     match set {
         Datum::Set(set) => {

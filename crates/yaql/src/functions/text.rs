@@ -139,7 +139,7 @@ fn concat(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::text(all))
 }
 
-/// The repetition count of a value of `bytes` bytes. Fails if it exceeds 64 bits.
+/// Returns the repetition count of a value of `bytes` bytes. Fails if the count exceeds 64 bits.
 pub(super) fn times_of(given: &CallArguments, at: usize, bytes: usize) -> Evaluated<i64> {
     given.small(at).map_err(|_| match (given.int(at) > 0, bytes) {
         (true, 1..) => Halt::memory(),
@@ -185,7 +185,7 @@ fn texts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Datum {
 
 fn split(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, separator, most) = (given.text(0), given.text_or_null(1), given.small(2)?);
-    // There is one part more than separators; without a limit all parts.
+    // The number of parts is one more than the number of separators. Without a limit all parts are returned.
     let most = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_add(1));
     match separator {
         Some(separator) if separator.is_empty() => Err(Halt::failed("empty separator")),
@@ -305,7 +305,7 @@ fn is_empty(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(trimmed(&text, chars.as_deref(), trims, trims).is_empty()))
 }
 
-/// Replaces a part of a text `count` times, everywhere if `count` is negative. Fails before it builds a text that is
+/// Replaces a part of a text `count` times, or everywhere if `count` is negative. Fails before it builds a text that is
 /// too large.
 fn replaced(machine: &Machine<'_>, text: &str, old: &str, new: &str, count: i64) -> Evaluated<String> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -329,7 +329,7 @@ fn replace_all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated
     Ok(Datum::text(text))
 }
 
-/// The byte index of a character; the length of the text after the last one.
+/// The byte index of a character; the length of the text for an index behind the last character.
 fn byte_of(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
 }
@@ -383,7 +383,7 @@ fn last_index_of(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Dat
     Ok(find(&text, &part, start, i64::MAX, true))
 }
 
-/// The slice to search: from a position, which may count from the end, with a length or to the end.
+/// Returns the slice to search: from a position, which may count from the end, with a length or to the end.
 fn range(given: &CallArguments, text: &str) -> (i64, i64) {
     let (mut start, mut length) = (given.int(2), given.int(3));
     let count = text.chars().count() as i64;
@@ -438,7 +438,7 @@ fn characters(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const PUNCTUATION: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
     const SPACE: &str = " \t\n\r\x0b\x0c";
-    // Python 3 no longer has letters, lowercase and uppercase.
+    // Python 3 no longer has `letters`, `lowercase` and `uppercase`.
     let kinds: [Result<&[&str], &str>; 12] = [
         Ok(&[DIGITS]),
         Ok(&[DIGITS, "abcdef", "ABCDEF"]),

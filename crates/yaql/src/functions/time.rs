@@ -188,7 +188,7 @@ fn moment(moment: Moment) -> Datum {
     Datum::Moment(Rc::new(moment))
 }
 
-/// A point in time argument.
+/// Takes a point in time argument.
 fn moment_of(given: &mut CallArguments, at: usize) -> Evaluated<Rc<Moment>> {
     match given.take(at) {
         Datum::Moment(moment) => Ok(moment),
@@ -196,7 +196,7 @@ fn moment_of(given: &mut CallArguments, at: usize) -> Evaluated<Rc<Moment>> {
     }
 }
 
-/// A timespan argument; zero for another value.
+/// Takes a timespan argument; zero for another value.
 fn span_of(given: &mut CallArguments, at: usize) -> Timespan {
     match given.take(at) {
         Datum::Timespan(span) => span,
@@ -204,7 +204,7 @@ fn span_of(given: &mut CallArguments, at: usize) -> Timespan {
     }
 }
 
-/// A part of a date or time. Fails if it exceeds 32 bits, as in Python.
+/// Returns a part of a date or time. Fails if the part exceeds 32 bits, as in Python.
 fn part(given: &CallArguments, at: usize) -> Evaluated<i64> {
     let value = given.small(at).map_err(|_| Halt::failed("Python int too large to convert to C long"))?;
     match i32::try_from(value) {
@@ -339,7 +339,7 @@ fn subtract(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Timespan::of(first.microseconds() - second.microseconds()).map(Datum::Timespan)
 }
 
-/// A timespan of microseconds.
+/// Creates a timespan of microseconds.
 fn span(microseconds: &Datum) -> Evaluated<Datum> {
     match microseconds {
         Datum::Float(value) => Timespan::of_float(*value),
@@ -429,7 +429,7 @@ fn offset(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 }
 
 fn timestamp(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
-    // As in yaql the offset counts twice, because `utc` keeps it.
+    // As in yaql, the offset counts twice, because `utc` keeps the offset.
     let shown = moment_of(&mut given, 0)?;
     let utc = shown.minus(shown.offset())?;
     Ok(Datum::Float(utc.instant() as f64 / 1e6))
@@ -449,7 +449,7 @@ fn utc(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     shown.minus(shown.offset()).map(moment)
 }
 
-/// A timespan in a unit of microseconds.
+/// Converts a timespan to a unit, given in microseconds.
 fn in_units(mut given: CallArguments, unit: f64) -> Evaluated<Datum> {
     let total = arithmetic::float(&Datum::integer(span_of(&mut given, 0).total()))?;
     Ok(Datum::Float(total / unit))

@@ -1,5 +1,6 @@
-//! Expressions with the answers that Heat recorded: `yaql.json` of the pack that `CYAN_CONFORMANCE_HOT` names, else of
-//! the project's own (`conformance/hot`, whose README says when an answer counts).
+//! Runs expressions and compares with the answers that Heat recorded: `yaql.json` of the pack that
+//! `CYAN_CONFORMANCE_HOT` names, otherwise of the project's own pack (`conformance/hot`, whose README says when an
+//! answer counts).
 
 mod thresholds;
 
@@ -16,9 +17,9 @@ const LONGEST: Duration = Duration::from_secs(3);
 struct Case {
     expression: String,
     data: Value,
-    /// The class of the error and the phase, or the value.
+    /// The value, or the class and message of the error and the phase.
     expected: Result<Value, (String, String)>,
-    /// The error is a defect of yaql; a value is accepted too.
+    /// Whether the error is a defect of yaql, so that a value is accepted too.
     better: bool,
 }
 
@@ -84,7 +85,7 @@ fn run(expression: &str, data: &Value) -> Outcome {
     }
 }
 
-/// Runs a case in its own thread, so that a panic or an endless loop fails only that case.
+/// Runs a case on its own thread, so that a panic or an endless loop fails only that case.
 fn run_apart(case: &Case) -> Outcome {
     let (sender, receiver) = mpsc::channel();
     let (expression, data) = (case.expression.clone(), case.data.clone());
@@ -110,7 +111,7 @@ fn kind_of(class: &str) -> FailureKind {
     }
 }
 
-/// The key for an expected key: `__key_int__1` is the text of the integer 1.
+/// Returns the key for an expected key: `__key_int__1` is the text of the integer 1.
 fn key(expected: &str) -> String {
     let Some((kind, text)) = expected.strip_prefix("__key_").and_then(|rest| rest.split_once("__")) else {
         return expected.to_owned();
@@ -122,12 +123,12 @@ fn key(expected: &str) -> String {
     }
 }
 
-/// The only entry of a map, if it has that key.
+/// The value of a map's only entry, if the entry has this key.
 fn only<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.get(key).filter(|_| value.as_map().is_some_and(|map| map.len() == 1))
 }
 
-/// Whether two values are equal; with `loosely` the order of lists does not count.
+/// Whether two values are equal; with `loosely` the order of lists is ignored.
 fn agree(expected: &Value, found: &Value, loosely: bool) -> bool {
     if let Some(items) = only(expected, "__set__") {
         return agree(items, found, true);
@@ -158,7 +159,7 @@ fn agree(expected: &Value, found: &Value, loosely: bool) -> bool {
     }
 }
 
-/// Describes the difference, and whether the message differs.
+/// Describes the difference between the expected and the actual result. Also returns whether the messages are equal.
 fn compare(case: &Case, outcome: &Outcome) -> (Option<String>, bool) {
     let shown = match outcome {
         Outcome::Value(value) => value.to_string(),
