@@ -53,12 +53,12 @@ pub fn truth(value: &Value) -> bool {
     }
 }
 
-/// A number in a form that equal numbers share.
+/// A number in a form that is the same for equal numbers.
 #[derive(PartialEq)]
 enum Number {
     Small(i64),
     Large(BigInt),
-    /// Not integral, or not finite.
+    /// A number that is not integral or not finite.
     Float(f64),
 }
 
@@ -78,14 +78,15 @@ impl Number {
     }
 }
 
-/// A key that equal values share. It can be hashed and ordered, so that finding equal values takes linear time.
+/// A key that is the same for equal values. It can be hashed and ordered, so that finding equal values takes linear
+/// time.
 ///
-/// Two values have the same key exactly if they are [`equal`]; in addition all NaN share a key.
+/// Two values have the same key exactly if they are [`equal`]; in addition all NaN have the same key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EqualityKey(Box<[u8]>);
 
 impl EqualityKey {
-    /// The key of a value.
+    /// Returns the key of a value.
     pub fn of(value: &Value) -> EqualityKey {
         let mut bytes = Vec::new();
         write_key(value, &mut bytes);

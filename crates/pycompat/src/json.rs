@@ -8,14 +8,14 @@ use blueprint::{Map, Value};
 use crate::number::{integer_of_text, number_of_text};
 use crate::text::float_text;
 
-/// JSON with the keys of maps sorted by code point.
+/// Writes JSON with the keys of maps sorted by code point.
 pub fn json(value: &Value) -> String {
     let mut out = String::new();
     write(value, true, &mut out);
     out
 }
 
-/// JSON with the keys of maps in their order.
+/// Writes JSON with the keys of maps in their order.
 pub fn json_in_order(value: &Value) -> String {
     let mut out = String::new();
     write(value, false, &mut out);
@@ -94,11 +94,11 @@ pub struct JsonError {
     pub message: &'static str,
     /// The index of the byte in the text.
     pub at: usize,
-    /// Line and column, from 1, and character index, from 0.
+    /// The line and column, from 1, and the index of the character, from 0.
     place: (usize, usize, usize),
 }
 
-/// As Python prints it: `Expecting value: line 1 column 1 (char 0)`.
+/// Formats the error as Python prints it: `Expecting value: line 1 column 1 (char 0)`.
 impl std::fmt::Display for JsonError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (line, column, character) = self.place;
@@ -111,7 +111,7 @@ impl std::error::Error for JsonError {}
 /// The deepest nesting of values; Python fails at about a thousand.
 const DEEPEST: usize = 500;
 
-/// Python's `json.loads(text)`: it accepts `NaN`, `Infinity` and integers of any size; of equal keys the last one
+/// Python's `json.loads(text)`: it accepts `NaN`, `Infinity` and integers of any size. If keys are equal, the last one
 /// counts. Half of a surrogate pair becomes the replacement character, because text is UTF-8.
 pub fn parse_json(text: &str) -> Result<Value, JsonError> {
     let mut reader = PythonJsonReader { text, at: 0 };
@@ -290,7 +290,7 @@ impl PythonJsonReader<'_> {
         }
     }
 
-    /// The character of an escape, after its `\u`; reads a second escape of a surrogate pair.
+    /// Reads the character of an escape, after its `\u`; also reads the second escape of a surrogate pair.
     fn escaped_unit(&mut self) -> JsonResult<char> {
         let high = self.unit()?;
         if (0xd800..0xdc00).contains(&high) && self.rest().starts_with("\\u") {

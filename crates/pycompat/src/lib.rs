@@ -3,10 +3,10 @@
 //! Heat is written in Python, and users can see that: `str(true)` is `True`, `1 == 1.0 == true`, `-1 % 3` is 2. This
 //! crate implements these rules for [`blueprint::Value`], for dialects that follow Python.
 //!
-//! An integer is [`Value::Int`](blueprint::Value::Int) if it fits 64 bits, else
+//! An integer is [`Value::Int`](blueprint::Value::Int) if it fits 64 bits, otherwise
 //! [`Value::Decimal`](blueprint::Value::Decimal) with its digits; NaN and the infinities are
 //! [`Value::Float`](blueprint::Value::Float). Keys of maps are text. Functions ignore secret marks, so the caller must
-//! restore them; an unknown value has a text for messages only.
+//! restore them. An unknown value has a text for messages only.
 //!
 //! Not here: functions of Heat or yaql, and messages of Python for which Heat has its own.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]

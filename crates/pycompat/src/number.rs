@@ -10,7 +10,7 @@ use crate::text::{repr_text, trim, type_name};
 /// The largest number of digits of an integer in Python, which bounds the work of parsing.
 const LONGEST_INTEGER: usize = 4300;
 
-/// An integer as a value: [`Value::Int`] if it fits, else [`Value::Decimal`].
+/// Converts an integer to a value: [`Value::Int`] if it fits, otherwise [`Value::Decimal`].
 pub fn from_exact(value: BigInt) -> Value {
     match i64::try_from(&value) {
         Ok(value) => Value::Int(value),
@@ -18,7 +18,7 @@ pub fn from_exact(value: BigInt) -> Value {
     }
 }
 
-/// The exact integer of a value; a boolean is 0 or 1. `None` for other values, also floats.
+/// Returns the exact integer of a value; a boolean is 0 or 1. `None` for other values, also for floats.
 pub fn exact(value: &Value) -> Option<BigInt> {
     match value.bare() {
         Value::Bool(value) => Some(BigInt::from(u8::from(*value))),
@@ -28,7 +28,7 @@ pub fn exact(value: &Value) -> Option<BigInt> {
     }
 }
 
-/// A float without its fraction, exactly. `None` if it is not finite.
+/// Returns a float without its fraction, exactly. `None` if the float is not finite.
 pub fn exact_of_float(value: f64) -> Option<BigInt> {
     if !value.is_finite() {
         return None;
@@ -108,8 +108,8 @@ pub fn integer_of_text(text: &str) -> Option<Value> {
     }
 }
 
-/// Python's `float(text)`: decimal text, `inf`, `infinity`, `nan` in any letter case, underscores and white space as in
-/// [`integer_of_text`]. `None` for everything else.
+/// Python's `float(text)`: decimal text, or `inf`, `infinity`, `nan` in any letter case, with underscores and white
+/// space as in [`integer_of_text`]. `None` for other texts.
 pub fn float_of_text(text: &str) -> Option<f64> {
     let text = plain(text)?;
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(&text);
@@ -119,13 +119,13 @@ pub fn float_of_text(text: &str) -> Option<f64> {
     if number || word { text.parse().ok() } else { None }
 }
 
-/// The integer or the float of a text; `None` if it is neither.
+/// Returns the integer or float that a text represents; `None` for other texts.
 pub fn number_of_text(text: &str) -> Option<Value> {
     integer_of_text(text).or_else(|| float_of_text(text).map(Value::Float))
 }
 
-/// A numeric text with ASCII digits, without surrounding white space and underscores between digits.
-/// `None` if an underscore is in another place.
+/// Returns a numeric text with ASCII digits, without surrounding white space and underscores between digits. `None` if
+/// an underscore is in another place.
 fn plain(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut characters = trim(text).chars().peekable();
@@ -153,7 +153,7 @@ const ZEROS: [u32; 66] = [
     0x16ac0, 0x16b50, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
 ];
 
-/// The ASCII digit of a decimal digit of any script; `None` for every other character.
+/// Returns the ASCII digit for a decimal digit of any script; `None` for other characters.
 pub fn digit(character: char) -> Option<char> {
     if character.is_ascii() {
         return character.is_ascii_digit().then_some(character);
@@ -222,7 +222,7 @@ pub fn floor_divide(left: &Value, right: &Value) -> Option<Value> {
     Some(Value::Float((left / right).floor()))
 }
 
-/// Both as floats, if both are numbers and the second is not zero.
+/// Returns two numbers as floats; `None` if one is not a number or the second is zero.
 fn floats(left: &Value, right: &Value) -> Option<(f64, f64)> {
     let numeric = |value: &Value| matches!(value.bare(), Value::Bool(_)) || is_number(value);
     if !numeric(left) || !numeric(right) {

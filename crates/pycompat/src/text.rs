@@ -18,7 +18,8 @@ pub fn repr(value: &Value) -> String {
     out
 }
 
-/// Python's `repr(text)`: in single quotes, or in double quotes if the text contains single quotes only.
+/// Python's `repr(text)`: in single quotes, or in double quotes if the text contains single quotes and no double
+/// quotes.
 pub fn repr_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_text(text, &mut out);
@@ -122,8 +123,8 @@ fn is_printable(character: char) -> bool {
     )
 }
 
-/// Python's `str(float)`: the fewest digits that read back, `.0` if integral, an exponent from `1e+16` on and below
-/// `1e-04`.
+/// Python's `str(float)`: the fewest digits that read back as the same number, `.0` if integral, an exponent from
+/// `1e+16` on and below `1e-04`.
 pub fn float_text(value: f64) -> String {
     if value.is_nan() {
         return "nan".into();

@@ -25,7 +25,7 @@ fn member(character: char, out: &mut String) {
     out.push(character);
 }
 
-/// The content of the class of a letter.
+/// Returns the content of the class of a letter.
 fn named(letter: char, ascii: bool) -> Option<&'static str> {
     Some(match (letter, ascii) {
         ('d', false) => r"\d",

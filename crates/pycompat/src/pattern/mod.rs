@@ -18,7 +18,7 @@ pub use self::translator::{Flags, PatternError};
 /// The largest number of backtracking steps of a match.
 const BACKTRACK_LIMIT: usize = 1_000_000;
 
-/// A match exceeds the limit of steps.
+/// The error of a match that exceeds the limit of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooCostly;
 
@@ -34,7 +34,7 @@ impl std::error::Error for TooCostly {}
 #[derive(Clone, Debug)]
 pub struct Pattern {
     regex: Regex,
-    /// The same pattern without empty matches at the start of the search; compiled on first use.
+    /// The same pattern without empty matches at the start of the search. It is compiled on first use.
     advancing: OnceLock<Option<Regex>>,
     translated: Box<str>,
     names: Vec<Option<String>>,
@@ -47,7 +47,7 @@ pub struct PatternMatch {
     pub start: usize,
     /// The end of the match.
     pub end: usize,
-    /// The last match of each group, `None` if it did not match; the first group is the whole match.
+    /// The last match of each group; `None` for a group that did not match. The first group is the whole match.
     pub groups: Vec<Option<(usize, usize)>>,
 }
 
@@ -91,13 +91,13 @@ impl Pattern {
 
     /// Python's `match`: the match at the beginning of the text. Fails if the match is too costly.
     pub fn match_at_start(&self, text: &str) -> Result<Option<PatternMatch>, TooCostly> {
-        // If there is a match at the beginning, it is the leftmost match.
+        // A match at the beginning is always the leftmost match.
         Ok(self.find(text, 0)?.filter(|found| found.start == 0))
     }
 
-    /// Whether the match at the beginning ends at the end of the text. Unlike `fullmatch` this tries no other
-    /// alternative or repetition: `a|ab` does not cover `ab`, and neither does `$` before a final line end. Fails if
-    /// the match is too costly.
+    /// Whether the match at the beginning ends at the end of the text. Unlike `fullmatch`, no other alternative or
+    /// repetition is tried: `a|ab` does not cover `ab`, and `$` does not cover a final line end. Fails if the match is
+    /// too costly.
     pub fn covers(&self, text: &str) -> Result<bool, TooCostly> {
         Ok(self.match_at_start(text)?.is_some_and(|found| found.end == text.len()))
     }
@@ -114,8 +114,9 @@ impl Pattern {
         Ok(matches)
     }
 
-    /// The first match from the byte `from` on; with `advances` it is not empty or begins later. To iterate, continue
-    /// at the end of the previous match, with `advances` if that was empty. Fails if the match is too costly.
+    /// Returns the first match from the byte `from` on. With `advances`, the match is not empty or begins later. To
+    /// iterate, continue at the end of the previous match, with `advances` if that match was empty. Fails if the match
+    /// is too costly.
     pub fn find_next(&self, text: &str, from: usize, advances: bool) -> Result<Option<PatternMatch>, TooCostly> {
         let regex = if advances { self.advancing() } else { Some(&self.regex) };
         regex.map_or(Ok(None), |regex| self.find_by(regex, text, from))

@@ -13,7 +13,7 @@ pub(super) struct Translated {
     pub(super) names: Vec<Option<String>>,
 }
 
-/// A character of a word in Python; the engine's `\w` differs.
+/// The pattern of a word character in Python; the `\w` of the engine differs.
 macro_rules! word {
     () => {
         r"[\p{L}\p{N}_]"
@@ -126,7 +126,7 @@ impl Translator {
         }
     }
 
-    /// Alternatives up to `)` or the end.
+    /// Translates alternatives up to `)` or the end.
     fn alternatives(&mut self, flags: Flags) -> Translation<Width> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -163,7 +163,7 @@ impl Translator {
                     PrecedingItem::Item => before = PrecedingItem::Repeated,
                 }
                 match (last.1, least) {
-                    // Repeating an item without width changes nothing; an optional one must not fail the match.
+                    // Repeating an item without width changes nothing. An optional item must not fail the match.
                     (0, 1..) => {}
                     (0, 0) => {
                         let lazy = suffix == "?";
@@ -187,7 +187,7 @@ impl Translator {
         Ok(width.then(last))
     }
 
-    /// Reads a quantifier, if there is one: the minimum, the maximum, and the lazy or possessive suffix.
+    /// Reads an optional quantifier: the minimum, the maximum, and the lazy or possessive suffix.
     fn quantifier(&mut self) -> Translation<Option<(u32, u32, &'static str)>> {
         let begin = self.at;
         let (least, most) = match self.next() {
@@ -232,7 +232,7 @@ impl Translator {
         digits
     }
 
-    /// One item; `None` for a comment.
+    /// Translates one item; `None` for a comment.
     fn item(&mut self, next: char, flags: Flags) -> Translation<Option<(PrecedingItem, Width)>> {
         match next {
             '(' => return self.group(flags),
@@ -307,7 +307,7 @@ impl Translator {
         }
     }
 
-    /// The content of a group up to its `)`, written after `open`.
+    /// Translates the content of a group up to its `)`. The translation begins with `open`.
     fn inner(&mut self, open: &str, begin: usize, flags: Flags) -> Translation<Width> {
         self.out.push_str(open);
         let width = self.alternatives(flags)?;
@@ -334,7 +334,7 @@ impl Translator {
         Ok((PrecedingItem::Item, width))
     }
 
-    /// A look-around, which has no width. The content of a look-behind must have a fixed width.
+    /// Translates a look-around, which has no width. The content of a look-behind must have a fixed width.
     fn look(&mut self, open: &str, begin: usize, flags: Flags) -> Translation<(PrecedingItem, Width)> {
         let width = self.inner(open, begin, flags)?;
         self.out.push(')');
@@ -344,7 +344,7 @@ impl Translator {
         Ok((PrecedingItem::Item, Width::NONE))
     }
 
-    /// `(?(group)yes|no)`.
+    /// Translates `(?(group)yes|no)`.
     fn conditional(&mut self, begin: usize, flags: Flags) -> Translation<(PrecedingItem, Width)> {
         let at = self.at;
         let name = self.name_or_number(')')?;
@@ -375,7 +375,7 @@ impl Translator {
         Ok((PrecedingItem::Item, width))
     }
 
-    /// `(?i-s:..)`.
+    /// Translates `(?i-s:..)`.
     fn scoped(&mut self, begin: usize, flags: Flags) -> Translation<(PrecedingItem, Width)> {
         let mut changed = self.flag_letters(flags)?;
         if self.peek().is_none() {

@@ -1,4 +1,4 @@
-//! The state of a translation: the pattern that is read, and the pattern that is written.
+//! The state of a translation: the pattern to read, and the written pattern.
 
 use std::collections::HashMap;
 
@@ -31,15 +31,15 @@ pub struct PatternError {
 /// The form in which Python prints the position of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ErrorPlace {
-    /// Nothing.
+    /// No position.
     None,
-    /// The position.
+    /// The index of the character.
     Position,
-    /// The position, and the line and column from 1, in a pattern of several lines.
+    /// The index of the character, and the line and column from 1, in a pattern of several lines.
     Line(usize, usize),
 }
 
-/// As Python prints it: `nothing to repeat at position 0`.
+/// Formats the error as Python prints it: `nothing to repeat at position 0`.
 impl std::fmt::Display for PatternError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let PatternError { message, at, place } = self;
@@ -84,12 +84,12 @@ pub(super) struct Translator {
     pub(super) at: usize,
     pub(super) out: String,
     pub(super) names: Vec<Option<String>>,
-    /// The width of each group; `None` while it is open.
+    /// The width of each group; `None` for a group that is still open.
     pub(super) widths: Vec<Option<Width>>,
     pub(super) by_name: HashMap<String, usize>,
-    /// The groups of conditions, each with its position.
+    /// The groups that conditions refer to, each with the position of the reference.
     pub(super) wanted: Vec<(usize, usize)>,
-    /// A look-behind has no fixed width, which Python reports last.
+    /// Whether a look-behind has no fixed width. Python reports this error last.
     pub(super) looks_too_far: bool,
     pub(super) depth: usize,
 }
