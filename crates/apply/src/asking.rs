@@ -49,7 +49,7 @@ pub(crate) fn ask(parts: &mut OperationParts, task: u32, needs: Vec<Need>, effec
         return;
     }
     if !parts.limits.occupy_asking(task, &questions, parts.schedule.ranks()) {
-        parts.schedule.undo_round(task);
+        parts.schedule.uncount_round(task);
         return;
     }
     parts.inquiries.add(&questions);

@@ -94,7 +94,7 @@ impl Calls<'_> {
         match kind {
             TaskKind::DeleteOld(old) => decided.old_object(old).map(|old| Arc::new(old.clone())),
             // The current record: this run may have created the resource or changed it through a link.
-            TaskKind::Update | TaskKind::TakeBack => self.known.record(&decided.address).cloned(),
+            TaskKind::Update | TaskKind::DeleteTemporary => self.known.record(&decided.address).cloned(),
             _ => decided.prior.clone(),
         }
     }

@@ -5,7 +5,7 @@ use plan::model::Action;
 use plan::task::TaskKind;
 use provider::Operation as Verb;
 
-use crate::facts::came;
+use crate::facts::recorded_event;
 use crate::failing::stop;
 use crate::model::Effect;
 use crate::parts::OperationParts;
@@ -43,7 +43,7 @@ pub(crate) fn done(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effe
         }
         effects.push(Effect::Tell(Event::Done { address, operation: request.operation, replacing }));
     } else if kind == TaskKind::Record && matches!(decided.action, Action::Move | Action::Import) {
-        effects.extend(came(&decided).map(Effect::Tell));
+        effects.extend(recorded_event(&decided).map(Effect::Tell));
     } else if kind == TaskKind::Record && decided.action == Action::Update {
         parts.results.count(Verb::Update);
     }
@@ -52,7 +52,7 @@ pub(crate) fn done(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effe
 
 /// Counts a done task. Stops the operation if the task was the last one before the wanted stop.
 fn count_down(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
-    if parts.schedule.count_down(task) {
+    if parts.schedule.remove_before_stop(task) {
         stop_if_there(parts, effects);
     }
 }
@@ -60,7 +60,7 @@ fn count_down(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) 
 /// Stops the operation if everything before the wanted stop is done.
 pub(crate) fn stop_if_there(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     if parts.schedule.has_reached_stop() && !parts.state.is_stopping() {
-        parts.state.hold();
+        parts.state.stop_at_until();
         stop(parts, effects);
     }
 }

@@ -29,14 +29,14 @@ pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decid
         | TaskKind::Link => TaskTurn::Unneeded("nothing to call"),
         TaskKind::Forget => TaskTurn::Record(Value::Null),
         TaskKind::Delete => TaskTurn::Call(Verb::Delete, Value::Null),
-        TaskKind::TakeBack => match values.known.record(&decided.address).is_some() {
+        TaskKind::DeleteTemporary => match values.known.record(&decided.address).is_some() {
             true => TaskTurn::Call(Verb::Delete, Value::Null),
             false => TaskTurn::Unneeded("it was not made"),
         },
         TaskKind::DeleteIfAbsent if !values.known.is_absent(&decided.address) => {
             TaskTurn::Unneeded("its condition holds")
         }
-        TaskKind::DeleteIfAbsent if matches!(decided.linked.as_deref(), Some(Linked::Whole(_))) => {
+        TaskKind::DeleteIfAbsent if matches!(decided.linked.as_deref(), Some(Linked::Record(_))) => {
             TaskTurn::Record(Value::Null)
         }
         TaskKind::DeleteIfAbsent if decided.protect => {
@@ -78,13 +78,13 @@ pub(crate) fn decide(plan: &Plan, values: &mut Values<'_>, kind: TaskKind, decid
             match kind {
                 TaskKind::Record => TaskTurn::Record(desired),
                 TaskKind::Update => match differs(decided, &desired) {
-                    (false, _) if !decided.insist => TaskTurn::Record(desired),
+                    (false, _) if !decided.forces_call => TaskTurn::Record(desired),
                     _ => TaskTurn::Call(Verb::Update, desired),
                 },
                 _ if decided.action == Action::Replace && decided.may_replace => match differs(decided, &desired) {
                     (_, true) => TaskTurn::Call(Verb::Create, desired),
                     (true, false) => TaskTurn::Call(Verb::Update, desired),
-                    (false, false) if decided.insist => TaskTurn::Call(Verb::Update, desired),
+                    (false, false) if decided.forces_call => TaskTurn::Call(Verb::Update, desired),
                     (false, false) => TaskTurn::Record(desired),
                 },
                 _ => TaskTurn::Call(Verb::Create, desired),

@@ -212,7 +212,7 @@ fn memoised(parts: &OperationParts, outcome: OperationOutcome, is_whole: bool) -
             let mut memoised = parts.facts.plan.answers.memoised.clone();
             memoised.extend(evaluation.memoised());
             if is_whole {
-                evaluate::answers::finished(&mut memoised);
+                evaluate::answers::drop_unfinished_groups(&mut memoised);
             }
             memoised
         }

@@ -78,7 +78,7 @@ pub(crate) fn verb_of(kind: TaskKind) -> Verb {
         TaskKind::Delete
         | TaskKind::DeleteOld(_)
         | TaskKind::DeleteIfAbsent
-        | TaskKind::TakeBack
+        | TaskKind::DeleteTemporary
         | TaskKind::Forget => Verb::Delete,
         TaskKind::Update
         | TaskKind::Record
@@ -95,7 +95,7 @@ pub(crate) fn verb_of(kind: TaskKind) -> Verb {
 }
 
 /// The event that reports a moved or imported resource; `None` for other actions.
-pub(crate) fn came(decided: &Decided) -> Option<Event> {
+pub(crate) fn recorded_event(decided: &Decided) -> Option<Event> {
     let how = match decided.action {
         Action::Move => "moved",
         Action::Import => "imported",

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use blueprint::{Address, Name};
 use diag::Diagnostic;
-use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, take_in};
+use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, store_reply};
 use evaluate::event::Event;
 use plan::linked::LinkWrite;
 use plan::task::{Decided, TaskKind, Until};
@@ -38,7 +38,7 @@ pub(crate) fn stop(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
         match parts.facts.task(task).kind {
             // A pause ends early, and the tasks after it do not start.
             TaskKind::Pause(_) => parts.schedule.set_ready(task),
-            _ => give_up(parts, task, effects),
+            _ => fail_waiting_call(parts, task, effects),
         }
     }
     ask_no_more(parts, EXPORTS);
@@ -51,7 +51,7 @@ pub(crate) fn stop(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
 }
 
 /// Gives up a call that waits for a retry.
-pub(crate) fn give_up(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn fail_waiting_call(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     if ask_no_more(parts, task) {
         return;
     }
@@ -67,7 +67,7 @@ pub(crate) fn give_up(parts: &mut OperationParts, task: u32, effects: &mut Vec<E
 pub(crate) fn take_reply(parts: &mut OperationParts, question: EvaluationQuestion, reply: EvaluationReply) {
     let waiting = parts.inquiries.remove(&question);
     if let Some(evaluation) = &mut parts.known.evaluation {
-        take_in(evaluation, question, reply, parts.results.diagnostics());
+        store_reply(evaluation, question, reply, parts.results.diagnostics());
     }
     for task in waiting {
         parts.schedule.resume(task);
@@ -263,7 +263,7 @@ fn placed(diagnostic: Diagnostic, decided: &Decided) -> Diagnostic {
 /// Fails a step that has made no call. The error has been reported, also to people.
 pub(crate) fn fail_before_call(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     parts.state.fail();
-    settle(parts, task, effects);
+    finish_failed(parts, task, effects);
 }
 
 /// Fails a step that has made no call, and reports the failure to people. The error has been reported.
@@ -280,7 +280,7 @@ pub(crate) fn fail_with_message(
 }
 
 /// Handles a failure that is durable, or needs no record: skips the dependants.
-pub(crate) fn settle(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn finish_failed(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     parts.schedule.fail(task);
     stop_unless_keeping_going(parts, effects);
     skip_dependants(parts, task, true, effects);

@@ -27,7 +27,7 @@ pub(crate) fn reach(parts: &mut OperationParts, task: u32, number: u32, effects:
     let Some(gate) = gate.filter(|gate| stops_at(&parts.facts, &parts.schedule, task, gate)) else {
         return complete(parts, task, effects);
     };
-    parts.state.stand();
+    parts.state.stop_at_breakpoint();
     parts.emit(Event::Waiting { address: gate.place.trim_end_matches('/').into(), at: gate.at }, effects);
     parts.schedule.stand_at(task);
 }

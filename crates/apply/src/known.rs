@@ -191,7 +191,7 @@ impl RunValues {
                 }
                 return;
             }
-            Some(Linked::Whole(_)) => return,
+            Some(Linked::Record(_)) => return,
         };
         if let Some(member) = member {
             member.spec = record.inputs.clone();

@@ -170,14 +170,14 @@ impl CallLimits {
     }
 
     /// Whether the provider of a task has no free slot. If so, the task is added to the provider's queue.
-    pub(crate) fn holds_back(&mut self, number: u32, task: &Task, ranks: &Ranks) -> bool {
+    pub(crate) fn queue_if_full(&mut self, number: u32, task: &Task, ranks: &Ranks) -> bool {
         let Some(at) = self.of_task(task).filter(|at| self.providers[*at as usize].is_full()) else { return false };
         self.providers[at as usize].held.push_back(number, ranks);
         true
     }
 
     /// Passes the slot of a task that needed no call to the next task of its provider.
-    pub(crate) fn let_next_in(&mut self, task: &Task, schedule: &mut Schedule) {
+    pub(crate) fn release_next(&mut self, task: &Task, schedule: &mut Schedule) {
         if let Some(at) = self.of_task(task) {
             self.release_held(at, schedule);
         }
@@ -243,7 +243,7 @@ impl CallLimits {
 
     /// Takes a token for a poll if the rate allows a poll now; otherwise queues the poll. Returns whether it may be
     /// made now.
-    pub(crate) fn may_poll(&mut self, number: u32, type_name: &TypeId) -> bool {
+    pub(crate) fn take_poll_token(&mut self, number: u32, type_name: &TypeId) -> bool {
         let Some(at) = self.of(type_name.package_name()) else { return true };
         if !self.providers[at as usize].may_call() {
             self.providers[at as usize].polls.push_back(number);

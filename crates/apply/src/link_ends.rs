@@ -35,12 +35,12 @@ impl LinkExecutor<'_> {
         let mut mistakes = Diagnostics::new();
         let Some(evaluation) = self.known.evaluation.as_mut() else { return LinkEndState::Unchanged };
         if evaluation.is_gone(link) {
-            evaluation.links.made.remove(&decided.address);
+            evaluation.links.ready_links.remove(&decided.address);
             self.known.mark_absent(&decided.address);
             return LinkEndState::Gone;
         }
         let outcome = evaluation.link_data(link, &mut mistakes);
-        let notes = evaluation.notes(link, &mut mistakes);
+        let notes = evaluation.annotations(link, &mut mistakes);
         let failed = self.results.report_errors(mistakes);
         let (Ok(data), Ok(Some(notes)), false) = (outcome, notes, failed) else {
             return self.refuse(task, decided);
@@ -82,7 +82,7 @@ impl LinkExecutor<'_> {
         record.private = private_of(&overlays_of(&record), None);
         record.origin = Records { facts: self.facts, known: self.known }.origin(decided);
         if let Some(evaluation) = self.known.evaluation.as_mut() {
-            evaluation.links.made.insert(decided.address.clone());
+            evaluation.links.ready_links.insert(decided.address.clone());
         }
         if before.as_deref() == Some(&record) {
             return LinkEndState::Unchanged;

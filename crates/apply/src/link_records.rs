@@ -90,10 +90,10 @@ impl LinkExecutor<'_> {
     /// Stores the record of a link in the snapshot and in the next commit.
     fn keep(&mut self, task: u32, link: &Address, record: Option<Arc<Record>>, error: Option<Name>) {
         if let Some(before) = self.known.record(link) {
-            self.links.let_go(link, before);
+            self.links.remove_holder(link, before);
         }
         if let Some(record) = &record {
-            self.links.hold(link, record);
+            self.links.add_holder(link, record);
         }
         self.known.keep(link, record.as_ref());
         let outcome = Outcome { address: link.clone(), record, error };

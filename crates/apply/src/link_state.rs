@@ -34,7 +34,7 @@ pub(crate) struct LinkState {
     /// The contributions that a write adds by its call. Empty if the write only removes contributions.
     writing: DeterministicMap<u32, Vec<Overlay>>,
     /// Writes that another write has carried out, each with whether a call was made.
-    settled_by_other: DeterministicMap<u32, bool>,
+    carried_out_by_other: DeterministicMap<u32, bool>,
     /// Targets for which a shared call was refused.
     unshared: Set<Address>,
 }
@@ -51,11 +51,11 @@ impl LinkState {
             started: DeterministicMap::default(),
             sharing: DeterministicMap::default(),
             writing: DeterministicMap::default(),
-            settled_by_other: DeterministicMap::default(),
+            carried_out_by_other: DeterministicMap::default(),
             unshared: Set::default(),
         };
         for (address, record) in snapshot.records.iter().filter(|(address, _)| address.link.is_some()) {
-            links.hold(address, record);
+            links.add_holder(address, record);
         }
         links
     }
@@ -66,14 +66,14 @@ impl LinkState {
     }
 
     /// Adds a link as holder of the entries that its record lists.
-    pub(crate) fn hold(&mut self, link: &Address, record: &Record) {
+    pub(crate) fn add_holder(&mut self, link: &Address, record: &Record) {
         for key in overlays_of(record).iter().filter_map(entry_of) {
             self.written.entry(key).or_default().push(link.clone());
         }
     }
 
     /// Removes a link as holder of the entries that its record lists.
-    pub(crate) fn let_go(&mut self, link: &Address, record: &Record) {
+    pub(crate) fn remove_holder(&mut self, link: &Address, record: &Record) {
         for key in overlays_of(record).iter().filter_map(entry_of) {
             if let Some(holders) = self.written.get_mut(&key) {
                 holders.retain(|holder| holder != link);
@@ -99,7 +99,7 @@ impl LinkState {
     /// Counts a write that starts. If another write has carried it out, returns whether a call was made.
     pub(crate) fn start(&mut self, task: u32, write: &LinkWrite) -> Option<bool> {
         *self.started.entry(counted(write)).or_default() += 1;
-        self.settled_by_other.remove(&task)
+        self.carried_out_by_other.remove(&task)
     }
 
     /// The maximum number of other writes that may share the call of this write, which has started; 0 for the first
@@ -138,7 +138,7 @@ impl LinkState {
 
     /// Settles other writes that need no call, because the write that includes them needs none.
     pub(crate) fn settle_without_call(&mut self, others: Vec<u32>) {
-        self.settled_by_other.extend(others.into_iter().map(|task| (task, false)));
+        self.carried_out_by_other.extend(others.into_iter().map(|task| (task, false)));
     }
 
     /// Removes and returns the writes that shared the successful call of a write.
@@ -148,7 +148,7 @@ impl LinkState {
 
     /// Settles a write that the call of another write has carried out.
     pub(crate) fn settle_by_call(&mut self, task: u32) {
-        self.settled_by_other.insert(task, true);
+        self.carried_out_by_other.insert(task, true);
     }
 
     /// Forgets the sharing of a refused call. Returns whether the call was shared.

@@ -36,7 +36,7 @@ pub(crate) fn required(known: &mut RunValues, link: LinkAt, decided: &Decided, f
 /// a requirement fails, which is reported. A requirement that is still undecided is checked before the link's next
 /// step.
 pub(crate) fn may_be_linked(known: &mut RunValues, results: &mut Results, decided: &Decided) -> Option<()> {
-    let Some(evaluation) = known.evaluation.as_mut().filter(|it| !it.links.unproven.is_empty()) else {
+    let Some(evaluation) = known.evaluation.as_mut().filter(|it| !it.links.unchecked_requirements.is_empty()) else {
         return Some(());
     };
     let Some((index, position)) = decided.element else { return Some(()) };
@@ -46,11 +46,11 @@ pub(crate) fn may_be_linked(known: &mut RunValues, results: &mut Results, decide
         let link = (number, at);
         let writes =
             evaluation.pair(number).is_some_and(|pair| pair.wiring.with.iter().any(|(into, _)| *into == target));
-        if !writes || !evaluation.links.unproven.contains(&link) || evaluation.is_gone(link) {
+        if !writes || !evaluation.links.unchecked_requirements.contains(&link) || evaluation.is_gone(link) {
             continue;
         }
         match evaluation.requirements(link, &mut mistakes) {
-            Ok(Some(true)) => drop(evaluation.links.unproven.remove(&link)),
+            Ok(Some(true)) => drop(evaluation.links.unchecked_requirements.remove(&link)),
             Ok(None) => {}
             Ok(Some(false)) | Err(_) => refused = true,
         }

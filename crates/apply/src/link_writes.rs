@@ -119,7 +119,7 @@ impl LinkExecutor<'_> {
             self.fail(task, &write.link, &write.name, message.clone());
             return NextOfWrite::Failed(message);
         };
-        let insists = members.iter().filter_map(WritingTask::write).any(|write| write.insist);
+        let insists = members.iter().filter_map(WritingTask::write).any(|write| write.forces_call);
         let called = !same(&spec, &record.inputs) || insists;
         if !called && members.len() == 1 && members[0].overlays() == before {
             return NextOfWrite::Unneeded("it has been written already");

@@ -27,7 +27,7 @@ use crate::asking::answered;
 use crate::calling::{applied, intended};
 use crate::completing::{done, stop_if_there};
 use crate::ending::{self, end_broken, finish, finish_if_over};
-use crate::failing::{settle, stop};
+use crate::failing::{finish_failed, stop};
 use crate::journal::Durable;
 use crate::model::{ApplySettings, Effect, Happened};
 use crate::parts::OperationParts;
@@ -126,7 +126,7 @@ fn begin(parts: &mut OperationParts, now: i64, effects: &mut Vec<Effect>) {
                 | TaskKind::Update
                 | TaskKind::Delete
                 | TaskKind::DeleteOld(_)
-                | TaskKind::TakeBack
+                | TaskKind::DeleteTemporary
                 | TaskKind::LinkWrite
         )
     });
@@ -158,7 +158,7 @@ fn committed(parts: &mut OperationParts, now: i64, effects: &mut Vec<Effect>) {
     }
     effects.extend(later.into_iter().map(Effect::Tell));
     for task in failed {
-        settle(parts, task, effects);
+        finish_failed(parts, task, effects);
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn record_and_poll(parts: &mut OperationParts, task: u32, decided: &D
 pub(crate) fn poll(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let state = parts.schedule.task(task);
     let Some(request) = state.request() else { return };
-    if state.progress() != TaskProgress::Configured || !parts.limits.may_poll(task, &request.type_name) {
+    if state.progress() != TaskProgress::Configured || !parts.limits.take_poll_token(task, &request.type_name) {
         return;
     }
     let Some(record) = state.record() else { return };

@@ -18,9 +18,9 @@ pub(crate) struct RunState {
     /// Whether a step failed.
     failed: bool,
     /// Whether the operation has stopped after the resources that its options name.
-    held: bool,
+    at_until: bool,
     /// Whether the operation stands at a breakpoint.
-    stands: bool,
+    at_breakpoint: bool,
 }
 
 impl RunState {
@@ -51,13 +51,13 @@ impl RunState {
     }
 
     /// Records that the operation stops after the resources that its options name.
-    pub(crate) fn hold(&mut self) {
-        self.held = true;
+    pub(crate) fn stop_at_until(&mut self) {
+        self.at_until = true;
     }
 
     /// Records that the operation stands at a breakpoint.
-    pub(crate) fn stand(&mut self) {
-        self.stands = true;
+    pub(crate) fn stop_at_breakpoint(&mut self) {
+        self.at_breakpoint = true;
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -81,11 +81,11 @@ impl RunState {
     }
 
     pub(crate) fn is_held(&self) -> bool {
-        self.held
+        self.at_until
     }
 
     pub(crate) fn is_standing(&self) -> bool {
-        self.stands
+        self.at_breakpoint
     }
 }
 

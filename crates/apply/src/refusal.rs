@@ -49,7 +49,7 @@ impl RefusedCall<'_> {
             let (children, resource) = (&address.path, &address.name);
             let mistake = dialects::Mistake::Refused { operation: verb, children, resource, message: &error.message };
             let messages = evaluation.documents.root().checked.rules.messages;
-            diagnostic.words = messages.of(&mistake).map(Box::new);
+            diagnostic.native_message = messages.of(&mistake).map(Box::new);
         }
         // The message already states the timeout.
         let is_stated = diagnostic.notes.contains(&error.message);

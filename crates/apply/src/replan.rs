@@ -60,7 +60,7 @@ pub(crate) fn turn(
         return refuse(values, decided, format!("the spec of `{}` is still not complete", decided.address));
     }
     let verdict = replanned.map(|_| &opinion.verdict);
-    let must_call = decided.insist;
+    let must_call = decided.forces_call;
     match (kind, verdict) {
         (_, Some(Verdict::Undecided { needs })) => {
             let what = format!("the provider still cannot decide about `{}`: {needs}", decided.address);

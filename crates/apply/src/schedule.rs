@@ -257,7 +257,7 @@ impl Schedule {
     }
 
     /// Takes back the count of a round in which a task could not ask its questions.
-    pub(crate) fn undo_round(&mut self, task: u32) {
+    pub(crate) fn uncount_round(&mut self, task: u32) {
         self.at(task).rounds -= 1;
     }
 
@@ -425,12 +425,12 @@ impl Schedule {
             waiters.into_iter().partition(|(_, until)| only.is_none_or(|only| *until == only));
         self.waiters[task as usize] = later;
         for (waiter, _) in now {
-            self.waited(waiter);
+            self.count_wait_done(waiter);
         }
     }
 
     /// Counts one task less that a task waits for.
-    fn waited(&mut self, waiter: u32) {
+    fn count_wait_done(&mut self, waiter: u32) {
         let state = &mut self.tasks[waiter as usize];
         if let TaskProgress::Waiting(count) = state.progress {
             if count <= 1 {
@@ -450,7 +450,7 @@ impl Schedule {
         while let Some(task) = stack.pop() {
             for (waiter, until) in std::mem::take(&mut self.waiters[task as usize]) {
                 if goes_on(task, waiter, until) {
-                    self.waited(waiter);
+                    self.count_wait_done(waiter);
                 } else if matches!(self.progress(waiter), TaskProgress::Waiting(_) | TaskProgress::Ready) {
                     self.skip(waiter);
                     skipped.push(waiter);
@@ -471,7 +471,7 @@ impl Schedule {
         while let Some(task) = stack.pop() {
             for (waiter, until) in std::mem::take(&mut self.waiters[task as usize]) {
                 if until == Until::Over {
-                    self.waited(waiter);
+                    self.count_wait_done(waiter);
                 } else if matches!(self.progress(waiter), TaskProgress::Waiting(_)) {
                     self.at(waiter).progress = TaskProgress::Held;
                     stack.push(waiter);
@@ -487,7 +487,7 @@ impl Schedule {
     }
 
     /// Removes a done task from the remaining tasks before the operation stops. Returns whether it was one of them.
-    pub(crate) fn count_down(&mut self, task: u32) -> bool {
+    pub(crate) fn remove_before_stop(&mut self, task: u32) -> bool {
         self.before_stop.as_mut().is_some_and(|left| left.remove(&task))
     }
 

@@ -13,7 +13,7 @@ use crate::asking::{ask, ask_again, plan_again};
 use crate::calling::{call, intend};
 use crate::completing::{complete, complete_unneeded};
 use crate::decide::decide;
-use crate::facts::came;
+use crate::facts::recorded_event;
 use crate::failing::fail_with_message;
 use crate::journal::Durable;
 use crate::linking::{finish_link, start_write};
@@ -30,10 +30,10 @@ pub(crate) fn start_ready_tasks(parts: &mut OperationParts, effects: &mut Vec<Ef
     while !parts.state.is_stopping() && parts.limits.in_flight() < parts.facts.settings.parallelism {
         let Some(task) = parts.schedule.next() else { break };
         if parts.schedule.progress(task) != TaskProgress::Ready {
-            parts.limits.let_next_in(parts.facts.task(task), &mut parts.schedule);
+            parts.limits.release_next(parts.facts.task(task), &mut parts.schedule);
             continue;
         }
-        if parts.limits.holds_back(task, parts.facts.task(task), parts.schedule.ranks()) {
+        if parts.limits.queue_if_full(task, parts.facts.task(task), parts.schedule.ranks()) {
             continue;
         }
         if parts.schedule.task(task).request().is_some() {
@@ -44,7 +44,7 @@ pub(crate) fn start_ready_tasks(parts: &mut OperationParts, effects: &mut Vec<Ef
         let before = parts.limits.in_flight();
         start(parts, task, effects);
         if parts.limits.in_flight() == before {
-            parts.limits.let_next_in(parts.facts.task(task), &mut parts.schedule);
+            parts.limits.release_next(parts.facts.task(task), &mut parts.schedule);
         }
     }
 }
@@ -65,14 +65,14 @@ fn start(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     };
     match (kind, decided.linked.as_deref()) {
         (TaskKind::Settled, _) => {
-            if let Some(came) = came(&decided) {
+            if let Some(came) = recorded_event(&decided) {
                 parts.emit(came, effects);
             }
             complete(parts, task, effects);
         }
         (TaskKind::PollUntilReady, _) => poll_prior(parts, task, &decided, effects),
         (_, Some(Linked::Write(write))) => start_write(parts, task, &decided, write, effects),
-        (TaskKind::Link, Some(Linked::Whole(whole))) if whole.link.is_some() => {
+        (TaskKind::Link, Some(Linked::Record(whole))) if whole.link.is_some() => {
             if let Some(link) = whole.link {
                 finish_link(parts, task, &decided, link, effects);
             }

@@ -39,7 +39,7 @@ pub(super) fn before_stop(plan: &Plan, snapshot: &Snapshot) -> Option<Tasks> {
         }
         let here = at.get(address).map_or(&[][..], Vec::as_slice);
         let decided = here.first().and_then(|task| plan.tasks[*task as usize].decision.as_ref());
-        tasks.extend(here.iter().filter(|task| is_way_there(plan, **task)));
+        tasks.extend(here.iter().filter(|task| leads_to_wanted_state(plan, **task)));
         match decided {
             // A resource is deleted before its dependencies are.
             Some(decided) if matches!(decided.action, Action::Delete | Action::Detach | Action::Unlink) => {}
@@ -52,7 +52,7 @@ pub(super) fn before_stop(plan: &Plan, snapshot: &Snapshot) -> Option<Tasks> {
 
 /// Whether a resource has its wanted state only after this task. The delete of a deposed object does not count, because
 /// it waits for all users. The delete of a resource whose condition is false does not count either.
-fn is_way_there(plan: &Plan, task: u32) -> bool {
+fn leads_to_wanted_state(plan: &Plan, task: u32) -> bool {
     let task = &plan.tasks[task as usize];
     match task.kind {
         TaskKind::DeleteIfAbsent | TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Settled => false,

@@ -2,7 +2,7 @@
 
 use crate::asking::retry_exports;
 use crate::completing::complete;
-use crate::failing::{abandon, drain, fail_late, give_up};
+use crate::failing::{abandon, drain, fail_late, fail_waiting_call};
 use crate::inquiries::EXPORTS;
 use crate::model::Effect;
 use crate::parts::OperationParts;
@@ -48,9 +48,9 @@ fn deadline(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
             effects.push(Effect::CancelOne(task));
             parts.timers.wake(Wake::Abandoned(task), AFTER_CANCEL, effects);
         }
-        TaskProgress::Resting => give_up(parts, task, effects),
+        TaskProgress::Resting => fail_waiting_call(parts, task, effects),
         // The task was waiting for a free call slot.
-        TaskProgress::Ready if parts.schedule.task(task).request().is_some() => give_up(parts, task, effects),
+        TaskProgress::Ready if parts.schedule.task(task).request().is_some() => fail_waiting_call(parts, task, effects),
         TaskProgress::Configured => fail_unready(parts, task, "its time is over", effects),
         _ => {}
     }

@@ -160,7 +160,7 @@ impl Command {
     }
 
     /// Whether the command deals with objects, so that the user must be told if they are simulated.
-    pub(crate) fn rehearses(&self) -> bool {
+    pub(crate) fn announces_simulation(&self) -> bool {
         !matches!(
             self,
             Command::Init(_)

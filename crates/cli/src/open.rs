@@ -39,7 +39,7 @@ pub(crate) fn dialects() -> Dialects {
 
 /// Reads standard input.
 pub(crate) fn standard_input() -> Result<String, CommandError> {
-    signals::interruptible(|| text_of(io::stdin().lock(), 0, "standard input".to_owned()))
+    signals::while_blocked(|| text_of(io::stdin().lock(), 0, "standard input".to_owned()))
 }
 
 /// Opens the session for a document in a folder.

@@ -29,12 +29,12 @@ use crate::view::stops;
 const TICK: Duration = Duration::from_millis(100);
 
 /// The time limit for an answer. After a slower answer, the plan is checked for changes before it is applied.
-const FRESH: Duration = Duration::from_secs(3);
+const ANSWER_TIME_LIMIT: Duration = Duration::from_secs(3);
 
 /// Prints the notices of a store, for example the place of a backup before a rewrite.
 pub(crate) fn print_notices(store: &dyn Store, report: &Report) {
     for notice in store.notices() {
-        report.terminal.say(format!("{notice}."));
+        report.terminal.write_message(format!("{notice}."));
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn show(staged: &Staged, report: &mut Report, with_summary: bool) {
         text.push_str(&plan_view::summary(plan.counts()));
         text.push('\n');
     }
-    report.terminal.data(&text);
+    report.terminal.write_result(&text);
 }
 
 /// Shows a plan before it is applied.
@@ -70,12 +70,12 @@ pub(crate) fn present(staged: &Staged, report: &mut Report) {
 }
 
 /// Makes a key if secrets must be sealed, there is no key, and the program runs on a terminal.
-pub(crate) fn make_key_if_watched(session: &mut Session, report: &Report) -> Result<(), CommandError> {
+pub(crate) fn make_key_on_terminal(session: &mut Session, report: &Report) -> Result<(), CommandError> {
     if session.sealer().can_seal() || !report.terminal.can_ask() {
         return Ok(());
     }
     if let Some((sealer, file)) = key::make_usual()? {
-        report.terminal.aside(&format!(
+        report.terminal.write_stderr(&format!(
             "A key for secrets has been made in {}. Keep a copy of it: what it seals cannot be read without it.\n",
             file.display()
         ));
@@ -109,14 +109,14 @@ pub(crate) async fn carry_out(
     if !yes && !planned.staged.plan.is_empty() {
         let asked = Instant::now();
         ask(&planned.staged, &planned.instance, report)?;
-        looks_again |= asked.elapsed() > FRESH;
+        looks_again |= asked.elapsed() > ANSWER_TIME_LIMIT;
     }
-    carry_out_shown(planned, files, looks_again, session, running, report).await
+    apply_confirmed(planned, files, looks_again, session, running, report).await
 }
 
 /// Applies a plan that was shown and confirmed. With `looks_again`, compares the inputs of the plan with the current
 /// ones first, because the plan may be out of date.
-pub(crate) async fn carry_out_shown(
+pub(crate) async fn apply_confirmed(
     planned: PlannedOperation,
     files: &Files,
     looks_again: bool,
@@ -125,7 +125,7 @@ pub(crate) async fn carry_out_shown(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     if planned.staged.plan.secret {
-        make_key_if_watched(session, report)?;
+        make_key_on_terminal(session, report)?;
     }
     let plan = &planned.staged.plan;
     let has_exports = plan.exports.iter().any(|export| export.after.is_some());
@@ -147,7 +147,7 @@ pub(crate) async fn carry_out_shown(
         Operated::Store(error) => return Err(error.into()),
         Operated::Nothing => Exit::Done,
         Operated::Aborted(lost) => report_aborted(lost, files, report),
-        Operated::Done(outcome) => has_ended(&outcome, files, destroys, report),
+        Operated::Done(outcome) => report_outcome(&outcome, files, destroys, report),
     };
     print_end(exit, has_exports, session, &instance, report).await?;
     Ok(exit)
@@ -167,38 +167,46 @@ fn report_aborted(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
         None => {}
     }
     for address in &lost.left_in_flight {
-        report.terminal.say(format!("{address}: the call is still in flight; the next run reads its outcome"));
+        report
+            .terminal
+            .write_message(format!("{address}: the call is still in flight; the next run reads its outcome"));
     }
-    report.terminal.say("The operation was cut off. What was recorded is true; run the same command again to go on.");
+    report
+        .terminal
+        .write_message("The operation was cut off. What was recorded is true; run the same command again to go on.");
     report.print_not_done();
     if interrupted { report.interrupted() } else { Exit::Failed }
 }
 
 /// Reports the end of an operation.
-fn has_ended(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Report) -> Exit {
+fn report_outcome(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Report) -> Exit {
     report.diagnostics(&outcome.diagnostics, files);
     report.set_counts(outcome.counts);
     report.set_waiting(&outcome.waiting, &outcome.stops);
     for address in &outcome.left_in_flight {
-        report.terminal.say(format!("{address}: the call is still in flight; the next run reads its outcome"));
+        report
+            .terminal
+            .write_message(format!("{address}: the call is still in flight; the next run reads its outcome"));
     }
     for (address, type_name, id) in &outcome.left_behind {
-        report.terminal.say(format!("{address}: forgotten; it may still exist ({type_name} `{id}`)"));
+        report.terminal.write_message(format!("{address}: forgotten; it may still exist ({type_name} `{id}`)"));
     }
     let names: Vec<String> = outcome.waiting.iter().map(ToString::to_string).collect();
     if !outcome.stops.is_empty() {
-        report.terminal.say(stops::standing(&outcome.stops, &names, destroys));
+        report.terminal.write_message(stops::standing(&outcome.stops, &names, destroys));
     }
     match outcome.outcome {
         Some(OperationOutcome::Ready | OperationOutcome::Gone) => Exit::Done,
         Some(OperationOutcome::Interrupted) if !outcome.stops.is_empty() => Exit::Done,
         Some(OperationOutcome::Interrupted) if !outcome.waiting.is_empty() => {
-            report.terminal.say(format!("Stopped as asked. What waits: {}.", names.join(", ")));
+            report.terminal.write_message(format!("Stopped as asked. What waits: {}.", names.join(", ")));
             Exit::Done
         }
         Some(OperationOutcome::Interrupted) => {
             report.set_not_done(&outcome.undone);
-            report.terminal.say("Stopped. What was done is recorded: run the same command again to continue.");
+            report
+                .terminal
+                .write_message("Stopped. What was done is recorded: run the same command again to continue.");
             report.print_not_done();
             report.interrupted()
         }
@@ -206,12 +214,12 @@ fn has_ended(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Repo
             let ended_well = matches!(second.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone));
             let how = if ended_well { "It was rolled back" } else { "It was rolled back in part" };
             report.set_not_done(&outcome.undone);
-            report.terminal.say(format!("{how}: {}.", plan_view::done(second.counts)));
+            report.terminal.write_message(format!("{how}: {}.", plan_view::done(second.counts)));
             Exit::Failed
         }
         Some(OperationOutcome::Failed) | None => {
             report.set_not_done(&outcome.undone);
-            report.terminal.say(
+            report.terminal.write_message(
                 "Not everything was done. What was done is recorded: fix the cause, and run the same command again.",
             );
             report.print_not_done();
@@ -242,7 +250,7 @@ async fn print_end(
         text.push('\n');
     }
     text.push_str(&format!("{}\n", plan_view::done(report.counts())));
-    report.terminal.data(&text);
+    report.terminal.write_result(&text);
     Ok(())
 }
 
@@ -301,7 +309,7 @@ impl Views<'_> {
                 }
             }
             SessionEvent::Notice(notice) => self.notices.push(in_words(notice)),
-            SessionEvent::AskedAgain { what, pause, why } => {
+            SessionEvent::ProviderRetry { what, pause, why } => {
                 if let Some(text) = self.report.asked_again(what, *pause, why) {
                     self.live.say(&text);
                 }
@@ -376,7 +384,7 @@ async fn run(
     drop(log);
     views.report.flush();
     for notice in &views.notices {
-        views.report.terminal.say(notice);
+        views.report.terminal.write_message(notice);
     }
     operated
 }

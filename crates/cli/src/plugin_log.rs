@@ -40,7 +40,7 @@ pub(crate) fn line(provider: &str, text: &str) {
     match log.held {
         true => log.waiting.push_str(&lines),
         // A failed write to stderr cannot be reported anywhere.
-        false => drop(std::io::stderr().write_all(terminal::shown(&lines).as_bytes())),
+        false => drop(std::io::stderr().write_all(terminal::escape(&lines).as_bytes())),
     }
 }
 
@@ -66,6 +66,6 @@ impl Drop for Held {
         log.held = false;
         let lines = std::mem::take(&mut log.waiting);
         // A failed write to stderr cannot be reported anywhere.
-        let _ = std::io::stderr().write_all(terminal::shown(&lines).as_bytes());
+        let _ = std::io::stderr().write_all(terminal::escape(&lines).as_bytes());
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::installed::{
-    Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore, Roots, Runtime,
+    Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore, RootOptions, Runtime,
     Simulation,
 };
 use provider::{Catalog, Provider};
@@ -63,7 +63,7 @@ pub(crate) fn installed() -> Arc<Installed> {
             },
         ],
         sources: Arc::new(sources),
-        roots: Roots::default(),
+        roots: RootOptions::default(),
         runtime: Runtime {
             http: Some(Arc::new(fetch::http_get)),
             cache: cache_folder().map(|cache| cache.join("plugins")),

@@ -45,7 +45,7 @@ impl Drop for Listener {
 }
 
 /// Runs `read`, which waits for input. Meanwhile a signal ends the process at once.
-pub(crate) fn interruptible<T>(read: impl FnOnce() -> T) -> T {
+pub(crate) fn while_blocked<T>(read: impl FnOnce() -> T) -> T {
     let _blocked = blocked();
     read()
 }
@@ -67,7 +67,7 @@ impl Drop for Blocked {
 }
 
 /// Waits until the main thread is blocked.
-async fn waits() {
+async fn until_blocked() {
     while BLOCKED.load(Ordering::SeqCst) == 0 {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -115,7 +115,7 @@ pub(crate) fn handle(end_processes: EndProcesses) -> std::io::Result<()> {
                     // A second signal or a blocked main thread ends the grace period.
                     tokio::select! {
                         () = signals.next() => {}
-                        () = waits() => {}
+                        () = until_blocked() => {}
                         () = tokio::time::sleep(GRACE) => {}
                     }
                     end_processes().await;
@@ -133,7 +133,7 @@ pub(crate) fn handle(end_processes: EndProcesses) -> std::io::Result<()> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Received {
     /// The signal was passed to the running operation.
-    PassedOn,
+    Forwarded,
     /// The command must end.
     EndsCommand,
     /// The running operation already received two signals; the program must end now.
@@ -148,7 +148,7 @@ fn received() -> Received {
             *sent += 1;
             // Sending fails only if the operation has just ended.
             let _ = sender.send(());
-            Received::PassedOn
+            Received::Forwarded
         }
         // The operation has received the request to stop at once, and still runs.
         Some(_) => Received::AtOnce,

@@ -1,7 +1,7 @@
 //! The output streams: results go to stdout, everything else to stderr. Also colours, and whether questions are
 //! possible.
 //!
-//! All text for people passes [`shown`], which escapes all control characters apart from the styles of [`Paint`]. A
+//! All text for people passes [`escape`], which escapes all control characters apart from the styles of [`Paint`]. A
 //! closed pipe is no error: the command writes nothing more and continues to its end, because an operation must not
 //! stop half-way if its reader leaves.
 
@@ -94,7 +94,7 @@ impl Paint {
 static OWN: LazyLock<String> = LazyLock::new(|| format!("\u{1b}{:016x}", RandomState::new().hash_one(0)));
 
 /// Escapes a text for people: all control characters except the styles of this program.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return diag::visible(text);
     }
@@ -142,12 +142,12 @@ impl Terminal {
     }
 
     /// Writes a result for people to stdout.
-    pub(crate) fn data(&mut self, text: &str) {
-        self.write(&shown(text));
+    pub(crate) fn write_result(&mut self, text: &str) {
+        self.write(&escape(text));
     }
 
     /// Writes a value or a file for other programs to stdout, unescaped unless stdout is a terminal.
-    pub(crate) fn raw(&mut self, text: &str) {
+    pub(crate) fn write_value(&mut self, text: &str) {
         match io::stdout().is_terminal() {
             true => self.write(&diag::visible(text)),
             false => self.write(text),
@@ -171,23 +171,23 @@ impl Terminal {
 
     /// Writes a result for people to stdout and ends the line.
     pub(crate) fn line(&mut self, text: impl Display) {
-        self.data(&format!("{text}\n"));
+        self.write_result(&format!("{text}\n"));
     }
 
     /// Writes to stderr. A failed write is ignored, because it cannot be reported anywhere.
-    pub(crate) fn aside(&self, text: &str) {
-        let _ = io::stderr().write_all(shown(text).as_bytes());
+    pub(crate) fn write_stderr(&self, text: &str) {
+        let _ = io::stderr().write_all(escape(text).as_bytes());
     }
 
     /// Writes diagnostics to stderr. [`diag::draw`] has already escaped them.
-    pub(crate) fn drawn(&self, text: &str) {
+    pub(crate) fn write_diagnostics(&self, text: &str) {
         let _ = io::stderr().write_all(text.as_bytes());
     }
 
     /// Writes a message to stderr, unless `--quiet` is set.
-    pub(crate) fn say(&self, text: impl Display) {
+    pub(crate) fn write_message(&self, text: impl Display) {
         if !self.quiet {
-            self.aside(&format!("{text}\n"));
+            self.write_stderr(&format!("{text}\n"));
         }
     }
 
@@ -203,11 +203,11 @@ impl Terminal {
 
     /// Asks a yes-or-no question. Any answer but yes is no.
     pub(crate) fn confirm(&self, question: &str) -> bool {
-        self.aside(&format!("{} [y/N] ", self.err.bold(question)));
+        self.write_stderr(&format!("{} [y/N] ", self.err.bold(question)));
         let mut answer = String::new();
-        let read = crate::signals::interruptible(|| io::stdin().read_line(&mut answer));
+        let read = crate::signals::while_blocked(|| io::stdin().read_line(&mut answer));
         if !answer.ends_with('\n') {
-            self.aside("\n");
+            self.write_stderr("\n");
         }
         read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
     }
@@ -262,10 +262,10 @@ mod tests {
             paint.bold("b\u{202e}")
         );
         assert_eq!(
-            shown(&text),
+            escape(&text),
             "\u{1b}[31ma\\u{1b}]0;t\\u{7}\u{1b}[0m \\u{1b}[31mred\\u{1b}[0m\\u{9b}2J \u{1b}[1mb\\u{202e}\u{1b}[0m\n\tz"
         );
-        assert_eq!(shown(&Paint { on: false }.red("plain")), "plain");
-        assert_eq!(shown(&paint.red(paint.bold("error"))), "\u{1b}[31m\u{1b}[1merror\u{1b}[0m\u{1b}[0m");
+        assert_eq!(escape(&Paint { on: false }.red("plain")), "plain");
+        assert_eq!(escape(&paint.red(paint.bold("error"))), "\u{1b}[31m\u{1b}[1merror\u{1b}[0m\u{1b}[0m");
     }
 }

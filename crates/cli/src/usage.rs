@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
 use crate::exit::Exit;
-use crate::terminal::{ColorChoice, Terminal, shown};
+use crate::terminal::{ColorChoice, Terminal, escape};
 
 /// Prints the parse error, or the help or version that the arguments request.
 pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
@@ -21,7 +21,7 @@ pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
         words.iter().skip(1).filter_map(|word| word.to_str()).take_while(|word| *word != "--").collect();
     if error.use_stderr() && read.contains(&"--json") {
         let mut terminal = Terminal::new(ColorChoice::Never, true, false, false);
-        terminal.data(&machine(error, &read));
+        terminal.write_result(&machine(error, &read));
         return Exit::Usage;
     }
     // A closed pipe is no error: the reader of the help may stop early.
@@ -30,7 +30,7 @@ pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
         // The message quotes arguments with control characters: parse the escaped arguments again.
         Some(words) => match Arguments::try_parse_from(words) {
             Err(error) if error.use_stderr() && is_visible(&error.render().to_string()) => error.print(),
-            _ => io::stderr().write_all(shown(&error.render().to_string()).as_bytes()),
+            _ => io::stderr().write_all(escape(&error.render().to_string()).as_bytes()),
         },
     };
     if error.use_stderr() { Exit::Usage } else { Exit::Done }
@@ -44,7 +44,7 @@ fn visible(words: &[OsString]) -> Option<Vec<String>> {
 }
 
 fn is_visible(text: &str) -> bool {
-    shown(text) == text
+    escape(text) == text
 }
 
 /// Returns the machine output for a command line that could not be parsed, in the format of its command if that is

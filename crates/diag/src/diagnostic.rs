@@ -57,7 +57,7 @@ pub struct Diagnostic {
     pub trail: Vec<Trail>,
     /// The corresponding message of the native tool of the dialect, so that people can search for it. Shown only on
     /// request.
-    pub words: Option<Box<NativeMessage>>,
+    pub native_message: Option<Box<NativeMessage>>,
     /// Whether the diagnostic concerns more than its place. Of several with the same message, only the first is kept.
     pub once: bool,
 }
@@ -82,7 +82,7 @@ impl Diagnostic {
             help: Vec::new(),
             fixes: Vec::new(),
             trail: Vec::new(),
-            words: None,
+            native_message: None,
             once: false,
         }
     }
@@ -101,7 +101,7 @@ impl Diagnostic {
 
     /// Sets the corresponding message of the dialect's native tool.
     pub fn words(mut self, words: impl Into<NativeMessage>) -> Diagnostic {
-        self.words = Some(Box::new(words.into()));
+        self.native_message = Some(Box::new(words.into()));
         self
     }
 
@@ -152,7 +152,7 @@ impl Diagnostic {
         shortened(&mut self.message);
         self.labels.iter_mut().for_each(|label| shortened(&mut label.text));
         self.notes.iter_mut().chain(&mut self.help).for_each(shortened);
-        if let Some(words) = &mut self.words
+        if let Some(words) = &mut self.native_message
             && words.message.len() > LONGEST
         {
             let mut message = std::mem::take(&mut words.message).into_string();

@@ -62,7 +62,7 @@ pub trait Dialect: Send + Sync {
     }
 
     /// Reads the companion files of a root of any dialect; `None` if the dialect has no such files.
-    fn surround(&self, _root: &Document<'_>, _beside: &[Companion<'_>]) -> Option<LoadedCompanions> {
+    fn read_companions(&self, _root: &Document<'_>, _beside: &[Companion<'_>]) -> Option<LoadedCompanions> {
         None
     }
 

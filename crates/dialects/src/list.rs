@@ -66,9 +66,9 @@ impl Dialects {
 
     /// Reads the companion files of a root. If the root's own dialect has no such files, another dialect reads them for
     /// the children, and the root takes their values for its inputs. Empty if no dialect has such files.
-    pub fn surround(&self, root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedCompanions {
-        let own = self.of(root).and_then(|dialect| dialect.surround(root, beside));
-        let other = || self.iter().find_map(|dialect| dialect.surround(root, beside));
+    pub fn read_companions(&self, root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedCompanions {
+        let own = self.of(root).and_then(|dialect| dialect.read_companions(root, beside));
+        let other = || self.iter().find_map(|dialect| dialect.read_companions(root, beside));
         own.or_else(other).unwrap_or_default()
     }
 

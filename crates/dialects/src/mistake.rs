@@ -96,7 +96,7 @@ pub enum Mistake<'a> {
     /// A value is given for an input that is not declared.
     Undeclared(&'a str),
     /// A provider refuses a spec.
-    Misfit {
+    InvalidSpec {
         /// The resource.
         resource: &'a str,
         /// The path to the field; empty for the spec as a whole.
@@ -107,7 +107,7 @@ pub enum Mistake<'a> {
         is_kind: bool,
     },
     /// A reference to an element that is absent because its condition is false.
-    Gone(&'a str),
+    Absent(&'a str),
     /// An attribute of an absent element is read.
     GoneAttribute {
         /// The absent element.
@@ -119,7 +119,7 @@ pub enum Mistake<'a> {
     NoSnapshot(&'a str),
     /// Elements depend on each other in a cycle: names and types, each depending on the next, the last one on the
     /// first.
-    Circle(&'a [(&'a str, &'a str)]),
+    Cycle(&'a [(&'a str, &'a str)]),
     /// The environment forbids an action.
     Restricted {
         /// The resource.

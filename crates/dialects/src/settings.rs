@@ -140,14 +140,14 @@ impl DialectSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentSettings {
     /// Limits for documents of every dialect.
-    pub room: DocumentLimits,
+    pub limits: DocumentLimits,
     /// The settings by dialect.
     by_dialect: Vec<(&'static str, DialectSettings)>,
 }
 
 impl DocumentSettings {
     /// No settings.
-    pub const NONE: DocumentSettings = DocumentSettings { room: DocumentLimits::USUAL, by_dialect: Vec::new() };
+    pub const NONE: DocumentSettings = DocumentSettings { limits: DocumentLimits::USUAL, by_dialect: Vec::new() };
 
     /// Replaces the settings of a dialect.
     pub fn set(&mut self, dialect: &'static str, settings: DialectSettings) {

@@ -218,7 +218,7 @@ impl Config {
     }
 
     /// Whether there is no file.
-    pub fn is_usual(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         self.file.is_empty()
     }
 
@@ -375,7 +375,7 @@ impl Config {
         for (key, value) in &self.documents {
             written.push((Name::from(key.as_str()), self.value(value, &format!("documents.{key}"))?.revealed()));
         }
-        settings.room =
+        settings.limits =
             dialects::DocumentLimits::read(&written).map_err(|why| self.wrong(format!("`documents` {why}")))?;
         Ok(settings)
     }

@@ -10,7 +10,7 @@ pub struct Formatted {
     /// Its text; `None` if it cannot be parsed.
     pub text: Option<String>,
     /// Whether the text is unchanged because it has a key or a value that the formatter does not rearrange.
-    pub is_left: bool,
+    pub is_unformattable: bool,
     /// The syntax errors.
     pub found: Diagnostics,
     /// The original text, for the diagnostics.
@@ -24,8 +24,13 @@ pub fn formatted(source: &DocumentSource) -> Formatted {
     let (tree, mut found) = syntax::parse(file, &source.text, syntax::Format::of_name(&source.shown));
     found.retain(|diagnostic| diagnostic.severity == Severity::Error);
     if found.has_errors() {
-        return Formatted { text: None, is_left: false, found, files };
+        return Formatted { text: None, is_unformattable: false, found, files };
     }
     let text = syntax::layout(&source.text, &tree);
-    Formatted { is_left: text.is_none(), text: Some(text.unwrap_or_else(|| source.text.to_string())), found, files }
+    Formatted {
+        is_unformattable: text.is_none(),
+        text: Some(text.unwrap_or_else(|| source.text.to_string())),
+        found,
+        files,
+    }
 }

@@ -41,7 +41,7 @@ impl Session {
         let mut run = self.new_run();
         self.refuse_held(&instance, frontend).await?;
         let options = self.plan_options(options);
-        let snapshot = self.settled_state(&instance, frontend).await?;
+        let snapshot = self.load_state(&instance, frontend).await?;
         self.library.open_recorded(&snapshot);
         self.open_added(&options);
         let mut shell = self.shell(&instance, &self.root_of(&snapshot))?;
@@ -65,7 +65,7 @@ impl Session {
     /// Compares the resources of an instance with the state. If there are `targets`, compares only those.
     pub async fn drift(&self, instance: &InstanceName, targets: &[Address]) -> Result<DriftReport, Error> {
         let snapshot = self.reading().load(instance).await?;
-        self.refuse_undescribed(&snapshot)?;
+        self.refuse_missing_catalogs(&snapshot)?;
         self.library.open_recorded(&snapshot);
         let shell = self.shell(instance, &self.root_of(&snapshot))?;
         let mut found = Diagnostics::new();

@@ -74,7 +74,7 @@ pub enum SessionEvent {
     /// A resource is read for a plan.
     Reading(Address),
     /// A request to a provider for a plan failed and is repeated after a pause.
-    AskedAgain {
+    ProviderRetry {
         /// The subject of the request.
         what: String,
         /// The pause.
@@ -94,7 +94,7 @@ pub enum Notice {
     /// The user said that the document is new; this is its instance.
     NewInstance(InstanceName),
     /// A data source is read whose type runs a command or sends a request.
-    ReadingActs {
+    DataSourceHasEffects {
         /// The data source.
         name: Name,
         /// Its type.

@@ -34,23 +34,23 @@ pub struct Installed {
     /// Makes the sources of documents.
     pub sources: Arc<dyn Fn() -> Sources + Send + Sync>,
     /// The load context that the program adds to root documents.
-    pub roots: Roots,
+    pub roots: RootOptions,
     /// The clock, the random numbers, the client for requests, the cache and the log.
     pub runtime: Runtime,
 }
 
 /// The load context and the change that a program applies to root documents. The default is neither.
 #[derive(Clone, Default)]
-pub struct Roots {
+pub struct RootOptions {
     /// The load context of a root, before its environment files. Settings of dialects and the types of providers come
     /// from the session.
     pub context: LoadContext,
     /// Changes a root after it is lowered and before it is checked.
-    pub change: Option<ChangeRoot>,
+    pub change: Option<RootTransform>,
 }
 
 /// A function that changes the blueprint of a root document.
-pub type ChangeRoot = Arc<dyn Fn(&mut Blueprint) + Send + Sync>;
+pub type RootTransform = Arc<dyn Fn(&mut Blueprint) + Send + Sync>;
 
 /// The services of the machine that plans and operations use. Tests install a virtual clock and fixed random numbers.
 #[derive(Clone)]
@@ -235,12 +235,12 @@ impl Installed {
             root: root.into(),
             working_directory: self.runtime.working_directory.path(),
             clock: self.runtime.clock.clone(),
-            chance: self.runtime.rng.clone(),
+            rng: self.runtime.rng.clone(),
             sources: (self.sources)(),
             http: self.runtime.http.as_ref().map(|make| make()),
             planning: None,
             log: self.runtime.log.clone(),
-            known: self.runtime.known.clone().unwrap_or_default(),
+            secrets: self.runtime.known.clone().unwrap_or_default(),
             remarks: Default::default(),
             cancel: CancellationToken::new(),
         }

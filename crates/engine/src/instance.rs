@@ -166,7 +166,7 @@ impl Session {
         {
             run.notice(Notice::BelongsTo(instance.clone()), frontend);
         }
-        settled(found, &identity, run, frontend)
+        resolve_match(found, &identity, run, frontend)
     }
 
     /// Returns the instance of the document in a file. The file need not be readable, and the instance need not exist.
@@ -178,7 +178,7 @@ impl Session {
     ) -> Result<InstanceName, Error> {
         let identity = Identity::of_file(path, self);
         let all = self.reading().instances().await?;
-        settled(identity.find(&all, exists_in(self)), &identity, run, frontend)
+        resolve_match(identity.find(&all, exists_in(self)), &identity, run, frontend)
     }
 
     /// Returns the instance of a request, which need not exist: by its name, else `or_else`, else by its document.
@@ -234,7 +234,7 @@ impl Session {
                 Match::MayBeRenamed(_) if !selector.is_named && !selector.changes => identity.derived.clone(),
                 // The instance belongs to another document, but no other instance has this name.
                 Match::Taken { instance, .. } => instance,
-                found => settled(found, &identity, run, frontend)?,
+                found => resolve_match(found, &identity, run, frontend)?,
             };
             if all.iter().any(|info| info.name == instance) {
                 return Ok(instance);
@@ -292,7 +292,7 @@ fn exists_in(session: &Session) -> impl Fn(&str) -> bool {
 
 /// Returns the matched instance, or the reason why the request must name it. Asks the user if the document may have
 /// been renamed.
-fn settled(
+fn resolve_match(
     found: Match,
     identity: &Identity,
     run: &mut FrontendRun,

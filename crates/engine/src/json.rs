@@ -67,7 +67,7 @@ pub fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
         "trail": trail,
     });
     // Heat's own message, if the diagnostic has one.
-    if let Some(words) = &diagnostic.words {
+    if let Some(words) = &diagnostic.native_message {
         json["heat"] = json!(words.to_string());
     }
     json

@@ -99,7 +99,7 @@ pub use place::StatePlace;
 pub use progress::{NotDone, RunProgress};
 pub use saved_plan::SavedPlan;
 pub use session::{Session, SessionOptions};
-pub use stage::{Examine, PlannedOperation, StageRequest, StagedDocument};
+pub use stage::{ExtraCheck, PlannedOperation, StageRequest, StagedDocument};
 pub use text::{read_text, text_of};
 
 use stage::Basis;
@@ -110,13 +110,13 @@ impl Session {
     /// Each step reports its diagnostics to the front end before the next step begins. `Error::Reported` means that
     /// these diagnostics are the reason why there is no plan.
     pub async fn stage(&self, request: StageRequest, frontend: &mut dyn Frontend) -> Result<StagedDocument, Error> {
-        let StageRequest { source, instance, inputs, keep_inputs, options, examine } = request;
+        let StageRequest { source, instance, inputs, keep_inputs, options, extra_check: examine } = request;
         let mut run = self.new_run();
         // Parse and lower the text, then report all mistakes that can be found in the documents alone.
         let mut document = self.checked(source, &inputs, keep_inputs, frontend).await?;
         // Find the instance of the document, and load its state.
         let instance = self.instance_of(instance.as_ref(), &document, &mut run, frontend).await?;
-        let snapshot = self.settled_state(&instance, frontend).await?;
+        let snapshot = self.load_state(&instance, frontend).await?;
         // Collect the inputs, then read the children whose paths depend on them.
         let keep = keep_inputs.then_some(&instance);
         let given = self.given(&mut document, &inputs, keep, examine, frontend).await?;

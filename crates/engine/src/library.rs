@@ -156,7 +156,7 @@ impl Library {
 
     /// Returns the providers for a plan. Simulated ones keep their resources in the simulated world of the state.
     pub fn providers_at(&self, place: &StatePlace) -> Result<Providers, Error> {
-        let Some(file) = place.world() else { return Ok(self.providers.clone()) };
+        let Some(file) = place.simulation_file() else { return Ok(self.providers.clone()) };
         let mut opened = self.catalogs.opened().flat_map(|catalog| &catalog.namespaces);
         let is_simulated = |namespace: &Name| {
             self.selection.simulated || self.namespaces.iter().any(|(own, always)| own == namespace && *always)

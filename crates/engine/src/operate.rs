@@ -68,19 +68,19 @@ impl Session {
             let tell = |event| shared.emit(SessionEvent::Operation(event));
             let request = crate::phases::shell::OperateRequest {
                 staged,
-                looks_again,
+                recheck_inputs: looks_again,
                 shell: &shell,
                 store: store.as_ref(),
                 instance: &instance,
                 id,
                 who: &who,
                 settings,
-                back: Some(&back),
+                rollback_planner: Some(&back),
                 interrupts,
             };
             operate(request, tell).await
         };
-        if ended_well(&operated)
+        if succeeded(&operated)
             && let Err(error) =
                 retention::after_an_operation(store.as_ref(), &instance, &who, self.config.history.keep).await
         {
@@ -94,7 +94,7 @@ impl Session {
 }
 
 /// Whether an operation succeeded, at least up to the stops of its plan.
-fn ended_well(operated: &Operated) -> bool {
+fn succeeded(operated: &Operated) -> bool {
     match operated {
         Operated::Nothing => true,
         Operated::Done(outcome) => match outcome.outcome {

@@ -8,7 +8,7 @@ pub use ::plan::model::{
     PlannedStop, Purpose, Reason, Step, StepLinks,
 };
 pub use ::plan::offline::check_offline;
-pub use ::plan::options::{Adoption, DriftPolicy, Options, StateEdit, Taken};
+pub use ::plan::options::{Adoption, DriftPolicy, ForeignObject, Options, StateEdit};
 pub use ::plan::plan;
 pub use ::plan::plan::{Plan, Request, Staged, is_current};
 pub use ::plan::resolved::{Resolved, ResolvedElement};

@@ -31,12 +31,12 @@ impl StatePlace {
     }
 
     /// The file of the simulated world of this state.
-    pub fn world(&self) -> Option<PathBuf> {
+    pub fn simulation_file(&self) -> Option<PathBuf> {
         self.file.as_ref().map(|file| file.with_extension("world"))
     }
 
     /// Returns this place for real state, or its sibling for simulated state. The two are never mixed.
-    pub fn for_simulation(self, simulated: bool) -> Result<StatePlace, Error> {
+    pub fn select_simulated(self, simulated: bool) -> Result<StatePlace, Error> {
         let Some(file) = &self.file else { return Ok(self) };
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_simulated = name.ends_with(SIMULATED_STATE);

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::phases::generation::RollbackTarget;
-use crate::phases::shell::{RollbackPlanner, Shell, last_goal};
+use crate::phases::shell::{RollbackPlanner, Shell, rollback_target};
 use crate::phases::{Given, Options, Staged};
 use diag::{Diagnostics, Files};
 use provider::BoxFuture;
@@ -47,14 +47,14 @@ impl Session {
     ) -> Result<(PlannedOperation, Files), Error> {
         let mut run = self.new_run();
         self.refuse_held(&instance, frontend).await?;
-        let goal = match last_goal(self.reading().as_ref(), &instance, generation).await? {
+        let goal = match rollback_target(self.reading().as_ref(), &instance, generation).await? {
             Ok(goal) => goal,
             Err(diagnostic) => {
                 frontend.found(&std::iter::once(*diagnostic).collect(), &Files::new());
                 return Err(Error::Reported);
             }
         };
-        let snapshot = self.settled_state(&instance, frontend).await?;
+        let snapshot = self.load_state(&instance, frontend).await?;
         if let RollbackTarget::Generation(saved) = &goal
             && generation.is_none()
             && saved.generation == snapshot.generation
@@ -149,7 +149,7 @@ impl RollbackPlanner for Planner<'_> {
         })
     }
 
-    fn in_words(&self, mut found: Diagnostics) -> Diagnostics {
+    fn flatten_places(&self, mut found: Diagnostics) -> Diagnostics {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         for diagnostic in found.iter_mut() {
             if let Some(label) = diagnostic.labels.first()

@@ -9,7 +9,7 @@ use diag::{Diagnostic, Diagnostics, FileId, Files};
 use dialects::{Companion, Dialects, LoadContext};
 
 use crate::document_source::DocumentSource;
-use crate::installed::Roots;
+use crate::installed::RootOptions;
 use crate::library::Library;
 use crate::paths::folder_of;
 use crate::withheld::unquoted;
@@ -29,13 +29,13 @@ pub(crate) struct Root {
 
 impl Root {
     /// Reads a document.
-    pub(crate) fn read(source: &DocumentSource, library: &Library, roots: &Roots) -> Root {
+    pub(crate) fn read(source: &DocumentSource, library: &Library, roots: &RootOptions) -> Root {
         let mut files = Files::new();
         let ids = add_texts(source, &mut files);
         let mut found = Diagnostics::new();
         let settings = library.selection.dialects.clone();
         let alone = LoadContext { settings, types: Some(library.types()), ..roots.context.clone() };
-        let (context, environment) = surrounded(source, &ids, &library.dialects, alone, &mut found);
+        let (context, environment) = load_environments(source, &ids, &library.dialects, alone, &mut found);
         let mut loaded = {
             let packages = library.catalogs.packages();
             crate::phases::load(&files, ids.root, &library.dialects, &library.functions, packages, &context, &mut found)
@@ -69,7 +69,7 @@ fn add_texts(source: &DocumentSource, files: &mut Files) -> TextIds {
 }
 
 /// Returns the load context of a document with environment files, and the inputs from these files.
-fn surrounded(
+fn load_environments(
     source: &DocumentSource,
     ids: &TextIds,
     dialects: &Dialects,
@@ -97,7 +97,7 @@ fn surrounded(
     }
     let beside: Vec<Companion<'_>> =
         trees.iter().map(|(file, name, folder, tree)| Companion { file: *file, name, folder, tree }).collect();
-    let surrounded = dialects.surround(&document, &beside);
+    let surrounded = dialects.read_companions(&document, &beside);
     // In a broken text, a value may look like a key.
     let clean = |one: Diagnostic| match broken_files.iter().find(|(file, _)| *file == one.span().file) {
         Some((_, text)) => unquoted(one, text),

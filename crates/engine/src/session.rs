@@ -98,7 +98,7 @@ impl Session {
             (None, Some(url)) => state_url::parse(url, config.folder(), &installed)?,
             (None, None) => state_url::usual(folder, &installed),
         };
-        let place = place.for_simulation(library.selection.simulated)?;
+        let place = place.select_simulated(library.selection.simulated)?;
         let strict = options.strict || config.strict;
         let sealer = key::sealer()?;
         Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
@@ -171,7 +171,7 @@ impl Session {
         let providers = self.library.providers_at(&self.place)?;
         let settings = self.config.settings(instance, &self.library.catalogs, knows)?;
         let shell = self.installed.shell(providers, self.library.catalogs.clone(), root);
-        settings.values().for_each(|settings| shell.known.learn(settings));
+        settings.values().for_each(|settings| shell.secrets.learn(settings));
         let (places, of) = (self.config.places(), instance.clone());
         let places: SettingsPlaces =
             Arc::new(move |namespace, path| places.setting(&of, namespace, path).map(Name::from));

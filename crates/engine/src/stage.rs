@@ -20,7 +20,7 @@ use crate::inputs::{self, Inputs};
 use crate::session::Session;
 
 /// An additional check of a document before it is planned.
-pub type Examine = Box<dyn FnOnce(&mut Document) -> Diagnostics + Send>;
+pub type ExtraCheck = Box<dyn FnOnce(&mut Document) -> Diagnostics + Send>;
 
 /// A document to plan.
 pub struct StageRequest {
@@ -35,7 +35,7 @@ pub struct StageRequest {
     /// The options of the plan.
     pub options: Options,
     /// An additional check of the document.
-    pub examine: Option<Examine>,
+    pub extra_check: Option<ExtraCheck>,
 }
 
 impl StageRequest {
@@ -47,7 +47,7 @@ impl StageRequest {
             inputs: Inputs::default(),
             keep_inputs: false,
             options: Options::default(),
-            examine: None,
+            extra_check: None,
         }
     }
 }
@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// Loads the state. Fails if the state has open intents while an operation holds the instance.
-    pub(crate) async fn settled_state(
+    pub(crate) async fn load_state(
         &self,
         instance: &InstanceName,
         frontend: &mut dyn Frontend,
@@ -124,7 +124,7 @@ impl Session {
             }
             snapshot = store.load(instance).await?;
         }
-        self.refuse_undescribed(&snapshot)?;
+        self.refuse_missing_catalogs(&snapshot)?;
         Ok(snapshot)
     }
 
@@ -139,7 +139,7 @@ impl Session {
     }
 
     /// Fails if a simulated state has a type that no catalogue describes: its catalogue is not given in this request.
-    pub(crate) fn refuse_undescribed(&self, snapshot: &Snapshot) -> Result<(), Error> {
+    pub(crate) fn refuse_missing_catalogs(&self, snapshot: &Snapshot) -> Result<(), Error> {
         let selection = &self.library.selection;
         let records = snapshot.records.values().map(|record| &record.type_name);
         let mut all = records.chain(snapshot.open.values().map(|open| &open.intent.type_name));
@@ -162,7 +162,7 @@ impl Session {
         document: &mut Document,
         inputs: &Inputs,
         keep: Option<&InstanceName>,
-        examine: Option<Examine>,
+        examine: Option<ExtraCheck>,
         frontend: &mut dyn Frontend,
     ) -> Result<Given, Error> {
         let checked = document.checked.clone().ok_or(Error::Reported)?;
@@ -352,7 +352,7 @@ fn announce(checked: &Checked, run: &mut FrontendRun, frontend: &mut dyn Fronten
     for (ty, (name, source)) in types {
         if ty.as_ref().is_some_and(|ty| ty.acts) {
             let type_name = source.type_name.item.name().clone();
-            run.notice(Notice::ReadingActs { name: name.clone(), type_name }, frontend);
+            run.notice(Notice::DataSourceHasEffects { name: name.clone(), type_name }, frontend);
         }
     }
 }
@@ -360,7 +360,7 @@ fn announce(checked: &Checked, run: &mut FrontendRun, frontend: &mut dyn Fronten
 fn planning_event(event: PlanningEvent) -> SessionEvent {
     match event {
         PlanningEvent::Reading(address) => SessionEvent::Reading(address),
-        PlanningEvent::AskedAgain { what, pause, why } => SessionEvent::AskedAgain { what, pause, why },
+        PlanningEvent::AskedAgain { what, pause, why } => SessionEvent::ProviderRetry { what, pause, why },
     }
 }
 

@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use crate::phases::generation::RollbackTarget;
-use crate::phases::shell::last_goal;
+use crate::phases::shell::rollback_target;
 use crate::phases::{Options, StateEdit};
 use blueprint::Address;
 use state::seal::{SealError, Sealer};
 use state::{Exported, ExportedError, InstanceName, InstanceNameError, PrunedBase, Revision, Since, Store, StoreError};
 
 use crate::error::Error;
-use crate::foreign::{Form, Whole, Written};
+use crate::foreign::{ExportInput, ForeignExport, Form};
 use crate::frontend::Frontend;
 use crate::session::Session;
 use crate::stage::PlannedOperation;
@@ -79,15 +79,20 @@ impl Session {
     }
 
     /// Exports an instance in the format of another tool.
-    pub async fn export_as(&self, form: &dyn Form, instance: &InstanceName, reveal: bool) -> Result<Written, Error> {
+    pub async fn export_as(
+        &self,
+        form: &dyn Form,
+        instance: &InstanceName,
+        reveal: bool,
+    ) -> Result<ForeignExport, Error> {
         let store = self.reading();
         let snapshot = store.load(instance).await?;
-        let kept = match last_goal(store.as_ref(), instance, None).await? {
+        let kept = match rollback_target(store.as_ref(), instance, None).await? {
             Ok(RollbackTarget::Generation(kept)) => Some(kept),
             _ => None,
         };
         let dialects = &self.installed.dialects;
-        let whole = |kept| Whole { instance, snapshot: &snapshot, kept, dialects, reveal };
+        let whole = |kept| ExportInput { instance, snapshot: &snapshot, kept, dialects, reveal };
         kept.as_deref().and_then(|kept| form.write(&whole(kept))).ok_or_else(|| {
             Error::usage(format!(
                 "`{instance}` cannot be written as `{}`: it was not deployed from a document of that language",

@@ -95,10 +95,10 @@ impl NamedDocument {
     /// folder, searches upward as far as that folder.
     pub fn config(&self, given: Option<&Path>, beside: &Path) -> Result<Config, Error> {
         let config = Config::load(given, beside)?;
-        let Some(top) = self.folder.as_deref().map(absolute).filter(|_| config.is_usual()) else { return Ok(config) };
+        let Some(top) = self.folder.as_deref().map(absolute).filter(|_| config.is_default()) else { return Ok(config) };
         for folder in beside.ancestors().skip(1).take_while(|folder| folder.starts_with(&top)) {
             let above = Config::load(given, folder)?;
-            if !above.is_usual() {
+            if !above.is_default() {
                 return Ok(above);
             }
         }

@@ -71,7 +71,7 @@ pub struct Answers {
 pub const GROUP: &str = "group|";
 
 /// Removes from the memory of groups the part that is kept only until the operation has succeeded.
-pub fn finished(memoised: &mut IndexMap<Name, Memoised>) {
+pub fn drop_unfinished_groups(memoised: &mut IndexMap<Name, Memoised>) {
     for (_, known) in memoised.iter_mut().filter(|(key, _)| key.starts_with(GROUP)) {
         known.value = without_unfinished(&known.value);
     }

@@ -2,8 +2,8 @@
 //! providers for resources.
 //!
 //! An [`EvaluationQuestion`] owns its data, so that `apply` can keep it in its state machine and have it answered
-//! elsewhere. Its key identifies the answer. [`put`] answers it with questions to a [`World`], which borrow their data
-//! and are not kept ([`crate::question::Question`]). A generated value needs no question.
+//! elsewhere. Its key identifies the answer. [`ask_world`] answers it with questions to a [`World`], which borrow their
+//! data and are not kept ([`crate::question::Question`]). A generated value needs no question.
 
 use std::sync::Arc;
 
@@ -255,7 +255,7 @@ impl Round {
 
 /// Stores the world's answer, so that the caller can repeat the evaluation. A refusal is stored as an answer too, so
 /// that the diagnostic appears at the call.
-pub fn take_in(
+pub fn store_reply(
     evaluation: &mut Evaluation,
     question: EvaluationQuestion,
     reply: EvaluationReply,
@@ -314,10 +314,10 @@ pub async fn answer(
         let now = evaluation.answers.now;
         let functions = evaluation.functions.clone();
         let puts: Vec<_> =
-            questions.iter().map(|question| put(question, now, PlanPhase::Preview, &functions, world)).collect();
+            questions.iter().map(|question| ask_world(question, now, PlanPhase::Preview, &functions, world)).collect();
         let replies = futures::future::join_all(puts).await;
         for (question, reply) in questions.into_iter().zip(replies) {
-            take_in(evaluation, question, reply, found);
+            store_reply(evaluation, question, reply, found);
         }
     }
 }
@@ -355,7 +355,7 @@ fn key_of(evaluation: &Evaluation, unit: u32, owner: &str, ask: &Ask) -> String 
     match ask {
         Ask::File { path, .. } => bytes_key(&evaluation.documents, unit, path).into_owned(),
         Ask::Http { url } => url.to_string(),
-        Ask::Remembered { path, nth, .. } => site_of(owner, path, *nth).to_string(),
+        Ask::Memoised { path, nth, .. } => site_of(owner, path, *nth).to_string(),
         Ask::WorkingDirectory => String::new(),
         Ask::Provider { namespace, function, arguments } => {
             crate::resolve::scope::call_key(&evaluation.answers.salt, namespace, function, arguments)
@@ -372,7 +372,7 @@ pub async fn answer_ask(
     world: &dyn World,
 ) -> Result<Value, AskFailure> {
     let question = EvaluationQuestion::Ask { key: String::new(), unit: 0, folder: folder.into(), ask: ask.clone() };
-    match put(&question, now, PlanPhase::Preview, functions, world).await {
+    match ask_world(&question, now, PlanPhase::Preview, functions, world).await {
         EvaluationReply::Bytes(bytes) => Ok(Value::Bytes(bytes)),
         EvaluationReply::Value(value) => Ok(value),
         EvaluationReply::Refused(failure) => Err(failure),
@@ -382,7 +382,7 @@ pub async fn answer_ask(
 }
 
 /// Asks the world one question. `now` is the instant of the stage, in seconds since 1970 UTC.
-pub async fn put(
+pub async fn ask_world(
     question: &EvaluationQuestion,
     now: i64,
     phase: PlanPhase,
@@ -428,7 +428,7 @@ pub async fn put(
     match ask {
         Ask::File { path, .. } => read(path, world.file(folder, path).await),
         Ask::Http { url } => read(url, world.http(url).await),
-        Ask::Remembered { function, arguments, .. } => {
+        Ask::Memoised { function, arguments, .. } => {
             match expr::remembered_value(function, arguments, now, world.environment().random()) {
                 Some(value) => EvaluationReply::Value(value),
                 None => EvaluationReply::Refused(AskFailure {
@@ -510,7 +510,7 @@ fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: Ev
         (Ask::Http { url }, EvaluationReply::Bytes(bytes)) => {
             answers.bytes.insert(key, PinnedBytes::new("", &url, bytes));
         }
-        (Ask::Remembered { fingerprint, .. }, EvaluationReply::Value(value)) => {
+        (Ask::Memoised { fingerprint, .. }, EvaluationReply::Value(value)) => {
             answers.memoised.insert(key, Memoised { fingerprint, value });
         }
         (Ask::Provider { .. }, EvaluationReply::Value(value)) => {

@@ -90,7 +90,7 @@ pub async fn transform_documents(
     if made.is_empty() {
         return Some(documents);
     }
-    Some(Arc::new(documents.with_meanings(|checked| made.get(&Arc::as_ptr(checked).addr()).cloned(), found)))
+    Some(Arc::new(documents.with_checked(|checked| made.get(&Arc::as_ptr(checked).addr()).cloned(), found)))
 }
 
 fn written(checked: &Checked, catalogs: &Catalogs) -> WrittenResources {

@@ -174,7 +174,7 @@ pub enum Purity {
     /// The arguments alone.
     Pure,
     /// Generated once per call site and memoised: `uuid`, `datetime` (decision S60).
-    Remembered,
+    Memoised,
     /// Read during planning and pinned in the plan: `file`, `http_resource`, `cwd`.
     World,
     /// The state, once a link is complete: `link`.

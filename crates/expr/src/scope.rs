@@ -45,7 +45,7 @@ pub enum Ask {
     /// `cwd()`: the caller's working directory.
     WorkingDirectory,
     /// `uuid()`, `datetime(format)`: a value that is generated once and memoised (decision S60).
-    Remembered {
+    Memoised {
         /// The path of the scalar inside the element under evaluation, such as `input.a[0]`.
         path: Name,
         /// The 0-based number of the call within the scalar.

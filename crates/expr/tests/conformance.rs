@@ -58,9 +58,7 @@ impl Scope for Given {
                 }),
             },
             Ask::WorkingDirectory => Ok("/w".into()),
-            Ask::Remembered { function, arguments, .. } => {
-                Ok(expr::remembered_value(function, arguments, NOW, [7; 16])?)
-            }
+            Ask::Memoised { function, arguments, .. } => Ok(expr::remembered_value(function, arguments, NOW, [7; 16])?),
             Ask::Http { .. } | Ask::Provider { .. } => return None,
         })
     }

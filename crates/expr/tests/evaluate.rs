@@ -275,7 +275,7 @@ fn remembered_calls_know_their_place() {
     let asked = ask(&document(vec![("input", document(vec![("a.b", inner)]))]));
     let places = |asked: &[Ask]| -> Vec<(String, u32)> {
         let place = |ask: &Ask| match ask {
-            Ask::Remembered { path, nth, .. } => (path.to_string(), *nth),
+            Ask::Memoised { path, nth, .. } => (path.to_string(), *nth),
             other => panic!("{other:?}"),
         };
         asked.iter().map(place).collect()
@@ -288,7 +288,7 @@ fn remembered_calls_know_their_place() {
     assert_eq!(places(&asked), [("x".to_string(), 1), ("x".to_string(), 2), ("x".to_string(), 0)]);
 
     let print = |text: &str| match ask(&parse(text)).remove(0) {
-        Ask::Remembered { fingerprint, .. } => fingerprint,
+        Ask::Memoised { fingerprint, .. } => fingerprint,
         other => panic!("{other:?}"),
     };
     assert_eq!(print("${uuid()}"), print("${ uuid( ) }"));

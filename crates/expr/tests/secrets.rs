@@ -54,7 +54,7 @@ impl Scope for World<'_> {
             }
             Ask::File { path: what, .. } | Ask::Http { url: what } => Err(refused(what)),
             Ask::WorkingDirectory => Ok("/w".into()),
-            Ask::Remembered { function, arguments, .. } => {
+            Ask::Memoised { function, arguments, .. } => {
                 expr::remembered_value(function, arguments, 1_672_671_845, [7; 16])
                     .ok_or_else(|| refused(&format!("{arguments:?}")))
             }
@@ -278,7 +278,7 @@ fn no_function_shows_which_secret_it_was_given() {
         }
     }
     for def in table.iter() {
-        assert!(matches!(def.purity, Purity::Pure | Purity::Remembered | Purity::World | Purity::Link));
+        assert!(matches!(def.purity, Purity::Pure | Purity::Memoised | Purity::World | Purity::Link));
         let exception = NOTHING_TO_SHOW.iter().find(|(name, _)| *name == def.name.as_ref());
         assert!(
             shown.contains(def.name.as_ref()) || exception.is_some(),

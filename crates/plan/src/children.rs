@@ -38,7 +38,7 @@ pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
             needs.push(need);
         }
     };
-    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.stands_in) {
+    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.is_temporary_member) {
         let shown = |position: &usize| unit.blueprint().exports.get_index(*position).is_some_and(|(_, it)| !it.hidden);
         for position in (0..unit.blueprint().exports.len()).filter(|_| number > 0).filter(shown) {
             if let Err(Halt::Need(need)) = evaluation.child_export(number, position, &mut ignored) {
@@ -95,7 +95,7 @@ pub fn declared(
 ) -> Declared {
     let documents = evaluation.documents.clone();
     let mut declared = Declared::default();
-    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.stands_in) {
+    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.is_temporary_member) {
         let mut mistakes = Diagnostics::new();
         if number > 0 {
             let place = place(&unit.path);
@@ -110,7 +110,7 @@ pub fn declared(
             declared.data_sources.insert(unit.named(name).into(), record);
         }
         if !mistakes.is_empty() {
-            documents.lead_to(number, &mut mistakes);
+            documents.add_trails(number, &mut mistakes);
             found.append(mistakes);
         }
     }
@@ -231,7 +231,7 @@ pub(crate) fn changes(
         Some(documents) => {
             let made = |path: &[Name]| touched.all.contains(path) && !before.all.contains(path);
             let all = documents.units()[1..].iter();
-            let shown = all.filter(|unit| !unit.stands_in || made(&unit.path));
+            let shown = all.filter(|unit| !unit.is_temporary_member || made(&unit.path));
             shown.map(|unit| Box::from(&*unit.path)).collect()
         }
         None => Vec::new(),

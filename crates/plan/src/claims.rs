@@ -78,10 +78,10 @@ pub(crate) async fn refuse(
     // An unchanged resource takes nothing from other instances, so its claim is dropped. A deletion may, so its claim
     // is added.
     claims.retain(|_, decision| decision.action != Action::None);
-    let is_told = |decision: &&Decision| {
+    let releases_named_object = |decision: &&Decision| {
         decision.action == Action::Delete && decision.ty.as_ref().is_some_and(|ty| names_its_objects(ty))
     };
-    for decision in draft.decisions.iter().filter(is_told) {
+    for decision in draft.decisions.iter().filter(releases_named_object) {
         let Some(record) = decision.prior.as_ref().filter(|record| !record.id.is_empty()) else { continue };
         claims.entry((record.type_name.clone(), record.id.clone())).or_insert(decision);
     }

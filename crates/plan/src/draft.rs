@@ -29,9 +29,9 @@ pub(crate) struct Draft {
 /// A batch of a group, and the pause before the next batch.
 pub(crate) struct DraftGroup {
     /// The members to create or change.
-    pub(crate) comes: Vec<Address>,
+    pub(crate) changed: Vec<Address>,
     /// The members to delete. The next batch does not wait for these deletes.
-    pub(crate) goes: Vec<Address>,
+    pub(crate) deleted: Vec<Address>,
     pub(crate) pause: Duration,
 }
 

@@ -148,7 +148,7 @@ pub(crate) fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String
 }
 
 /// The values of candidates at each path where every candidate has a value and no two values are equal.
-pub(crate) fn telling(all: &[MatchCandidate]) -> DeterministicMap<&str, DeterministicMap<&str, usize>> {
+pub(crate) fn unique_leaves(all: &[MatchCandidate]) -> DeterministicMap<&str, DeterministicMap<&str, usize>> {
     let mut by_path: DeterministicMap<&str, DeterministicMap<&str, usize>> = DeterministicMap::default();
     for (at, candidate) in all.iter().enumerate() {
         for (path, value) in &candidate.leaves {
@@ -166,7 +166,7 @@ pub(crate) fn paired(old: &[MatchCandidate], new: &[MatchCandidate]) -> Result<V
     }
     let mut of_old: Vec<Option<usize>> = vec![None; old.len()];
     let mut of_new: Vec<Option<usize>> = vec![None; new.len()];
-    let (before, now) = (telling(old), telling(new));
+    let (before, now) = (unique_leaves(old), unique_leaves(new));
     for (path, values) in &before {
         let Some(theirs) = now.get(path) else { continue };
         for (value, was) in values {

@@ -38,7 +38,7 @@ pub enum RollbackTarget {
 
 /// The data that is stored with an operation; null without a document. The whole value is secret if anything in the
 /// plan is secret.
-pub fn kept(plan: &Plan) -> Value {
+pub fn saved_value(plan: &Plan) -> Value {
     let Some(document) = &plan.document else { return Value::Null };
     let answers = &plan.answers;
     let mut answers = Answers {
@@ -94,7 +94,7 @@ fn list<'v>(desired: &'v Value, key: &str) -> &'v [Value] {
     desired.get(key).and_then(Value::as_list).unwrap_or_default()
 }
 
-/// Reads the data that was stored with an operation. `None` if it is not what [`kept`] writes.
+/// Reads the data that was stored with an operation. `None` if it is not what [`saved_value`] writes.
 fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration> {
     let desired = operation.desired.revealed();
     let Some(Value::Text(text)) = desired.get("document") else { return None };
@@ -132,7 +132,10 @@ pub enum TargetOperation {
 
 /// Finds the operation that a rollback restores, in the past operations, newest first: the last one that ended well and
 /// has a document, or the one of the wanted generation. `Nothing` if no operation ended well.
-pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<TargetOperation, Box<Diagnostic>> {
+pub fn rollback_operation(
+    history: &[GenerationInfo],
+    wanted: Option<Generation>,
+) -> Result<TargetOperation, Box<Diagnostic>> {
     for GenerationInfo { operation, finished } in history {
         let Some(Ended { outcome, generation, .. }) = finished else { continue };
         if wanted.is_some_and(|wanted| wanted != *generation) {
@@ -159,7 +162,7 @@ pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<Ta
 }
 
 /// Reads the target of a rollback from its operation.
-pub fn kept_by(generation: Generation, operation: Option<&Operation>) -> Result<RollbackTarget, Box<Diagnostic>> {
+pub fn read_saved(generation: Generation, operation: Option<&Operation>) -> Result<RollbackTarget, Box<Diagnostic>> {
     let kept = operation.and_then(|operation| read(generation, operation));
     kept.map(|kept| RollbackTarget::Generation(Box::new(kept)))
         .ok_or_else(|| Box::new(incomplete(format!("generation {} was not kept whole", generation.0))))
@@ -170,7 +173,7 @@ fn incomplete(message: String) -> Diagnostic {
 }
 
 /// The report of an incomplete rollback: why it is incomplete, and the addresses that it left as they are, if any.
-pub fn left(addresses: &[blueprint::Address], why: Diagnostics) -> Diagnostics {
+pub fn report_incomplete(addresses: &[blueprint::Address], why: Diagnostics) -> Diagnostics {
     let mut found = why;
     let mut diagnostic = incomplete("some resources could not be brought back".to_owned());
     if !addresses.is_empty() {
@@ -214,7 +217,7 @@ mod tests {
         history.insert(0, GenerationInfo { finished: None, ..past(8, Update, Failed) });
         let of = |number: u64| Ok(TargetOperation::Of(Generation(number), format!("op-{number}").into()));
         let found = |history: &[GenerationInfo], wanted: Option<u64>| {
-            goal(history, wanted.map(Generation)).map_err(|diagnostic| diagnostic.message.clone())
+            rollback_operation(history, wanted.map(Generation)).map_err(|diagnostic| diagnostic.message.clone())
         };
         assert_eq!(found(&history, None), of(3));
         assert_eq!(found(&history, Some(1)), of(1));
@@ -245,7 +248,7 @@ mod tests {
             desired,
         };
         for desired in [desired.clone(), desired.secret()] {
-            let Ok(RollbackTarget::Generation(kept)) = kept_by(Generation(3), Some(&operation(desired))) else {
+            let Ok(RollbackTarget::Generation(kept)) = read_saved(Generation(3), Some(&operation(desired))) else {
                 panic!("it is whole")
             };
             assert_eq!((kept.generation, &*kept.document.text), (Generation(3), "three"));
@@ -253,7 +256,7 @@ mod tests {
             assert_eq!(kept.given.text.get("name").map(AsRef::as_ref), Some("n"));
         }
         for operation in [Some(&operation(Value::Null)), None] {
-            let refused = kept_by(Generation(2), operation).map_err(|diagnostic| diagnostic.message.clone());
+            let refused = read_saved(Generation(2), operation).map_err(|diagnostic| diagnostic.message.clone());
             assert_eq!(refused, Err("generation 2 was not kept whole".to_owned()));
         }
     }

@@ -34,7 +34,7 @@ pub(crate) fn refuse_changed_inputs(
                 .new(format!("`{name}` may not change"))
                 .label(input.span, "declared immutable")
                 .help("give the value of before, or make another instance");
-            changed.words = rules.messages.of(&dialects::Mistake::ImmutableInput(name)).map(Box::new);
+            changed.native_message = rules.messages.of(&dialects::Mistake::ImmutableInput(name)).map(Box::new);
             found.push(changed);
         }
         answers.memoised.insert(key.clone(), Memoised { fingerprint: 0, value: value.clone() });
@@ -81,14 +81,14 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
                     .label(input.span, "declared immutable")
                     .help("give the value of before, or make another instance");
                 let mistake = dialects::Mistake::Immutable { field: name, resource: child, type_name };
-                changed.words = rules.messages.of(&mistake).map(Box::new);
+                changed.native_message = rules.messages.of(&mistake).map(Box::new);
                 mine.push(changed);
             }
             let memoised = Memoised { fingerprint: 0, value: short };
             evaluation.answers.memoised.insert(key.clone(), memoised);
             evaluation.sites.entry("group".into()).or_default().insert(key);
         }
-        documents.lead_to(above, &mut mine);
+        documents.add_trails(above, &mut mine);
         found.append(mine);
     }
 }

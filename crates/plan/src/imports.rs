@@ -18,7 +18,7 @@ use crate::codes;
 use crate::decision::Decision;
 use crate::drafting::provider_instances::instance_of;
 use crate::model::{Action, AddressSet};
-use crate::options::Taken;
+use crate::options::ForeignObject;
 use crate::provider_diagnostics::report_at;
 use crate::settled::SettledRecords;
 use crate::target_set::TargetSet;
@@ -31,7 +31,7 @@ pub(crate) struct Imports {
     /// The address of each managed object, by type and id; filled only if something is imported.
     managed: Option<IndexMap<(TypeId, Name), Address>>,
     /// Resources that are taken over from another tool.
-    taken: IndexMap<Address, Taken>,
+    taken: IndexMap<Address, ForeignObject>,
 }
 
 /// The context of imports.
@@ -57,14 +57,14 @@ struct ImportTarget {
 
 impl Imports {
     /// Creates an empty value with the resources that are taken over from another tool.
-    pub(crate) fn of(taken: &[Taken]) -> Imports {
+    pub(crate) fn of(taken: &[ForeignObject]) -> Imports {
         let taken = taken.iter().map(|taken| (taken.address.clone(), taken.clone())).collect();
         Imports { taken, ..Imports::default() }
     }
 
     /// Reports `import-failed` for each resource that would be created, if the plan takes over resources of another
     /// tool.
-    pub(crate) fn refuse_what_was_not_told(&self, decisions: &[Decision], found: &mut Diagnostics) {
+    pub(crate) fn refuse_creates_without_id(&self, decisions: &[Decision], found: &mut Diagnostics) {
         if self.taken.is_empty() {
             return;
         }

@@ -21,7 +21,7 @@ pub enum Linked {
     /// A write into one target by a step of its own.
     Write(LinkWrite),
     /// The link as a whole.
-    Whole(LinkRecord),
+    Record(LinkRecord),
 }
 
 /// A step in which a link writes into one target, or removes what it wrote.
@@ -40,11 +40,11 @@ pub struct LinkWrite {
     /// The contributions to remove.
     pub undo: Vec<Overlay>,
     /// Its place among the writes of the link.
-    pub(crate) place: u32,
+    pub(crate) write_index: u32,
     /// The depth of the link behind the links that it needs.
-    pub(crate) rank: u32,
+    pub(crate) guarantee_depth: u32,
     /// A call is due whatever the records say: something else may have changed or removed what was written.
-    pub insist: bool,
+    pub forces_call: bool,
 }
 
 /// The step that writes the record of a link.

@@ -36,18 +36,18 @@ struct Hint {
 pub(crate) struct Moves {
     pairs: IndexMap<Address, (Address, Span)>,
     /// Former addresses by new ones.
-    arrived: IndexMap<Address, Address>,
+    former_of_new: IndexMap<Address, Address>,
 }
 
 impl Moves {
     /// Whether this plan has moved a record to the address.
     pub(crate) fn has_arrived(&self, address: &Address) -> bool {
-        self.arrived.contains_key(address)
+        self.former_of_new.contains_key(address)
     }
 
     /// The address from which this plan has moved the record of a resource.
     pub(crate) fn from(&self, address: &Address) -> Option<Address> {
-        self.arrived.get(address).cloned()
+        self.former_of_new.get(address).cloned()
     }
 
     /// Reports `move-conflict` for a former address that the document still declares.
@@ -57,14 +57,14 @@ impl Moves {
         }
         let declared = draft.decisions.iter().filter(|decision| decision.element.is_some());
         for address in declared.map(|decision| &decision.address) {
-            if let Some((to, span)) = self.pairs.get(address).filter(|_| !self.arrived.contains_key(address)) {
+            if let Some((to, span)) = self.pairs.get(address).filter(|_| !self.former_of_new.contains_key(address)) {
                 found.push(still_declared(address, to, *span));
             }
         }
     }
 
     /// Renames the records, unless a new address is in use already.
-    fn carry_out(
+    fn rename_records(
         &mut self,
         snapshot: &mut Snapshot,
         answers: &mut Answers,
@@ -79,7 +79,7 @@ impl Moves {
         if !found.has_errors() {
             let pairs = self.pairs.iter().map(|(from, (to, _))| (from.clone(), to.clone())).collect();
             let along = rename(pairs, snapshot, answers, settled_records);
-            self.arrived.extend(along.into_iter().map(|(from, to)| (to, from)));
+            self.former_of_new.extend(along.into_iter().map(|(from, to)| (to, from)));
         }
     }
 
@@ -99,7 +99,7 @@ impl Moves {
         }
         let along = rename(pairs.clone(), snapshot, answers, settled_records);
         let mut must_evaluate = !along.is_empty();
-        self.arrived.extend(along.into_iter().map(|(from, to)| (to, from)));
+        self.former_of_new.extend(along.into_iter().map(|(from, to)| (to, from)));
         let arrived: IndexMap<String, ()> = pairs.values().map(|to| (to.to_string(), ())).collect();
         for (site, value) in &snapshot.memoised {
             if !site.rsplitn(3, '|').nth(2).is_some_and(|owner| arrived.contains_key(owner)) {
@@ -112,7 +112,7 @@ impl Moves {
             }
         }
         for (from, to) in pairs {
-            self.arrived.insert(to.clone(), from.clone());
+            self.former_of_new.insert(to.clone(), from.clone());
             self.pairs.insert(from, (to, span));
         }
         must_evaluate
@@ -137,10 +137,10 @@ impl Moves {
         }
         for (to, from) in &back {
             self.pairs.shift_remove(from);
-            self.arrived.shift_remove(to);
+            self.former_of_new.shift_remove(to);
         }
         let along = rename(back, snapshot, answers, settled_records);
-        along.keys().for_each(|to| drop(self.arrived.shift_remove(to)));
+        along.keys().for_each(|to| drop(self.former_of_new.shift_remove(to)));
     }
 }
 
@@ -174,14 +174,14 @@ pub(crate) fn follow(
                         .help("leave one of the two hints"),
                 ),
                 Some(_) => {}
-                None if moves.arrived.contains_key(&to) => found.push(
+                None if moves.former_of_new.contains_key(&to) => found.push(
                     codes::MOVE_CONFLICT
                         .new(format!("more than one resource would become `{to}`"))
                         .label(hint.span, format!("also `{from}` would"))
                         .help("leave one of the hints; the other resource is deleted, or forgotten with `cyan state remove`"),
                 ),
                 None => {
-                    moves.arrived.insert(to.clone(), from.clone());
+                    moves.former_of_new.insert(to.clone(), from.clone());
                     moves.pairs.insert(from, (to, hint.span));
                 }
             }
@@ -190,12 +190,12 @@ pub(crate) fn follow(
     for hint in &hints {
         // In a chain of moves, a former address is declared again for the next resource.
         let declared = is_single(documents, &hint.from) && hint.from != hint.to;
-        if declared && !moves.arrived.contains_key(&hint.from) {
+        if declared && !moves.former_of_new.contains_key(&hint.from) {
             found.push(still_declared(&hint.from, &hint.to, hint.span));
             moves.pairs.shift_remove(&hint.from);
         }
     }
-    moves.carry_out(snapshot, answers, settled_records, found);
+    moves.rename_records(snapshot, answers, settled_records, found);
     moves
 }
 
@@ -234,7 +234,7 @@ pub(crate) fn requested_moves(
             found.push(unknown_in_state(from, snapshot));
         }
         for (from, to) in members.into_iter().filter(|(from, to)| from != to) {
-            if moves.arrived.insert(to.clone(), from.clone()).is_some() {
+            if moves.former_of_new.insert(to.clone(), from.clone()).is_some() {
                 found.push(
                     codes::MOVE_CONFLICT
                         .new(format!("more than one resource would become `{to}`"))
@@ -244,7 +244,7 @@ pub(crate) fn requested_moves(
             moves.pairs.insert(from, (to, Span::NONE));
         }
     }
-    moves.carry_out(snapshot, answers, settled_records, found);
+    moves.rename_records(snapshot, answers, settled_records, found);
     moves
 }
 

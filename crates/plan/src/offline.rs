@@ -95,7 +95,7 @@ async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn W
             let mut mine = Diagnostics::new();
             report(checked.diagnostics, address, Some(&resource.spec), resource.span, messages, &mut mine);
             let refused = mine.has_errors();
-            documents.lead_to(unit, &mut mine);
+            documents.add_trails(unit, &mut mine);
             found.append(mine);
             if refused {
                 break;

@@ -40,7 +40,7 @@ pub struct Adoption {
 
 /// An object that another tool has managed until now: it becomes managed here, and is not created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct ForeignObject {
     /// Its address in the document.
     pub address: Address,
     /// The provider's id of it; `None` if the other tool did not give the id, which is an error.
@@ -90,7 +90,7 @@ pub struct Options {
     /// Objects that exist already and are taken over from another tool. The tool has to give the id of every resource
     /// in the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub taken: Vec<Taken>,
+    pub taken: Vec<ForeignObject>,
     /// Whether to settle cut-off calls and correct drift, without a document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reconcile: bool,

@@ -204,7 +204,7 @@ fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
 
 /// Reports refused changes, `protected` for replaced or deleted resources, and a note for each object left in the
 /// world.
-pub(crate) fn report_what_goes(draft: &Draft, messages: &dyn MessageRules, found: &mut Diagnostics) {
+pub(crate) fn report_protection(draft: &Draft, messages: &dyn MessageRules, found: &mut Diagnostics) {
     for decision in &draft.decisions {
         let Decision { address, span, .. } = decision;
         refuse_changes(decision, messages, found);
@@ -232,7 +232,7 @@ fn refuse_changes(decision: &Decision, messages: &dyn MessageRules, found: &mut 
         let mut diagnostic = codes::RESTRICTED_ACTION
             .new(format!("`{}` may not be {what}d", decision.address).replace("updated", "updated in place"))
             .help("take the restriction out of the registry, or the change out of the document");
-        diagnostic.words = words(Mistake::Restricted { resource: &decision.address.name, action: what });
+        diagnostic.native_message = words(Mistake::Restricted { resource: &decision.address.name, action: what });
         found.push(placed(diagnostic, decision.span, "restricted by the environment"));
     }
     let Some(ty) = &decision.ty else { return };
@@ -243,7 +243,7 @@ fn refuse_changes(decision: &Decision, messages: &dyn MessageRules, found: &mut 
                 .new(format!("`{field}` of `{}` may not change", decision.address))
                 .help("give it its value of before, or make another resource");
             let resource = &decision.address.name;
-            diagnostic.words = words(Mistake::Immutable { field, resource, type_name: &ty.name });
+            diagnostic.native_message = words(Mistake::Immutable { field, resource, type_name: &ty.name });
             found.push(placed(diagnostic, decision.span, "its type allows no change"));
         }
     }

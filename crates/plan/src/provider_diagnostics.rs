@@ -26,10 +26,14 @@ pub fn report(
             (false, false) => format!("`{path}` of `{address}`"),
         };
         let misfit = |code: &'static diag::Code, what: &str, is_kind: bool| {
-            let mistake =
-                dialects::Mistake::Misfit { resource: &address.name, field: &path, why: &reported.summary, is_kind };
+            let mistake = dialects::Mistake::InvalidSpec {
+                resource: &address.name,
+                field: &path,
+                why: &reported.summary,
+                is_kind,
+            };
             let mut diagnostic = at(code.new(format!("{whose} {what}")), place, &reported.summary);
-            diagnostic.words = messages.of(&mistake).map(Box::new);
+            diagnostic.native_message = messages.of(&mistake).map(Box::new);
             diagnostic
         };
         let refused = &understand::check::codes::REJECTED_BY_PROVIDER;
@@ -110,7 +114,7 @@ pub(crate) fn report_at(
     };
     let mut mine = Diagnostics::new();
     report(diagnostics, address, Some(&resource.spec), resource.span, messages, &mut mine);
-    documents.lead_to(unit, &mut mine);
+    documents.add_trails(unit, &mut mine);
     found.append(mine);
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn settle(
         let is_decided = verdict.is_some();
         let (after, how) = match verdict {
             Some((_, CutOffDecision::Forgotten)) => (None, "it is forgotten"),
-            Some((_, CutOffDecision::Adopted(Some(id)))) if not_there(&open, seen) => {
+            Some((_, CutOffDecision::Adopted(Some(id)))) if is_absent(&open, seen) => {
                 found.push(
                     codes::NEEDS_ATTENTION
                         .new(format!(
@@ -235,7 +235,7 @@ fn verdict<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, 
 }
 
 /// Whether the resource that the user named as created or updated was read and does not exist.
-fn not_there(open: &OpenIntent, seen: Option<&PinnedRead>) -> bool {
+fn is_absent(open: &OpenIntent, seen: Option<&PinnedRead>) -> bool {
     open.intent.op != StatusOp::Delete && matches!(seen, Some(PinnedRead::Absent))
 }
 

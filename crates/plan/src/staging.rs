@@ -223,7 +223,7 @@ impl<'a> Staging<'a> {
     /// Stores the documents and the results of their transforms in the answers, and reports unsupported features.
     /// Returns the keys under which groups are memoised.
     fn pin_documents(&mut self, documents: &Documents) -> Vec<Name> {
-        still_makes(documents, &mut self.answers, &mut self.mistakes);
+        check_transforms_unchanged(documents, &mut self.answers, &mut self.mistakes);
         for checked in documents.distinct() {
             children::refuse_unsupported(checked, &mut self.mistakes);
         }
@@ -274,7 +274,7 @@ impl<'a> Staging<'a> {
     /// destroy.
     pub(crate) async fn draft_records(&mut self) -> Draft {
         if let Some(state_edit) = &self.options.state_edit {
-            let table = state_edit::Table {
+            let table = state_edit::StateEditContext {
                 snapshot: &mut self.snapshot,
                 answers: &mut self.answers,
                 settled_records: &mut self.settled_records,
@@ -380,7 +380,7 @@ impl<'a> Staging<'a> {
     pub(crate) fn apply_policies(&mut self, draft: &Draft) {
         let documents = self.evaluation.as_ref().map(|evaluation| &evaluation.documents);
         let rules = documents.map_or(DialectRules::NATIVE, |documents| documents.root().checked.rules);
-        policies::report_what_goes(draft, rules.messages, &mut self.mistakes);
+        policies::report_protection(draft, rules.messages, &mut self.mistakes);
         if self.options.drift == DriftPolicy::Refuse {
             policies::refuse_drift(draft, &self.answers, &mut self.mistakes);
         }
@@ -392,7 +392,7 @@ impl<'a> Staging<'a> {
             let everything_goes = self.purpose == Purpose::Destroy && self.named.targets.is_empty();
             return if everything_goes { Declared::default() } else { self.snapshot.declared.clone() };
         };
-        let taken = evaluation.taken();
+        let taken = evaluation.bytes_used();
         loop {
             let needs = children::needs(evaluation);
             if needs.is_empty() || self.mistakes.has_errors() {
@@ -400,7 +400,7 @@ impl<'a> Staging<'a> {
             }
             evaluation_question::answer(evaluation, needs, &self.catalogs, self.world, &mut self.mistakes).await;
         }
-        evaluation.give_back(taken);
+        evaluation.reset_bytes_used(taken);
         let former = &self.snapshot.declared;
         let declared = children::declared(evaluation, &self.untouched, former, &mut self.mistakes);
         evaluation.descriptions(&mut self.mistakes);
@@ -583,7 +583,7 @@ fn kind_of(purpose: Purpose, options: &Options, snapshot: &Snapshot) -> Operatio
 }
 
 /// Stores digests of the results of transforms. Reports `input-changed` if a saved plan was made from other results.
-pub(crate) fn still_makes(documents: &Documents, answers: &mut Answers, found: &mut Diagnostics) {
+pub(crate) fn check_transforms_unchanged(documents: &Documents, answers: &mut Answers, found: &mut Diagnostics) {
     for unit in documents.units() {
         let Some(made) = &unit.checked.made else { continue };
         let place: Name = unit.path.iter().map(AsRef::as_ref).collect::<Vec<_>>().join("/").into();

@@ -23,7 +23,7 @@ use crate::settled::SettledRecords;
 use crate::{imports, moves, policies};
 
 /// The context of a state edit.
-pub(crate) struct Table<'a> {
+pub(crate) struct StateEditContext<'a> {
     pub(crate) snapshot: &'a mut Snapshot,
     pub(crate) answers: &'a mut Answers,
     pub(crate) settled_records: &'a mut SettledRecords,
@@ -33,8 +33,8 @@ pub(crate) struct Table<'a> {
 }
 
 /// Changes the records, and drafts a decision for each changed record.
-pub(crate) async fn draft(state_edit: &StateEdit, on: Table<'_>, found: &mut Diagnostics) -> Draft {
-    let Table { snapshot, answers, settled_records, targets, catalogs, world } = on;
+pub(crate) async fn draft(state_edit: &StateEdit, on: StateEditContext<'_>, found: &mut Diagnostics) -> Draft {
+    let StateEditContext { snapshot, answers, settled_records, targets, catalogs, world } = on;
     let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
     match state_edit {
         StateEdit::Move(wanted) => {

@@ -47,7 +47,7 @@ pub(crate) struct Subject {
     pub(crate) after: After,
     pub(crate) after_update: bool,
     /// The breakpoint at which the last operation waited and from which this one continues.
-    goes_on: Option<Breakpoint>,
+    continues_from: Option<Breakpoint>,
     /// For a delete: the resources, and the groups of the state, that it used.
     pub(crate) uses: Vec<Address>,
     declared: bool,
@@ -101,7 +101,8 @@ impl Subjects {
         if kind == OperationKind::Rollback {
             // A rollback stops nowhere, and ends every action that was under way.
             for subject in &mut subjects.all {
-                (subject.action, subject.before, subject.after, subject.goes_on) = (None, false, After::Nothing, None);
+                (subject.action, subject.before, subject.after, subject.continues_from) =
+                    (None, false, After::Nothing, None);
             }
         }
         subjects
@@ -126,7 +127,7 @@ impl Subjects {
             let path = &decision.address.path;
             for depth in 1..=path.len() {
                 if let Some(child) = inside.get_mut(&path[..depth]) {
-                    child.take_in(decision, &path[..depth]);
+                    child.add_decision(decision, &path[..depth]);
                 }
             }
         }
@@ -268,7 +269,7 @@ impl Subjects {
             let child = subject.path.is_some();
             let address: Name = subject.place.trim_end_matches('/').into();
             let mut add = |at, passed| planned.push(PlannedStop { address: address.clone(), child, at, passed });
-            if let Some(at) = subject.goes_on {
+            if let Some(at) = subject.continues_from {
                 add(at, true);
             }
             if let Some(action) = subject.action {
@@ -305,7 +306,7 @@ impl<'s> RecordedStops<'s> {
 }
 
 impl InChild {
-    fn take_in(&mut self, decision: &Decision, path: &[Name]) {
+    fn add_decision(&mut self, decision: &Decision, path: &[Name]) {
         self.seen = true;
         let action = action_of(decision.action);
         self.makes |= matches!(action, Some(StatusOp::Create | StatusOp::Update));
@@ -362,7 +363,7 @@ impl Subject {
             before: !begun && has(StatusOp::before),
             after,
             after_update: false,
-            goes_on,
+            continues_from: goes_on,
             uses: Vec::new(),
             declared,
         }

@@ -48,7 +48,7 @@ pub enum TaskKind {
     /// Does nothing: the tasks that wait for it start this long after everything that it waits for.
     Pause(std::time::Duration),
     /// Deletes a temporary member, which only stood in for others.
-    TakeBack,
+    DeleteTemporary,
     /// Reads the data source of that number, which could not be read at stage.
     Read(u32),
     /// Does nothing: the operation stops here, at the gate of that number, or an action is over.
@@ -112,7 +112,7 @@ pub struct Decided {
     /// Whether its condition is known only on deploy.
     pub condition_open: bool,
     /// Whether a call is due even if no field differs: the world has drifted, or the last operation failed.
-    pub insist: bool,
+    pub forces_call: bool,
     /// The desired spec.
     pub desired: Value,
     /// Labels, annotations, display name and custom data.

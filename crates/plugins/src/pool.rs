@@ -167,7 +167,7 @@ impl Drop for SlotClaim {
         slot.used = clock;
         if full && slot.idle() {
             let plugin = slot.plugin.take();
-            slots.leave(plugin);
+            slots.stop_in_background(plugin);
         }
     }
 }
@@ -192,7 +192,7 @@ impl Slots {
     }
 
     /// Stops a process in the background.
-    fn leave(&mut self, plugin: Option<Plugin>) {
+    fn stop_in_background(&mut self, plugin: Option<Plugin>) {
         self.leaving.retain(|plugin| plugin.exit().is_none());
         let Some(plugin) = plugin else { return };
         self.leaving.push(plugin.clone());
@@ -247,7 +247,12 @@ impl Inner {
     }
 
     /// Records the crash of the last process, and refuses another start after too many crashes.
-    fn judge(&self, key: &PoolKey, wanted: &Start, history: &mut FailureHistory) -> Result<(), PluginError> {
+    fn check_crash_limit(
+        &self,
+        key: &PoolKey,
+        wanted: &Start,
+        history: &mut FailureHistory,
+    ) -> Result<(), PluginError> {
         let last = self.slots().by_key.get_mut(key).and_then(|slot| slot.plugin.take());
         if let Some(exit) = last.and_then(|plugin| plugin.exit())
             && !exit.requested
@@ -312,7 +317,7 @@ impl Pool {
         if let Some(plugin) = inner.running(key) {
             return Ok(PluginLease { plugin, _claim: claim });
         }
-        inner.judge(key, &wanted, &mut history)?;
+        inner.check_crash_limit(key, &wanted, &mut history)?;
         let plugin = match wanted {
             Start::Attach(name, endpoint) => attach(name, endpoint),
             Start::Launch(launch, protocol) => {

@@ -72,7 +72,7 @@ pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Log
     let (publish, exit) = watch::channel(None);
     let stdin = child.stdin.take();
     let owned = Owned { child, group, folder, readers, _stdin: stdin };
-    tokio::spawn(owned.attend(Arc::clone(&context), received, publish));
+    tokio::spawn(owned.run_until_exit(Arc::clone(&context), received, publish));
 
     let failure = match timeout(limit, handshake).await {
         Ok(Ok(Recognised::Endpoint(endpoint))) => match unusable(&endpoint) {
@@ -273,7 +273,7 @@ struct Owned {
 
 impl Owned {
     /// Waits until the process ends, and publishes its exit.
-    async fn attend(
+    async fn run_until_exit(
         mut self,
         context: Arc<Context>,
         mut orders: watch::Receiver<Order>,

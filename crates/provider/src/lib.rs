@@ -40,7 +40,7 @@ pub use contract::{
 pub use diagnostic::{Finding, ProviderDiagnostic, ProviderSeverity};
 pub use fit::{Direction, Fit, Misfit};
 pub use hosted_package::HostedPackage;
-pub use link_kind::{LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
+pub use link_kind::{LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Side, WriteMode};
 pub use operation::{Applied, ErrorKind, Operation, ProviderError, Ready};
 pub use overlay::{overlay, twice};
 pub use pace::{Limits, Rate, Retries, RetryPolicy, TokenBucket};
@@ -53,6 +53,6 @@ pub use type_source::{TypeSource, plain_name};
 pub use types::{
     AbstractType, Annotation, Attribute, Attributes, Capabilities, CustomType, DataSourceType, FilterField, FilterType,
     Hosted, ImplicitDependency, OptionOf, Plans, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef,
-    follows,
+    depends_on_changes,
 };
 pub use unavailable::{SessionFailure, Unavailable};

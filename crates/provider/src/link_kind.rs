@@ -75,7 +75,7 @@ pub struct LinkEffect {
     /// The target: `a`, `b`, or `use.NAME`.
     pub into: Name,
     /// The way in which it writes.
-    pub opinion: Opinion,
+    pub opinion: WriteMode,
     /// The value that it writes.
     pub value: Expr,
     /// Whether it is a step of its own once the target is ready. If not, it is merged into the target's desired spec.
@@ -84,7 +84,7 @@ pub struct LinkEffect {
 
 /// The way in which a contribution writes.
 #[derive(Clone, Debug)]
-pub enum Opinion {
+pub enum WriteMode {
     /// Sets one field.
     Set(Name),
     /// Sets one entry of a map: path and key.

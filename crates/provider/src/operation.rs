@@ -158,7 +158,7 @@ impl ProviderError {
     }
 
     /// Sets the time that the server asked to wait before the next try.
-    pub fn after(mut self, pause: Duration) -> ProviderError {
+    pub fn with_retry_after(mut self, pause: Duration) -> ProviderError {
         self.retry_after = Some(pause);
         self
     }

@@ -119,7 +119,7 @@ impl Scrub {
     }
 
     /// Whether the text contains a secret or a part of one.
-    pub fn stands_in(&self, text: &str) -> bool {
+    pub fn occurs_in(&self, text: &str) -> bool {
         !self.found(text).is_empty()
     }
 
@@ -654,7 +654,7 @@ mod tests {
             clean.marked(&answer),
             Value::list(["a:HUNTER2".into(), Value::from("arn:hunter2-hunter2:1").secret()])
         );
-        assert!(clean.stands_in("a hunter2-") && !clean.stands_in("a hunter"));
+        assert!(clean.occurs_in("a hunter2-") && !clean.occurs_in("a hunter"));
         assert!(!format!("{clean:?}").contains("hunter"));
     }
 }

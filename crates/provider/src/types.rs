@@ -382,9 +382,9 @@ impl ResourceType {
 
 /// Whether the simulated value of a computed field depends on one of the changed paths of the spec, or on the number of
 /// updates. `changed` are paths with dots and `[n]`.
-pub fn follows(field: &Field, changed: &[&str]) -> bool {
+pub fn depends_on_changes(field: &Field, changed: &[&str]) -> bool {
     let inside = |field: &Field| match &field.kind {
-        Kind::Object(schema) => schema.fields.values().any(|field| follows(field, changed)),
+        Kind::Object(schema) => schema.fields.values().any(|field| depends_on_changes(field, changed)),
         _ => false,
     };
     field.simulated_value.as_ref().map_or_else(|| inside(field), |template| depends_on(template, changed))
@@ -465,7 +465,7 @@ mod tests {
             ("{hash}-{id}", &["name"], false),
             ("fixed", &["name"], false),
         ] {
-            assert_eq!(follows(&of(template), changed), expected, "{template} {changed:?}");
+            assert_eq!(depends_on_changes(&of(template), changed), expected, "{template} {changed:?}");
         }
     }
 }

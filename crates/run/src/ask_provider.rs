@@ -85,14 +85,14 @@ impl<'a> ProviderTarget<'a> {
 
     /// Returns the secrets of a call with these values.
     fn secrets<'v>(&self, sent: impl IntoIterator<Item = &'v Value>) -> Arc<CallSecrets> {
-        CallSecrets::of(&self.shell.known, sent)
+        CallSecrets::of(&self.shell.secrets, sent)
     }
 
     async fn check(self, request: CheckRequest<'_>) -> Result<CheckFindings, ProviderError> {
         let call = self.call();
         let secrets = self.secrets([request.spec, &call.settings]);
         let checked = self.session(request.type_name).await?.session.check(&call, request).await;
-        checked.map(|checked| secrets.checked(checked)).map_err(|error| secrets.refused(error))
+        checked.map(|checked| secrets.scrub_check(checked)).map_err(|error| secrets.scrub_error(error))
     }
 
     async fn read(self, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
@@ -102,21 +102,21 @@ impl<'a> ProviderTarget<'a> {
         let call = self.call();
         let read = self.session(request.type_name).await?.session.read(&call, request).await;
         let sent = [request.inputs, request.outputs, request.private, &call.settings];
-        CallSecrets::read(&self.shell.known, sent, read)
+        CallSecrets::read(&self.shell.secrets, sent, read)
     }
 
     async fn plan(self, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
         let call = self.call();
         let secrets = self.secrets([request.prior_inputs, request.prior, request.desired, &call.settings]);
         let planned = self.session(request.type_name).await?.session.plan(&call, request).await;
-        planned.map(|planned| secrets.planned(planned)).map_err(|error| secrets.refused(error))
+        planned.map(|planned| secrets.scrub_plan(planned)).map_err(|error| secrets.scrub_error(error))
     }
 
     async fn preflight(self, request: PreflightRequest<'_>) -> Result<Preflight, ProviderError> {
         let call = self.call();
         let secrets = self.secrets([request.prior_inputs, request.desired, &call.settings]);
         let answer = self.session(request.type_name).await?.session.preflight(&call, request).await;
-        answer.map(|answer| secrets.preflight(answer)).map_err(|error| secrets.refused(error))
+        answer.map(|answer| secrets.preflight(answer)).map_err(|error| secrets.scrub_error(error))
     }
 
     async fn fetch(self, request: FetchRequest<'_>) -> Result<Fetched, ProviderError> {
@@ -124,14 +124,14 @@ impl<'a> ProviderTarget<'a> {
         let searched = request.filters.iter().map(|filter| &filter.2);
         let secrets = self.secrets(searched.chain([request.annotations, &call.settings]));
         let fetched = self.session(request.type_name).await?.session.fetch(&call, request).await;
-        fetched.map(|fetched| secrets.fetched(fetched)).map_err(|error| secrets.refused(error))
+        fetched.map(|fetched| secrets.fetched(fetched)).map_err(|error| secrets.scrub_error(error))
     }
 
     async fn invoke(self, request: InvokeRequest<'_>) -> Result<Value, ProviderError> {
         let call = self.call();
         let secrets = self.secrets(request.arguments.iter().chain([&call.settings]));
         let answer = self.session(self.namespace).await?.session.invoke(&call, request).await;
-        answer.map_err(|error| secrets.refused(error))
+        answer.map_err(|error| secrets.scrub_error(error))
     }
 
     async fn import(self, request: ImportRequest<'_>) -> Result<Vec<Imported>, ProviderError> {
@@ -139,14 +139,14 @@ impl<'a> ProviderTarget<'a> {
         let secrets = self.secrets([request.desired, &call.settings]);
         let found = self.session(request.type_name).await?.session.import(&call, request).await;
         let clean = |found: Imported| Imported { observed: secrets.observed(found.observed), ..found };
-        found.map(|found| found.into_iter().map(clean).collect()).map_err(|error| secrets.refused(error))
+        found.map(|found| found.into_iter().map(clean).collect()).map_err(|error| secrets.scrub_error(error))
     }
 
     async fn upgrade(self, request: UpgradeRequest<'_>) -> Result<Upgraded, ProviderError> {
         let call = self.call();
         let secrets = self.secrets([request.inputs, request.fields, request.private, &call.settings]);
         let upgraded = self.session(request.type_name).await?.session.upgrade(&call, request).await;
-        upgraded.map_err(|error| secrets.refused(error))
+        upgraded.map_err(|error| secrets.scrub_error(error))
     }
 
     async fn settings_change(self) -> Result<SettingsChange, ProviderError> {

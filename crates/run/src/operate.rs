@@ -48,7 +48,7 @@ pub trait RollbackPlanner: Send + Sync {
 
     /// Prepares diagnostics for a report that can show only the documents of the failed operation. Places in the
     /// documents of the target become text.
-    fn in_words(&self, found: Diagnostics) -> Diagnostics;
+    fn flatten_places(&self, found: Diagnostics) -> Diagnostics;
 }
 
 /// A plan to apply.
@@ -56,7 +56,7 @@ pub struct OperateRequest<'a> {
     /// The plan.
     pub staged: Staged,
     /// Whether to compare the inputs of the plan with the current ones first, because the plan may be out of date.
-    pub looks_again: bool,
+    pub recheck_inputs: bool,
     /// The environment of the run.
     pub shell: &'a Shell,
     /// The store of the state.
@@ -70,7 +70,7 @@ pub struct OperateRequest<'a> {
     /// The settings of the operation.
     pub settings: ApplySettings,
     /// Makes the plan of a rollback after a failure; `None` if there is to be no rollback.
-    pub back: Option<&'a dyn RollbackPlanner>,
+    pub rollback_planner: Option<&'a dyn RollbackPlanner>,
     /// Stop requests of the user.
     pub interrupts: mpsc::UnboundedReceiver<Interrupt>,
 }
@@ -86,14 +86,24 @@ struct Leased<'a> {
 
 /// Applies a plan under a new lease.
 ///
-/// With [`OnFailure::Rollback`] and a planner in `back`, a failure is followed by a rollback under the same lease. The
+/// With [`OnFailure::Rollback`] and a `rollback_planner`, a failure is followed by a rollback under the same lease. The
 /// outcome is that of the failed run and contains that of the rollback.
 ///
 /// The plan is refused if the state has changed since it was made (`plan-stale`), if its sources have changed
-/// (`input-changed`, `observation-changed`: compared if `looks_again`), or if secrets cannot be sealed.
+/// (`input-changed`, `observation-changed`: compared if `recheck_inputs`), or if secrets cannot be sealed.
 pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + Send) -> Operated {
-    let OperateRequest { staged, looks_again, shell, store, instance, id, who, settings, back, mut interrupts } =
-        request;
+    let OperateRequest {
+        staged,
+        recheck_inputs: looks_again,
+        shell,
+        store,
+        instance,
+        id,
+        who,
+        settings,
+        rollback_planner: back,
+        mut interrupts,
+    } = request;
     let mut found = Diagnostics::new();
     if staged.plan.secret && !store.can_seal() {
         found.push(
@@ -172,7 +182,7 @@ impl Leased<'_> {
             return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
         }
         if staged.plan.writes_nothing(&staged.snapshot) {
-            match leaves_open(&staged.plan, store, &lease.instance).await {
+            match must_record_end(&staged.plan, store, &lease.instance).await {
                 Ok(false) => return Operated::Nothing,
                 Ok(true) => {}
                 Err(error) => return Operated::Store(error),
@@ -196,7 +206,7 @@ impl Leased<'_> {
     async fn roll_back(
         &self,
         outcome: &mut Outcome,
-        back: &dyn RollbackPlanner,
+        rollback_planner: &dyn RollbackPlanner,
         interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
         mut tell: impl FnMut(Event) + Send,
     ) -> Option<Operated> {
@@ -204,10 +214,10 @@ impl Leased<'_> {
         let mut found = Diagnostics::new();
         if !outcome.left_in_flight.is_empty() || shell.cancel.is_cancelled() {
             // Calls that may still be running cannot be undone yet.
-            outcome.diagnostics.append(generation::left(&outcome.left_in_flight, found));
+            outcome.diagnostics.append(generation::report_incomplete(&outcome.left_in_flight, found));
             return None;
         }
-        let goal = match last_goal(store, &lease.instance, None).await {
+        let goal = match rollback_target(store, &lease.instance, None).await {
             Ok(Ok(goal)) => goal,
             Ok(Err(diagnostic)) => {
                 outcome.diagnostics.push(*diagnostic);
@@ -222,13 +232,13 @@ impl Leased<'_> {
         tell(Event::RollingBack { generation: number });
         let staged = tokio::select! {
             biased;
-            staged = alive(back.stage(goal, &mut found), store, lease) => staged,
+            staged = renewing_lease_while(rollback_planner.stage(goal, &mut found), store, lease) => staged,
             // Reading the resources may take long. The user may interrupt it.
             Some(_) = interrupts.recv() => None,
         };
-        let found = back.in_words(found);
+        let found = rollback_planner.flatten_places(found);
         let Some(staged) = staged.filter(|_| !found.has_errors()) else {
-            outcome.diagnostics.append(generation::left(&[], found));
+            outcome.diagnostics.append(generation::report_incomplete(&[], found));
             return None;
         };
         outcome.diagnostics.append(found);
@@ -238,19 +248,21 @@ impl Leased<'_> {
             Err(error) => return Some(Operated::Aborted(lost(outcome, error))),
         };
         let second = Leased { settings, ..*self };
-        match Box::pin(second.run(staged, head, operation_id(&shell.chance), interrupts, tell)).await {
+        match Box::pin(second.run(staged, head, operation_id(&shell.rng), interrupts, tell)).await {
             Operated::Done(mut second) => {
-                let diagnostics = back.in_words(std::mem::take(&mut second.diagnostics));
+                let diagnostics = rollback_planner.flatten_places(std::mem::take(&mut second.diagnostics));
                 match second.outcome {
                     Some(OperationOutcome::Ready | OperationOutcome::Gone) => outcome.diagnostics.append(diagnostics),
-                    _ => outcome.diagnostics.append(generation::left(&second.undone, diagnostics)),
+                    _ => outcome.diagnostics.append(generation::report_incomplete(&second.undone, diagnostics)),
                 }
                 outcome.rolled_back = Some(Box::new(second));
                 None
             }
             Operated::Nothing => None,
             Operated::Refused(diagnostics) | Operated::Busy(diagnostics) => {
-                outcome.diagnostics.append(generation::left(&[], back.in_words(diagnostics)));
+                outcome
+                    .diagnostics
+                    .append(generation::report_incomplete(&[], rollback_planner.flatten_places(diagnostics)));
                 None
             }
             Operated::Store(error) => Some(Operated::Aborted(lost(outcome, error))),
@@ -261,7 +273,7 @@ impl Leased<'_> {
 
 /// Whether an end must be recorded although no step remains: for a run that was cut off after its last step, or for a
 /// destroyed instance.
-async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) -> Result<bool, StoreError> {
+async fn must_record_end(plan: &Plan, store: &dyn Store, instance: &InstanceName) -> Result<bool, StoreError> {
     let last = store.info(instance).await?.and_then(|info| info.last).map(|(_, outcome)| outcome);
     Ok(match plan.purpose {
         Purpose::Reconcile => false,
@@ -273,7 +285,7 @@ async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) ->
 }
 
 /// Awaits `work`, and renews the lease meanwhile. The next commit detects a lost lease.
-async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &state::Lease) -> T {
+async fn renewing_lease_while<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &state::Lease) -> T {
     let mut work = std::pin::pin!(work);
     let mut signs = tokio::time::interval(LEASE / 3);
     loop {
@@ -294,17 +306,17 @@ fn lost(outcome: &Outcome, store: StoreError) -> Aborted {
     Aborted { store: Some(store), counts: outcome.counts, left_in_flight, undone }
 }
 
-/// Returns the target of a rollback, see [`generation::goal`]. It is [`RollbackTarget::Nothing`] if no generation
-/// succeeded. The outer error is that of the store; the inner one is the reason why there is no target.
-pub async fn last_goal(
+/// Returns the target of a rollback, see [`generation::rollback_operation`]. It is [`RollbackTarget::Nothing`] if no
+/// generation succeeded. The outer error is that of the store; the inner one is the reason why there is no target.
+pub async fn rollback_target(
     store: &dyn Store,
     instance: &InstanceName,
     wanted: Option<Generation>,
 ) -> Result<Result<RollbackTarget, Box<diag::Diagnostic>>, StoreError> {
     let history = store.history(instance, usize::MAX).await?;
-    Ok(match generation::goal(&history, wanted) {
+    Ok(match generation::rollback_operation(&history, wanted) {
         Ok(TargetOperation::Of(generation, id)) => {
-            generation::kept_by(generation, store.operation(instance, &id).await?.as_ref())
+            generation::read_saved(generation, store.operation(instance, &id).await?.as_ref())
         }
         Ok(TargetOperation::Nothing) => Ok(RollbackTarget::Nothing),
         Err(diagnostic) => Err(diagnostic),
@@ -375,6 +387,6 @@ fn operation_of(plan: &Plan, id: Name, began: i64, who: &str) -> Operation {
         began,
         document,
         stops: None,
-        desired: generation::kept(plan),
+        desired: generation::saved_value(plan),
     }
 }

@@ -19,7 +19,7 @@ use crate::shell::Shell;
 use apply::machine::Apply;
 use apply::model::Asking;
 use apply::model::{CallRequest, Effect, Happened, Outcome};
-use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, put};
+use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, ask_world};
 use evaluate::event::Event;
 
 /// The validity of a lease without a renewal.
@@ -85,7 +85,7 @@ pub async fn run(
     alive.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut effects = Vec::new();
     let mut may_interrupt = true;
-    apply.values().for_each(|value| shell.known.learn(value));
+    apply.values().for_each(|value| shell.secrets.learn(value));
     state.happened.push(Happened::Began(shell.clock.now()));
     let begun = tokio::time::Instant::now();
     let mut steps: usize = 0;
@@ -257,7 +257,7 @@ async fn call(
         None => shell.settings_of(request.type_name.package_name()),
     };
     let values = [&request.desired, &request.prior_inputs, &request.prior, &request.private, &settings];
-    let secrets = CallSecrets::of(&shell.known, values);
+    let secrets = CallSecrets::of(&shell.secrets, values);
     let told = {
         let secrets = secrets.clone();
         Arc::new(move |text: &str| {
@@ -281,7 +281,7 @@ async fn call(
         private: &request.private,
         sources: &request.sources,
     };
-    secrets.answered(configured.session.apply(&call, asked).await, &request.type_name, &shell.catalogs)
+    secrets.scrub_apply(configured.session.apply(&call, asked).await, &request.type_name, &shell.catalogs)
 }
 
 fn call_of(shell: &Shell, request: &CallRequest, progress: Progress) -> Call {
@@ -292,7 +292,7 @@ fn call_of(shell: &Shell, request: &CallRequest, progress: Progress) -> Call {
 async fn ask(shell: &Shell, asking: Asking) -> EffectResult {
     let Asking { task, questions, now, functions } = asking;
     let puts: Vec<_> =
-        questions.iter().map(|question| put(question, now, PlanPhase::Apply, &functions, shell)).collect();
+        questions.iter().map(|question| ask_world(question, now, PlanPhase::Apply, &functions, shell)).collect();
     let replies = futures::future::join_all(puts).await;
     EffectResult::Answered(task, questions.into_iter().zip(replies).collect())
 }
@@ -312,11 +312,11 @@ async fn poll(shell: &Shell, request: CallRequest) -> Result<Readiness, Provider
         token: None,
     };
     let secrets =
-        CallSecrets::of(&shell.known, [&request.prior_inputs, &request.prior, &request.private, &call.settings]);
+        CallSecrets::of(&shell.secrets, [&request.prior_inputs, &request.prior, &request.private, &call.settings]);
     match configured.session.poll_ready(&call, asked).await {
         Ok(Readiness::Ready(fields)) => Ok(Readiness::Ready(secrets.marked(fields))),
         Ok(Readiness::NotYet) => Ok(Readiness::NotYet),
         Ok(Readiness::Broken(why)) => Ok(Readiness::Broken(why.iter().map(|why| secrets.clean(why).into()).collect())),
-        Err(error) => Err(secrets.refused(error)),
+        Err(error) => Err(secrets.scrub_error(error)),
     }
 }

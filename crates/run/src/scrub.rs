@@ -37,26 +37,26 @@ impl RunSecrets {
             let mut gathered = self.gathered();
             gathered.new.push(value.clone());
             if gathered.new.len() > MANY {
-                gathered.look_through();
+                gathered.extract_secrets();
             }
         }
     }
 
     /// Returns a text without the secrets that are known so far.
     pub fn clean(&self, text: &str) -> String {
-        self.looked_through().scrub.clean(text)
+        self.with_extracted().scrub.clean(text)
     }
 
     fn marked(&self, fields: Value) -> Value {
-        match self.looked_through() {
+        match self.with_extracted() {
             known if known.scrub.is_empty() => fields,
             known => known.scrub.marked(&fields),
         }
     }
 
-    fn looked_through(&self) -> MutexGuard<'_, Gathered> {
+    fn with_extracted(&self) -> MutexGuard<'_, Gathered> {
         let mut gathered = self.gathered();
-        gathered.look_through();
+        gathered.extract_secrets();
         gathered
     }
 
@@ -66,7 +66,7 @@ impl RunSecrets {
 }
 
 impl Gathered {
-    fn look_through(&mut self) {
+    fn extract_secrets(&mut self) {
         for value in std::mem::take(&mut self.new) {
             self.scrub.add(&value);
         }
@@ -109,7 +109,7 @@ impl CallSecrets {
     }
 
     /// Removes secrets from an error.
-    pub(crate) fn refused(&self, mut error: ProviderError) -> ProviderError {
+    pub(crate) fn scrub_error(&self, mut error: ProviderError) -> ProviderError {
         error.message = self.clean(&error.message);
         // Cleaning may make the path invalid. An invalid path is treated like a wrong one: it leads nowhere.
         error.field = error.field.map(|field| self.clean(&field.to_string()).into());
@@ -137,13 +137,13 @@ impl CallSecrets {
     }
 
     /// Removes secrets from the findings about a spec.
-    pub(crate) fn checked(&self, mut checked: CheckFindings) -> CheckFindings {
+    pub(crate) fn scrub_check(&self, mut checked: CheckFindings) -> CheckFindings {
         self.clean_diagnostics(&mut checked.diagnostics);
         checked
     }
 
     /// Removes secrets from the plan of a provider and marks values that repeat one.
-    pub(crate) fn planned(&self, mut planned: Planned) -> Planned {
+    pub(crate) fn scrub_plan(&self, mut planned: Planned) -> Planned {
         self.clean_diagnostics(&mut planned.diagnostics);
         if let Verdict::Undecided { needs } = &mut planned.verdict {
             *needs = self.clean(needs);
@@ -197,10 +197,10 @@ impl CallSecrets {
             });
         }
         let secrets = CallSecrets::of(known, values);
-        read.map(|seen| secrets.seen(seen)).map_err(|error| secrets.refused(error))
+        read.map(|seen| secrets.scrub_read(seen)).map_err(|error| secrets.scrub_error(error))
     }
 
-    fn seen(&self, seen: ReadOutcome) -> ReadOutcome {
+    fn scrub_read(&self, seen: ReadOutcome) -> ReadOutcome {
         match seen {
             ReadOutcome::Present(observed) => ReadOutcome::Present(self.observed(observed)),
             seen => seen,
@@ -217,7 +217,7 @@ impl CallSecrets {
     }
 
     /// Removes secrets from the answer to a call, including secrets that the answer itself contains.
-    pub(crate) fn answered(
+    pub(crate) fn scrub_apply(
         &self,
         answer: Result<Applied, ProviderError>,
         type_name: &TypeId,
@@ -250,10 +250,10 @@ impl CallSecrets {
                     partial.fields = self.marked(std::mem::take(&mut partial.fields));
                 }
                 let error = match error.partial.as_ref().map(|partial| made(&partial.fields)) {
-                    Some(made) => made.refused(error),
+                    Some(made) => made.scrub_error(error),
                     None => error,
                 };
-                Err(self.refused(error))
+                Err(self.scrub_error(error))
             }
         }
     }

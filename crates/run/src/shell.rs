@@ -151,7 +151,7 @@ pub struct Shell {
     /// The source of the current time.
     pub clock: Clock,
     /// The source of random bytes.
-    pub chance: Rng,
+    pub rng: Rng,
     /// The sources of included documents.
     pub sources: source::Sources,
     /// Fetches URLs; `None` if requests are not allowed.
@@ -161,7 +161,7 @@ pub struct Shell {
     /// Receives log lines of providers' processes.
     pub log: Option<ProviderLog>,
     /// The secrets of the run.
-    pub known: RunSecrets,
+    pub secrets: RunSecrets,
     /// Remarks of providers on their settings.
     pub remarks: Remarks,
     /// Cancelled when the answers are no longer awaited.
@@ -265,7 +265,7 @@ impl Shell {
                 let written = places.and_then(|places| places(package, error.field.as_ref()));
                 let failure = SessionFailure { provider: name, settings: written };
                 let error = ProviderError { session: Some(Box::new(failure)), ..error };
-                Err(CallSecrets::of(&self.known, [&settings]).refused(error))
+                Err(CallSecrets::of(&self.secrets, [&settings]).scrub_error(error))
             }
             None => Err(ProviderError::new(
                 ErrorKind::Document,
@@ -283,7 +283,7 @@ impl Shell {
         diagnostics: &[ProviderDiagnostic],
     ) {
         let mut diagnostics = diagnostics.to_vec();
-        CallSecrets::of(&self.known, [settings]).clean_diagnostics(&mut diagnostics);
+        CallSecrets::of(&self.secrets, [settings]).clean_diagnostics(&mut diagnostics);
         let places = self.places.as_ref().filter(|_| instance.is_none());
         self.remarks.note(diagnostics.into_iter().map(|diagnostic| SettingsRemark {
             provider: instance.map_or_else(|| package.into(), |it| it.address.to_string().into()),
@@ -296,7 +296,7 @@ impl Shell {
     /// Returns the receiver for the log lines of a provider's process, which removes secrets from them.
     fn log_of(&self, package: &str) -> Progress {
         let Some(log) = self.log.clone() else { return Arc::new(|_| {}) };
-        let (known, package) = (self.known.clone(), Name::from(package));
+        let (known, package) = (self.secrets.clone(), Name::from(package));
         Arc::new(move |line| log(&package, &known.clean(line)))
     }
 }
@@ -344,7 +344,7 @@ impl Environment for Shell {
     }
 
     fn random(&self) -> [u8; 16] {
-        self.chance.bytes()
+        self.rng.bytes()
     }
 
     fn working_directory(&self) -> Option<Name> {
@@ -368,7 +368,7 @@ impl Environment for Shell {
     }
 
     fn learn(&self, value: &Value) {
-        self.known.learn(value);
+        self.secrets.learn(value);
     }
 }
 

@@ -208,7 +208,7 @@ async fn relative(harness: &SourceHarness) -> Result<(), Failed> {
 async fn absent(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", b"x: 1").await;
     for path in ["b.yaml", "no/folder/c.yaml", "a.yaml.bak", "A.yaml"] {
-        check_err!(harness.bytes(path).await, SourceError::NotThere { .. }, path);
+        check_err!(harness.bytes(path).await, SourceError::NotFound { .. }, path);
     }
     Ok(())
 }

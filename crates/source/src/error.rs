@@ -26,7 +26,7 @@ pub enum SourceError {
     },
     /// The document does not exist.
     #[error("there is nothing at this place{}", after(.words))]
-    NotThere {
+    NotFound {
         /// The message of the source; may be empty.
         words: String,
     },
@@ -102,7 +102,7 @@ impl SourceError {
     /// Advice for the user, as an imperative. `None` if the message is enough.
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
-            SourceError::NotThere { .. } => "correct the path; it is relative to the document that it stands in",
+            SourceError::NotFound { .. } => "correct the path; it is relative to the document that it stands in",
             SourceError::Denied { .. } => "ask for the right to read it, or use other credentials",
             SourceError::Credentials { .. } => "set the credentials of this place in the environment",
             SourceError::Broken { .. } | SourceError::TimedOut { .. } => "try again; nothing has been changed",

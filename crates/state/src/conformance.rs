@@ -26,7 +26,7 @@ use crate::{
     Snapshot, StatusOp, StatusWord, Stop, Store, StoreError,
 };
 
-use harness::{Failed, Hand, MINUTE, NOW, StorePlace, instance};
+use harness::{Failed, MINUTE, NOW, StorePlace, TestWriter, instance};
 
 pub use harness::StoreOpener;
 pub use host::TestHost;
@@ -122,7 +122,7 @@ async fn whole(place: &StorePlace) -> Result<(), Failed> {
     let (entries, wanted) = full_operation();
     {
         let store = place.open(sealer());
-        let mut hand = Hand::take(&*store, "shop").await?;
+        let mut hand = TestWriter::take(&*store, "shop").await?;
         let (first, rest) = entries.split_at(3);
         hand.commit(first.to_vec()).await?;
         hand.commit(rest.to_vec()).await?;
@@ -169,7 +169,7 @@ async fn secrets(place: &StorePlace) -> Result<(), Failed> {
     {
         let store = place.open(Sealer::none());
         check!(!store.can_seal(), "it says that it can seal without a key");
-        let mut hand = Hand::take(&*store, "shop").await?;
+        let mut hand = TestWriter::take(&*store, "shop").await?;
         check_err!(hand.refused(vec![began("op-1"), secret()]).await, StoreError::NoKey, "a secret without a key");
         check_eq!(store.head(&instance("shop")).await?, Revision(0), "revision after a refusal");
         hand.commit(vec![began("op-1"), outcome(1, "open", record(Value::from("plain")))]).await?;
@@ -178,7 +178,7 @@ async fn secrets(place: &StorePlace) -> Result<(), Failed> {
     }
     let store = place.open(sealer());
     check!(store.can_seal(), "it says that it cannot seal");
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     check!(store.load(&instance("shop")).await?.records.len() == 1, "a refused record is there");
     hand.commit(vec![began("op-2"), secret()]).await?;
     let found = store.load(&instance("shop")).await?;
@@ -199,7 +199,7 @@ async fn rekeyed(place: &StorePlace) -> Result<(), Failed> {
     let secret = || outcome(1, "key", record(Value::from("s3cret").secret()));
     for name in ["shop", "bar"] {
         let store = place.open(sealer());
-        let mut hand = Hand::take(&*store, name).await?;
+        let mut hand = TestWriter::take(&*store, name).await?;
         let id = format!("op-{name}");
         hand.commit(vec![began(&id), secret(), outcome(2, "open", record(Value::from("plain")))]).await?;
         check_err!(
@@ -236,7 +236,7 @@ async fn rekeyed(place: &StorePlace) -> Result<(), Failed> {
 async fn leases(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let shop = instance("shop");
-    let mut first = Hand::take(&*ours, "shop").await?;
+    let mut first = TestWriter::take(&*ours, "shop").await?;
     match place.at(NOW + 30, &theirs).lease(&shop, "bob@host (2)", MINUTE).await {
         Err(StoreError::Busy { holder: Some(holder), .. }) => {
             check_eq!((&*holder.who, holder.since, holder.until), ("ann@host (1)", NOW, NOW + 60), "the holder");
@@ -277,7 +277,7 @@ async fn leases(place: &StorePlace) -> Result<(), Failed> {
     check!(third.epoch > second.epoch, "the epoch did not grow after a lease was given back");
     check_eq!(ours.head(&shop).await?, Revision(1), "the revision after refusals");
     // The same holds for two leases of one store, directly after a commit.
-    let mut third = Hand { store: &*ours, revision: Revision(1), lease: third };
+    let mut third = TestWriter { store: &*ours, revision: Revision(1), lease: third };
     third.commit(vec![began("op-2"), outcome(1, "b", record(Value::Int(2)))]).await?;
     ours.unlock(&shop).await?;
     let late = vec![outcome(2, "c", record(Value::Int(3)))];
@@ -298,7 +298,7 @@ async fn leases(place: &StorePlace) -> Result<(), Failed> {
 
 async fn run_out(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
-    let mut first = Hand::take(&*ours, "shop").await?;
+    let mut first = TestWriter::take(&*ours, "shop").await?;
     first.commit(vec![began("op-1"), intent(1, "a")]).await?;
     check_err!(
         place.at(NOW + 59, &theirs).lease(&first.lease.instance, "b", MINUTE).await,
@@ -317,7 +317,7 @@ async fn run_out(place: &StorePlace) -> Result<(), Failed> {
         StoreError::Busy { .. },
         "a late sign of life"
     );
-    let mut second = Hand { store: &*theirs, revision: theirs.head(&second.instance).await?, lease: second };
+    let mut second = TestWriter { store: &*theirs, revision: theirs.head(&second.instance).await?, lease: second };
     check_err!(second.refused(late.clone()).await, StoreError::Refused { .. }, "going on with another's operation");
     second.commit([vec![began("op-2")], late].concat()).await?;
     check!(theirs.load(&second.lease.instance).await?.open.is_empty(), "the call is still open");
@@ -326,7 +326,7 @@ async fn run_out(place: &StorePlace) -> Result<(), Failed> {
 
 async fn moved(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     hand.commit(vec![began("op-1")]).await?;
     for expected in [Revision(0), Revision(2)] {
         let entries = vec![outcome(1, "a", record(Value::Null))];
@@ -343,7 +343,7 @@ async fn moved(place: &StorePlace) -> Result<(), Failed> {
 
 async fn rules(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     let something = || outcome(1, "a", record(Value::Int(1)));
     for (entries, what) in [
         (vec![], "no entry"),
@@ -370,7 +370,7 @@ async fn rules(place: &StorePlace) -> Result<(), Failed> {
     check_err!(hand.refused(vec![something()]).await, StoreError::Refused { .. }, "an entry between operations");
     check_err!(hand.refused(vec![began("op-1")]).await, StoreError::Refused { .. }, "an id used twice");
     hand.commit(vec![began("op-2")]).await?;
-    let mut other = Hand::take(&*store, "other").await?;
+    let mut other = TestWriter::take(&*store, "other").await?;
     check_err!(other.refused(vec![began("op-2")]).await, StoreError::Refused { .. }, "an id of another instance");
     other.commit(vec![began("op-3")]).await
 }
@@ -379,7 +379,7 @@ async fn under_way(place: &StorePlace) -> Result<(), Failed> {
     let shop = instance("shop");
     let (entries, wanted) = full_operation();
     let store = place.open(sealer());
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     hand.commit(entries).await?;
     // An operation without stops keeps the earlier stops, even if it is cut off.
     hand.commit(vec![began("op-2")]).await?;
@@ -399,7 +399,7 @@ async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
     let shop = instance("shop");
     {
         let store = place.open(sealer());
-        let mut hand = Hand::take(&*store, "shop").await?;
+        let mut hand = TestWriter::take(&*store, "shop").await?;
         hand.commit(vec![began("op-1"), intent(1, "a"), intent(2, "b")]).await?;
         hand.commit(vec![outcome(1, "a", record(Value::Int(1))), intent(3, "c")]).await?;
         // The writer is dropped here: the operation has no end, and the lease is not released.
@@ -415,7 +415,7 @@ async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
     check!(matches!(last, Some((_, None))), "the operation has an outcome: {last:?}");
     // Another operation settles one of the open calls and is cut off as well.
     let lease = place.at(NOW + 100, &store).lease(&shop, "bob@host (2)", MINUTE).await?;
-    let mut hand = Hand { store: &*store, lease, revision: found.revision };
+    let mut hand = TestWriter { store: &*store, lease, revision: found.revision };
     hand.commit(vec![began("op-2"), outcome(1, "c", record(Value::Int(3)))]).await?;
     hand.commit(vec![delete(2, "a", "id-a"), outcome(2, "a", None), delete(3, "c", "id-c")]).await?;
     drop(hand);
@@ -429,7 +429,7 @@ async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
     };
     check_eq!(deleted(&found), ["a id-a", "c id-c"], "objects that were being deleted");
     store.unlock(&shop).await?;
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     hand.commit(vec![
         began("op-3"),
         outcome(3, "c", None),
@@ -448,7 +448,7 @@ async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
 async fn destroyed(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     hand.commit(vec![began("op-1"), outcome(1, "a", record(Value::Int(1))), finished(1, OperationOutcome::Ready)])
         .await?;
     let uid = store.load(&shop).await?.uid;
@@ -473,7 +473,7 @@ async fn destroyed(place: &StorePlace) -> Result<(), Failed> {
 async fn history(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     for number in 1..=5u64 {
         let id = format!("op-{number}");
         hand.commit(vec![began(&id), outcome(1, "a", record(Value::Int(number.cast_signed())))]).await?;
@@ -511,7 +511,7 @@ async fn history(place: &StorePlace) -> Result<(), Failed> {
 async fn order(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     let made = |name: &str, value: i64| outcome(1, name, record(Value::Int(value)));
     hand.commit(vec![began("op-1"), made("z", 1), made("a", 2), made("m[0]", 3), made("m[\"k/\\\"\"]", 4)]).await?;
     hand.commit(vec![made("z", 5), outcome(1, "a", None), made("core/b", 6)]).await?;
@@ -526,7 +526,7 @@ async fn order(place: &StorePlace) -> Result<(), Failed> {
 async fn exports(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     let state = async || -> Result<(Option<Value>, bool), Failed> {
         let found = store.load(&shop).await?;
         Ok((found.exports.get("url").cloned(), found.exports_old))
@@ -551,7 +551,7 @@ async fn exports(place: &StorePlace) -> Result<(), Failed> {
 async fn apart(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     for (number, name) in ["b", "a.x", "c_1"].into_iter().enumerate() {
-        let mut hand = Hand::take(&*store, name).await?;
+        let mut hand = TestWriter::take(&*store, name).await?;
         let id = format!("op-{name}");
         hand.commit(vec![began(&id), outcome(1, "same", record(Value::from(name))), intent(2, "open")]).await?;
         for _ in 0..number {
@@ -581,7 +581,7 @@ async fn apart(place: &StorePlace) -> Result<(), Failed> {
         check!(managed.iter().all(same), "what others manage: {managed:?}");
     }
     // Neither deleted resources nor those that were never created are managed.
-    let mut hand = Hand::take(&*store, "b").await?;
+    let mut hand = TestWriter::take(&*store, "b").await?;
     let mut unmade = record(Value::Null);
     unmade.id = Name::default();
     hand.commit(vec![began("op-more"), outcome(1, "unmade", unmade), outcome(2, "same", None)]).await?;
@@ -594,7 +594,7 @@ async fn apart(place: &StorePlace) -> Result<(), Failed> {
 async fn reading(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let shop = instance("shop");
-    let mut hand = Hand::take(&*ours, "shop").await?;
+    let mut hand = TestWriter::take(&*ours, "shop").await?;
     let pair = |number: i64| ["a", "b"].map(|name| outcome(1, name, record(Value::Int(number)))).to_vec();
     hand.commit([vec![began("op-1")], pair(0)].concat()).await?;
     const ROUNDS: i64 = 40;

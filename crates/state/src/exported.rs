@@ -209,7 +209,7 @@ impl Exported {
     pub fn to_json(&self, sealer: &Sealer) -> Result<serde_json::Value, ExportedError> {
         let text = sealer
             .clone()
-            .steady()
+            .deterministic()
             .write(PLACE, self, self.has_secret(), 0)
             .map_err(|source| ExportedError::Sealed { verb: "sealed", source })?;
         crate::read_json(text.as_bytes()).map_err(|source| ExportedError::NotAState { source })

@@ -23,7 +23,7 @@ pub struct Lease {
 }
 
 /// The time for which a lease counts as held after the store has seen that it is held.
-pub const PROOF: Duration = Duration::from_secs(1);
+pub const LEASE_CHECK_VALIDITY: Duration = Duration::from_secs(1);
 
 /// The lease of one instance, as a store without processes keeps it: the epoch stays when the lease ends, so that
 /// epochs grow.

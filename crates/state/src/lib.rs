@@ -43,7 +43,7 @@ pub use host::{Host, Liveness, Process};
 pub use info::{Ended, GenerationInfo, InstanceInfo, LogEntry, Managed, OperationInfo};
 pub use instance::{Generation, InstanceName, InstanceNameError, Revision};
 pub use journal::{Journal, MAX_DEPTH};
-pub use lease::{Lease, LeaseRow, PROOF};
+pub use lease::{LEASE_CHECK_VALIDITY, Lease, LeaseRow};
 pub use lease_holder::LeaseHolder;
 pub use nesting::read_json;
 pub use record::{Memoised, ProviderRef, Record, RecordOrigin};

@@ -17,7 +17,7 @@ pub fn first_kept<'h>(history: &'h [GenerationInfo], keep: u64, needed: Option<&
     let ended = |past: &GenerationInfo| past.finished.map(|ended| ended.outcome);
     let ended_well =
         |past: &GenerationInfo| matches!(ended(past), Some(OperationOutcome::Ready | OperationOutcome::Gone));
-    let is_goal = |past: &GenerationInfo| match (ended(past), past.operation.kind) {
+    let is_rollback_target = |past: &GenerationInfo| match (ended(past), past.operation.kind) {
         (Some(OperationOutcome::Gone), _) => true,
         (_, OperationKind::State | OperationKind::Reconcile) => false,
         (outcome, _) => outcome == Some(OperationOutcome::Ready),
@@ -30,7 +30,7 @@ pub fn first_kept<'h>(history: &'h [GenerationInfo], keep: u64, needed: Option<&
     // If no operation ended well, any may be needed to find out which objects exist.
     let well = newest(&ended_well)?;
     let needed = needed.and_then(|id| newest(&|past| *past.operation.id == *id));
-    let others = [newest(&is_goal), newest(&|past| !past.operation.document.is_empty()), needed];
+    let others = [newest(&is_rollback_target), newest(&|past| !past.operation.document.is_empty()), needed];
     let first = others.into_iter().flatten().fold(oldest.max(well), usize::max);
     history.get(first + 1)?;
     history.get(first).map(|past| &past.operation)

@@ -182,7 +182,7 @@ impl Sealer {
 
     /// Makes the sealer seal equal secrets at equal places to equal texts: nonces are derived from both, under the key.
     /// Two such texts reveal only whether the secrets are equal.
-    pub fn steady(mut self) -> Sealer {
+    pub fn deterministic(mut self) -> Sealer {
         self.steady = true;
         self
     }

@@ -80,7 +80,8 @@ pub trait Store: Send + Sync {
     fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>>;
 
     /// Checks that the lease is held; called before each call of a provider. The result of a commit, a renewal or this
-    /// check counts for a second ([`PROOF`](crate::PROOF)), by a clock that continues while the machine sleeps.
+    /// check counts for a second ([`LEASE_CHECK_VALIDITY`](crate::LEASE_CHECK_VALIDITY)), by a clock that continues
+    /// while the machine sleeps.
     ///
     /// # Errors
     /// `Busy` if it was taken over, ended or given back.

@@ -10,7 +10,7 @@ use diag::Span;
 
 use crate::place::{line_is_document_end, line_is_document_start, line_start, next_line_start, place_of_missing};
 use crate::reader::{OpenContainer, TreeBuilder};
-use crate::scan::{Cut, Look, is_item_line, is_key_line, look};
+use crate::scan::{Cut, ScanFindings, is_item_line, is_key_line, look};
 use crate::trouble::{ParserErrorKind, ParserStop};
 use crate::{Content, MAX_DEPTH, MapEntry, Node, SPLIT_SUBSTITUTION, syntax_error};
 
@@ -58,7 +58,7 @@ impl<'t> TreeBuilder<'t> {
             return Some(start);
         }
         if let ParserStop::Error { at, kind: ParserErrorKind::MappingValueNotAllowed } = trouble {
-            self.spoil(at);
+            self.mark_missing(at);
         }
         // Failing at the same place again is not another error.
         let again = self.reported.replace(at) == Some(at);
@@ -109,7 +109,7 @@ impl<'t> TreeBuilder<'t> {
     }
 
     /// Marks a plain value that ends at the error as missing, because it is probably not the intended value.
-    fn spoil(&mut self, at: usize) {
+    fn mark_missing(&mut self, at: usize) {
         let text = self.text;
         if let Some(OpenContainer { node: Node { content: Content::Map(entries), .. }, key: None, .. }) =
             self.open.last_mut()
@@ -160,7 +160,7 @@ impl<'t> TreeBuilder<'t> {
         Some(vec![(place(start), quote.to_owned()), (place(end), quote.to_owned())])
     }
 
-    fn report(&mut self, trouble: ParserStop, seen: &Look, next: Option<usize>) {
+    fn report(&mut self, trouble: ParserStop, seen: &ScanFindings, next: Option<usize>) {
         let diagnostic = match trouble {
             ParserStop::Error { at, kind } => syntax_error::yaml(self.file, self.text, at, &kind, seen, next),
             ParserStop::TooDeep { at } | ParserStop::Cut { at, .. } => syntax_error::too_deep(self.file, at, MAX_DEPTH),

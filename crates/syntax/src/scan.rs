@@ -24,7 +24,7 @@ pub(crate) struct Cut {
 
 /// The findings between the start of a line and an offset.
 #[derive(Debug, Default)]
-pub(crate) struct Look {
+pub(crate) struct ScanFindings {
     /// The cut substitutions, in ascending order.
     pub(crate) cuts: Vec<Cut>,
     /// The opening quote of the scalar at the offset.
@@ -42,9 +42,9 @@ const LINES: usize = 50;
 const CUTS: usize = 200;
 
 /// Scans `text` from `from`, the start of a line of block content, until it is past `until` and no bracket is open.
-pub(crate) fn look(text: &str, from: usize, until: usize) -> Look {
+pub(crate) fn look(text: &str, from: usize, until: usize) -> ScanFindings {
     let bytes = text.as_bytes();
-    let mut found = Look::default();
+    let mut found = ScanFindings::default();
     let mut brackets: Vec<usize> = Vec::new();
     let mut at = from;
     let mut passed = false;

@@ -3,7 +3,7 @@
 use diag::{Diagnostic, FileId, Span};
 
 use crate::place::line_start;
-use crate::scan::Look;
+use crate::scan::ScanFindings;
 use crate::trouble::ParserErrorKind;
 use crate::{DOCUMENT_TOO_LARGE, INVALID_SYNTAX};
 
@@ -14,7 +14,7 @@ pub(crate) fn yaml(
     text: &str,
     at: usize,
     kind: &ParserErrorKind,
-    seen: &Look,
+    seen: &ScanFindings,
     next: Option<usize>,
 ) -> Diagnostic {
     let bytes = text.as_bytes();
@@ -64,7 +64,7 @@ fn by_kind(
     text: &str,
     at: usize,
     kind: &ParserErrorKind,
-    seen: &Look,
+    seen: &ScanFindings,
     place: &dyn Fn(usize, usize) -> Span,
 ) -> Diagnostic {
     let bytes = text.as_bytes();

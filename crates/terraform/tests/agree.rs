@@ -225,7 +225,8 @@ fn an_apply_fills_in_what_was_unknown_and_nothing_else() {
             ("token".into(), &Problem::WriteOnly),
         ]
     );
-    let standing: Vec<String> = found.iter().filter(|one| one.stands(true)).map(|one| one.path.to_string()).collect();
+    let standing: Vec<String> =
+        found.iter().filter(|one| one.counts_for(true)).map(|one| one.path.to_string()).collect();
     assert_eq!(standing, ["id", "token"]);
 }
 

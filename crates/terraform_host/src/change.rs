@@ -128,7 +128,7 @@ impl Client {
     /// contradicts the configuration, and the failures of the calls.
     pub async fn plan(&self, request: PlanRequest<'_>) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
         let PlanRequest { type_name, prior, config, replacing: wanted } = request;
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let prior = prior.filter(|prior| !prior.is_absent());
         if config.is_null() {
             return self.plan_absence(type_name, &shape, prior).await;
@@ -167,7 +167,7 @@ impl Client {
         prior: &Object,
         config: &Value,
     ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let question = PlanQuestion { prior: Some(prior), private: &prior.private, config: &shape.conform(config) };
         let plain = self.plan_once(type_name, &shape, question).await?;
         let paths = replacing(&prior.value, &plain.object.value, &plain.replaces);
@@ -189,7 +189,7 @@ impl Client {
         private: &[u8],
         config: &Value,
     ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let question = PlanQuestion { prior: None, private, config: &shape.conform(config) };
         Ok(self.plan_once(type_name, &shape, question).await?.into_answer(ChangeVerdict::Create))
     }
@@ -199,14 +199,14 @@ impl Client {
     ///
     /// # Errors
     /// If the provider has no such type.
-    pub fn unasked(
+    pub fn contradictions_to_config(
         &self,
         type_name: &str,
         prior: Option<&Object>,
         config: &Value,
         object: &Object,
     ) -> Result<Vec<Violation>, CallFailure> {
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let before = prior.map_or(&Value::Null, |prior| &prior.value);
         Ok(planned(&shape.schema.block, before, &shape.conform(config), &object.value))
     }
@@ -221,7 +221,7 @@ impl Client {
         earlier: &Value,
         later: &Value,
     ) -> Result<Vec<Violation>, CallFailure> {
-        Ok(replanned(&self.shape(type_name)?.schema.block, earlier, later))
+        Ok(replanned(&self.call_types(type_name)?.schema.block, earlier, later))
     }
 
     /// Plans a delete. The provider is asked only if it plans deletes.
@@ -233,7 +233,7 @@ impl Client {
         type_name: &str,
         prior: &Object,
     ) -> Result<AnswerWithWarnings<PlannedChange>, CallFailure> {
-        self.plan_absence(type_name, &*self.shape(type_name)?, Some(prior)).await
+        self.plan_absence(type_name, &*self.call_types(type_name)?, Some(prior)).await
     }
 
     async fn plan_absence(
@@ -283,7 +283,7 @@ impl Client {
         }
         let value = marks::carry(config, &value);
         let found = planned(block, before, config, &value);
-        let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(|one| one.stands(answer.legacy));
+        let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(|one| one.counts_for(answer.legacy));
         if !violations.is_empty() {
             return Err(CallFailure::Inconsistent { method: self.name(Method::PLAN), violations });
         }
@@ -305,7 +305,7 @@ impl Client {
     /// effect. Errors that the provider reports are in [`AppliedChange`].
     pub async fn apply(&self, request: ApplyRequest<'_>) -> Result<AppliedChange, CallFailure> {
         let ApplyRequest { type_name, prior, planned, config } = request;
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let prior = prior.filter(|prior| !prior.is_absent());
         let message = ApplyMessage {
             type_name: type_name.into(),
@@ -339,7 +339,7 @@ impl Client {
         let value = marks::carry(&planned.value, &value);
         let found = if failed { Vec::new() } else { applied(block, &planned.value, &value) };
         // A violation about the existence of the object is never tolerated.
-        let stands = |one: &Violation| one.stands(answer.legacy) || one.path.0.is_empty();
+        let stands = |one: &Violation| one.counts_for(answer.legacy) || one.path.0.is_empty();
         let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(stands);
         let value = marks::without_unknown(&block.without_write_only(&value), &Path::default(), &mut Vec::new());
         let identity = shape.read_identity(answer.identity.as_ref());

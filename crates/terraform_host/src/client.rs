@@ -138,7 +138,7 @@ impl Client {
     /// # Errors
     /// If the provider has no such type.
     pub fn envelope(&self, type_name: &str, object: &Object) -> Result<Value, CallFailure> {
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         Ok(object.envelope(shape.schema.version, shape.identity.as_ref().map_or(0, |identity| identity.version)))
     }
 
@@ -160,7 +160,7 @@ impl Client {
     }
 
     /// The types of a resource type.
-    pub(crate) fn shape(&self, type_name: &str) -> Result<Arc<CallTypes>, CallFailure> {
+    pub(crate) fn call_types(&self, type_name: &str) -> Result<Arc<CallTypes>, CallFailure> {
         let mut shapes = self.shared.shapes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(shape) = shapes.get(type_name) {
             return Ok(Arc::clone(shape));

@@ -78,7 +78,7 @@ pub(crate) fn recorded(client: &Client, type_name: &str, object: &Object, id: Na
 
 /// Replaces the dependencies of unknown parts of a planned value: by those of the configuration, else by the resource
 /// itself.
-pub(crate) fn waiting(planned: &Value, config: &Value, address: &Address) -> Value {
+pub(crate) fn with_dependencies(planned: &Value, config: &Value, address: &Address) -> Value {
     if !planned.has_unknown() {
         return planned.clone();
     }
@@ -94,14 +94,16 @@ pub(crate) fn waiting(planned: &Value, config: &Value, address: &Address) -> Val
             Value::Unknown(Arc::new(Unknown { ty: unknown.ty.clone(), waits_for }))
         }
         Value::Map(entries) => {
-            Value::map(entries.iter().map(|(key, value)| (key.clone(), waiting(value, &part(key), address))))
+            Value::map(entries.iter().map(|(key, value)| (key.clone(), with_dependencies(value, &part(key), address))))
         }
         Value::List(items) => {
             let of = |at: usize| config.as_list().and_then(|items| items.get(at)).unwrap_or(config);
-            Value::list(items.iter().enumerate().map(|(at, item)| waiting(item, of(at), address)))
+            Value::list(items.iter().enumerate().map(|(at, item)| with_dependencies(item, of(at), address)))
         }
         // Elements of sets cannot be matched with each other.
-        Value::Set(items) => Value::Set(Arc::new(items.iter().map(|item| waiting(item, config, address)).collect())),
+        Value::Set(items) => {
+            Value::Set(Arc::new(items.iter().map(|item| with_dependencies(item, config, address)).collect()))
+        }
         other => other.clone(),
     };
     waits.tainted(secret)
@@ -147,7 +149,7 @@ mod tests {
         let open = || Value::unknown(None, None);
         let config = Value::map([("a", Value::unknown(None, Some(other.clone()))), ("b", Value::Null)]);
         let planned = Value::map([("a", open()), ("b", Value::list([open().secret()])), ("c", Value::Int(1))]);
-        let planned = waiting(&planned, &config, &own);
+        let planned = with_dependencies(&planned, &config, &own);
         let waits = |key: &str| {
             let mut found = Vec::new();
             planned.get(key).unwrap().waits_for(&mut found);

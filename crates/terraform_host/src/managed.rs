@@ -195,7 +195,7 @@ impl ManagedPackage {
         // A stopped call does not wait for a process to start.
         let (_lease, client) = self.within(call, CallEffect::Reads, self.process.session()).await?;
         let values = [request.prior_inputs, request.prior, request.desired, request.private];
-        let acting = Acting { client, type_name, call, request: &request, secrets: self.secrets(values) };
+        let acting = RunningOperation { client, type_name, call, request: &request, secrets: self.secrets(values) };
         let work = async {
             match request.operation {
                 Operation::Create => acting.change(None).await,
@@ -259,7 +259,7 @@ fn observed(
 }
 
 /// A running operation.
-struct Acting<'a> {
+struct RunningOperation<'a> {
     client: Client,
     type_name: Name,
     call: &'a Call,
@@ -267,7 +267,7 @@ struct Acting<'a> {
     secrets: Scrub,
 }
 
-impl Acting<'_> {
+impl RunningOperation<'_> {
     /// Converts the failure of a call before the operation.
     fn before(&self, failure: CallFailure) -> ProviderError {
         error_of(failure, CallEffect::Reads, &self.secrets)
@@ -322,7 +322,10 @@ impl Acting<'_> {
         let failed = |failure| self.before(failure);
         let planned = self.client.restored(&self.type_name, self.request.planned, &envelope).map_err(failed)?;
         let Some(planned) = planned else { return Ok(None) };
-        let unasked = self.client.unasked(&self.type_name, prior, self.request.desired, &planned).map_err(failed)?;
+        let unasked = self
+            .client
+            .contradictions_to_config(&self.type_name, prior, self.request.desired, &planned)
+            .map_err(failed)?;
         Ok(Some(planned).filter(|_| unasked.is_empty()))
     }
 

@@ -373,7 +373,7 @@ pub(crate) struct ImportMessage {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct ImportedThing {
+pub(crate) struct ImportedResource {
     #[prost(string, tag = "1")]
     pub(crate) type_name: String,
     #[prost(message, optional, tag = "2")]
@@ -387,7 +387,7 @@ pub(crate) struct ImportedThing {
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct ImportAnswer {
     #[prost(message, repeated, tag = "1")]
-    pub(crate) resources: Vec<ImportedThing>,
+    pub(crate) resources: Vec<ImportedResource>,
     #[prost(message, repeated, tag = "2")]
     pub(crate) notices: Vec<NoticeMessage>,
 }

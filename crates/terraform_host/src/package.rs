@@ -144,7 +144,7 @@ impl TerraformProvider {
         if with.offline {
             // Specs are validated without a configuration of the provider.
             let process = self.process_of(OFFLINE);
-            process.keep();
+            process.count_session();
             let session = ManagedPackage::new(self.types.clone(), self.host.package.name.clone(), process, Value::Null);
             return Ok(Configured {
                 session: Arc::new(session),

@@ -4,7 +4,7 @@ use blueprint::Value;
 use provider::{Call, PlanMode, PlanRequest, Planned, ProviderDiagnostic, Verdict};
 
 use crate::change::ChangeVerdict;
-use crate::fields::{Private, waiting};
+use crate::fields::{Private, with_dependencies};
 use crate::problems::field_path;
 use crate::{AnswerWithWarnings, CallFailure, Client, Object, Stored};
 
@@ -73,7 +73,7 @@ pub(crate) async fn planned(
         (_, recorded) => Private::of_plan(recorded, envelope),
     };
     let outputs = Some(&change.object.value).filter(|value| !value.is_null());
-    let outputs = outputs.map(|value| waiting(value, config, &call.address));
+    let outputs = outputs.map(|value| with_dependencies(value, config, &call.address));
     let (verdict, replaces) = match change.verdict {
         // The opaque data of the record stays: the provider is not called.
         ChangeVerdict::Same if request.unhealthy.is_empty() => {

@@ -186,7 +186,7 @@ impl PackageProcess {
     }
 
     /// Counts a session that is not configured.
-    pub(crate) fn keep(&self) {
+    pub(crate) fn count_session(&self) {
         self.users.fetch_add(1, Ordering::AcqRel);
     }
 

@@ -5,8 +5,8 @@ use terraform::Path;
 
 use crate::client::{CallTypes, HOST, accept, read, write};
 use crate::messages::{
-    Data, ImportAnswer, ImportMessage, ImportedThing, MoveAnswer, MoveMessage, NoticesAnswer, ReadAnswer, ReadMessage,
-    StoredData, UpgradeIdentityAnswer, UpgradeMessage, UpgradeStateAnswer, ValidateTypeMessage,
+    Data, ImportAnswer, ImportMessage, ImportedResource, MoveAnswer, MoveMessage, NoticesAnswer, ReadAnswer,
+    ReadMessage, StoredData, UpgradeIdentityAnswer, UpgradeMessage, UpgradeStateAnswer, ValidateTypeMessage,
 };
 use crate::object::EnvelopeParts;
 use crate::version::Method;
@@ -52,7 +52,7 @@ impl Client {
         type_name: &str,
         config: &Value,
     ) -> Result<AnswerWithWarnings<()>, CallFailure> {
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let config = Some(write(&shape.conform(config), &shape.ty, &[])?);
         let request = ValidateTypeMessage { type_name: type_name.into(), config, host: Some(HOST) };
         let answer: NoticesAnswer = self.ask(Method::VALIDATE_RESOURCE, request).await?;
@@ -65,7 +65,7 @@ impl Client {
     /// # Errors
     /// If the provider has no such type.
     pub fn restored(&self, type_name: &str, value: &Value, envelope: &Value) -> Result<Option<Object>, CallFailure> {
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let EnvelopeParts { version, private, dynamic, identity } = EnvelopeParts::of(envelope);
         let block = &shape.schema.block;
         let known = |name: &Name| block.attributes.contains_key(name) || block.blocks.contains_key(name);
@@ -86,7 +86,7 @@ impl Client {
     /// [`CallFailure::Newer`] if a newer version of the provider wrote it, [`CallFailure::Rejected`] if the provider
     /// cannot upgrade it, and the failures of the calls.
     pub async fn upgrade(&self, type_name: &str, stored: &Stored) -> Result<AnswerWithWarnings<Object>, CallFailure> {
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let raw = StoredData { json: stored.json.clone(), ..StoredData::default() };
         let version = written_version(stored.version, shape.schema.version)?;
         let request = UpgradeMessage { type_name: type_name.into(), version, stored: Some(raw) };
@@ -132,7 +132,7 @@ impl Client {
     /// # Errors
     /// [`CallFailure::Rejected`] if it cannot be read, and the failures of the call.
     pub async fn read(&self, type_name: &str, object: &Object) -> Result<AnswerWithWarnings<Object>, CallFailure> {
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let request = ReadMessage {
             type_name: type_name.into(),
             current: Some(shape.object(Some(object))?),
@@ -167,7 +167,7 @@ impl Client {
         type_name: &str,
         by: ImportBy<'_>,
     ) -> Result<AnswerWithWarnings<Vec<Imported>>, CallFailure> {
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let (id, identity) = match by {
             ImportBy::Id(id) => (id.to_owned(), None),
             ImportBy::Identity(_) if shape.identity.is_none() => {
@@ -192,10 +192,10 @@ impl Client {
 
     async fn imported(
         &self,
-        answered: ImportedThing,
+        answered: ImportedResource,
         warnings: &mut Vec<TerraformDiagnostic>,
     ) -> Result<Option<Imported>, CallFailure> {
-        let shape = self.shape(&answered.type_name)?;
+        let shape = self.call_types(&answered.type_name)?;
         let mut object = self.object(Method::IMPORT, &shape, answered.state.as_ref())?;
         if object.is_absent() {
             return Err(self.malformed(Method::IMPORT, Malformed::Null("imported object")));
@@ -224,7 +224,7 @@ impl Client {
         if !self.schemas().abilities.moves {
             return Err(CallFailure::Unsupported("moves from other types"));
         }
-        let shape = self.shape(type_name)?;
+        let shape = self.call_types(type_name)?;
         let identity = stored.identity.as_ref().map(|one| json::write(&one.value, &[])).transpose();
         let raw = |json| StoredData { json, ..StoredData::default() };
         let request = MoveMessage {

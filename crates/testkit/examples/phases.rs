@@ -163,12 +163,12 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
         root: std::path::Path::new(".").into(),
         working_directory: None,
         clock: Clock::System,
-        chance: Rng::System,
+        rng: Rng::System,
         sources: Default::default(),
         http: None,
         planning: None,
         log: None,
-        known: Default::default(),
+        secrets: Default::default(),
         remarks: Default::default(),
         cancel: tokio_util::sync::CancellationToken::new(),
     }
@@ -212,14 +212,14 @@ impl Bench {
         let mut events = 0;
         let request = OperateRequest {
             staged,
-            looks_again: false,
+            recheck_inputs: false,
             shell: &self.shell,
             store: self.store.as_ref(),
             instance: &self.name,
-            id: engine::shell::operation_id(&self.shell.chance),
+            id: engine::shell::operation_id(&self.shell.rng),
             who: "me@here",
             settings: engine::apply::ApplySettings::default(),
-            back: None,
+            rollback_planner: None,
             interrupts,
         };
         let operated = operate(request, |_| events += 1).await;

@@ -42,7 +42,7 @@ impl Source for InMemorySource {
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         let text = self.texts.get(&**location.identity());
         let bytes = text.map(|text| text.as_bytes().into());
-        Box::pin(async move { bytes.ok_or(SourceError::NotThere { words: String::new() }) })
+        Box::pin(async move { bytes.ok_or(SourceError::NotFound { words: String::new() }) })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::Installed;
-use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, Roots, Runtime, Simulation};
+use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, RootOptions, Runtime, Simulation};
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, ScriptedFault, SharedCloud};
 use source::Sources;
@@ -41,7 +41,7 @@ pub fn installed_with(faults: Vec<ScriptedFault>) -> Arc<Installed> {
             let disk: Arc<dyn source::Source> = Arc::new(Disk::new("/"));
             Sources::new([disk])
         }),
-        roots: Roots::default(),
+        roots: RootOptions::default(),
         runtime: Runtime::system(),
     })
 }

@@ -8,7 +8,7 @@ use engine::{Given, Options};
 use testkit::harness::{Harness, settings};
 
 /// The result of a deploy: the outputs, or the codes of errors.
-type Came = Result<IndexMap<Name, Value>, Vec<String>>;
+type DeployResult = Result<IndexMap<Name, Value>, Vec<String>>;
 
 const PART: &str = "heat_template_version: 2018-08-31\nparameters:\n  n: {type: string, default: usual}\n  \
     m: {type: number, default: 7}\nresources: {x: {type: OS::Heat::TestResource, properties: {value: {get_param: n}}}}\n\
@@ -30,7 +30,7 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 /// Deploys templates one after the other.
-fn deploy_all(texts: &[&str]) -> Vec<Came> {
+fn deploy_all(texts: &[&str]) -> Vec<DeployResult> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in FILES {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
@@ -39,7 +39,7 @@ fn deploy_all(texts: &[&str]) -> Vec<Came> {
     runtime.expect("there is a runtime").block_on(run_steps(folder.path(), texts))
 }
 
-async fn run_steps(folder: &Path, texts: &[&str]) -> Vec<Came> {
+async fn run_steps(folder: &Path, texts: &[&str]) -> Vec<DeployResult> {
     let harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let mut all = Vec::new();
     for text in texts {

@@ -25,9 +25,9 @@ enum Act<'a> {
 use Act::{Deploy, Destroy, Reconcile, Rollback, Target, Undo};
 
 /// The result: calls, stops, waiting resources and outcome, each as a text.
-type Came = (String, String, String, String);
+type DeployResult = (String, String, String, String);
 
-fn run_all(files: &[(&str, &str)], acts: &[Act<'_>]) -> Vec<Came> {
+fn run_all(files: &[(&str, &str)], acts: &[Act<'_>]) -> Vec<DeployResult> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
@@ -36,7 +36,7 @@ fn run_all(files: &[(&str, &str)], acts: &[Act<'_>]) -> Vec<Came> {
     runtime.expect("there is a runtime").block_on(Box::pin(run_steps(folder.path(), acts)))
 }
 
-async fn run_steps(folder: &Path, acts: &[Act<'_>]) -> Vec<Came> {
+async fn run_steps(folder: &Path, acts: &[Act<'_>]) -> Vec<DeployResult> {
     let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let mut all = Vec::new();
     for act in acts {
@@ -69,7 +69,7 @@ async fn stage(harness: &mut Harness, text: &str, hooks: &str, options: Options)
     harness.stage("main.yaml", &text, Given::default(), options).await
 }
 
-fn came(run: &RunResult) -> Came {
+fn came(run: &RunResult) -> DeployResult {
     let calls = run.events.iter().filter_map(|event| match event {
         Event::Done { address, operation, replacing } => {
             Some(format!("{}{} {address}", operation.word(), if *replacing { " (replacing)" } else { "" }))

@@ -8,13 +8,13 @@ use engine::{Given, Options};
 use testkit::harness::{Harness, heat_environment, settings};
 
 /// The result of a stage: the codes of errors, or the exports after the following deploy.
-type Came = Result<IndexMap<Name, Value>, Vec<String>>;
+type DeployResult = Result<IndexMap<Name, Value>, Vec<String>>;
 
 /// A template without its version, its parameters, and its environment.
 type Step<'s> = (&'s str, &'s [(&'s str, &'s str)], &'s str);
 
 /// Stages and deploys templates one after the other.
-fn deploy_all(files: &[(&str, &str)], steps: &[Step<'_>]) -> Vec<Came> {
+fn deploy_all(files: &[(&str, &str)], steps: &[Step<'_>]) -> Vec<DeployResult> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
@@ -23,7 +23,7 @@ fn deploy_all(files: &[(&str, &str)], steps: &[Step<'_>]) -> Vec<Came> {
     runtime.expect("there is a runtime").block_on(run_steps(folder.path(), steps))
 }
 
-async fn run_steps(folder: &Path, steps: &[Step<'_>]) -> Vec<Came> {
+async fn run_steps(folder: &Path, steps: &[Step<'_>]) -> Vec<DeployResult> {
     let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let mut all = Vec::new();
     for (text, given, environment) in steps {
@@ -46,11 +46,11 @@ async fn run_steps(folder: &Path, steps: &[Step<'_>]) -> Vec<Came> {
     all
 }
 
-fn codes(came: &Came) -> Vec<&str> {
+fn codes(came: &DeployResult) -> Vec<&str> {
     came.as_ref().err().into_iter().flatten().map(String::as_str).collect()
 }
 
-fn output<'c>(came: &'c Came, name: &str) -> &'c Value {
+fn output<'c>(came: &'c DeployResult, name: &str) -> &'c Value {
     &came.as_ref().unwrap_or_else(|codes| panic!("{codes:?}"))[name]
 }
 

@@ -4,7 +4,7 @@ use blueprint::Value;
 
 /// The kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Draw {
+pub enum ExternalValue {
     /// The current time, as [`Value::Int`]: microseconds since 1970 UTC.
     Now,
     /// A random number from 0 (inclusive) to 1 (exclusive), as [`Value::Float`].
@@ -27,22 +27,22 @@ pub struct DrawRequest {
     /// The place that needs the value.
     pub site: DrawSite,
     /// The kind of value.
-    pub what: Draw,
+    pub what: ExternalValue,
 }
 
 /// Supplies the time and random numbers, and stores them: the same site must get the same value each time (decision
 /// D15).
-pub trait Drawing {
+pub trait ExternalValues {
     /// The stored value of a site; `None` stops the evaluation with [`crate::EvaluationStop::Ask`].
-    fn drawn(&mut self, site: DrawSite, what: Draw) -> Option<Value>;
+    fn drawn(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value>;
 }
 
 /// Supplies nothing: an expression that uses `now` or `random` stops with [`crate::EvaluationStop::Ask`].
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NothingDrawn;
+pub struct NoExternalValues;
 
-impl Drawing for NothingDrawn {
-    fn drawn(&mut self, _: DrawSite, _: Draw) -> Option<Value> {
+impl ExternalValues for NoExternalValues {
+    fn drawn(&mut self, _: DrawSite, _: ExternalValue) -> Option<Value> {
         None
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use blueprint::{Name, Value};
 
-use crate::drawing::{Draw, DrawRequest, DrawSite};
+use crate::drawing::{DrawRequest, DrawSite, ExternalValue};
 use crate::failure::{Evaluated, Halt};
 use crate::functions::{self, SuppliedArguments};
 use crate::key::TextKey;
@@ -144,11 +144,11 @@ impl Machine<'_> {
 
     /// Returns the time or random number for a call. If the value is missing, stops with requests for all values that
     /// the expression may need.
-    pub(crate) fn draw(&mut self, call: Option<u32>, what: Draw) -> Evaluated<Value> {
+    pub(crate) fn draw(&mut self, call: Option<u32>, what: ExternalValue) -> Evaluated<Value> {
         let call = call.unwrap_or(u32::MAX);
         let turn = match what {
-            Draw::Now => 0,
-            Draw::Random => match self.turns.iter_mut().find(|(known, _)| *known == call) {
+            ExternalValue::Now => 0,
+            ExternalValue::Random => match self.turns.iter_mut().find(|(known, _)| *known == call) {
                 Some((_, turn)) => {
                     *turn += 1;
                     *turn

@@ -2,7 +2,7 @@
 //!
 //! The language is that of yaql 3.2 inside Heat (decision Heat 13). Users can see Python's semantics, so values follow
 //! Python. An expression is compiled once and evaluated often. The value depends on the arguments only: the caller
-//! supplies time and random numbers ([`Drawing`]).
+//! supplies time and random numbers ([`ExternalValues`]).
 //!
 //! Every evaluation ends: [`EvaluationLimits`] bounds items, bytes, steps and depth. Sizes in bytes (decision D17): a
 //! text has 49 plus its bytes, a container 56 plus 8 for each item, an integer beyond 64 bits 24 plus 4 for each 30
@@ -48,7 +48,7 @@ mod stream;
 mod text;
 mod tree;
 
-pub use drawing::{Draw, DrawRequest, DrawSite, Drawing, NothingDrawn};
+pub use drawing::{DrawRequest, DrawSite, ExternalValue, ExternalValues, NoExternalValues};
 pub use failure::{EvaluationStop, Failure, FailureKind};
 pub use functions::{CallForm, YaqlFunction, functions};
 pub use limits::EvaluationLimits;

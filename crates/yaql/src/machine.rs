@@ -3,7 +3,7 @@
 //! Not here: evaluation (`evaluate`), and the choice of a function for a call (`resolve`).
 
 use crate::budget::Budget;
-use crate::drawing::Drawing;
+use crate::drawing::ExternalValues;
 use crate::failure::{Evaluated, Halt};
 use crate::limits::EvaluationLimits;
 use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Machine, SequenceStore, Stream, View};
@@ -17,7 +17,11 @@ const HEAVIEST: u32 = 1_000_000;
 const PER_STEP: u64 = 256;
 
 impl<'a> Machine<'a> {
-    pub(crate) fn new(tree: &'a Tree, limits: &'a EvaluationLimits, drawing: &'a mut dyn Drawing) -> Machine<'a> {
+    pub(crate) fn new(
+        tree: &'a Tree,
+        limits: &'a EvaluationLimits,
+        drawing: &'a mut dyn ExternalValues,
+    ) -> Machine<'a> {
         Machine {
             tree,
             budget: Budget::new(limits),

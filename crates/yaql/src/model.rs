@@ -14,7 +14,7 @@ use pycompat::BigInt;
 
 use crate::budget::Budget;
 use crate::dates::{Moment, Timespan};
-use crate::drawing::Drawing;
+use crate::drawing::ExternalValues;
 use crate::failure::Evaluated;
 use crate::regex::{PatternCache, Regex};
 use crate::tree::{NodeId, Tree, Variable};
@@ -41,7 +41,7 @@ pub(crate) enum Datum {
     /// A lazy sequence: it can be iterated once.
     Stream(Stream),
     /// A lazy sequence that stores its items.
-    Memory(Rc<Memory>),
+    Memory(Rc<ReplayableSequence>),
     /// A collection that is sorted when it is iterated.
     Ordering(Rc<Ordering>),
     Regex(Rc<Regex>),
@@ -127,7 +127,7 @@ pub(crate) struct StreamSource {
 /// A sequence that stores its items, so that it can be iterated again.
 ///
 /// The machine holds the items, because an item may refer to the sequence itself and chains of items may be long.
-pub(crate) struct Memory {
+pub(crate) struct ReplayableSequence {
     pub(crate) source: RefCell<Cursor>,
     pub(crate) depth: u32,
     /// The index of the items in [`SequenceStore::memories`].
@@ -135,7 +135,7 @@ pub(crate) struct Memory {
 }
 
 /// A collection that is sorted when it is iterated. The machine holds its sort keys, for the same reason as for
-/// [`Memory`].
+/// [`ReplayableSequence`].
 pub(crate) struct Ordering {
     pub(crate) collection: Datum,
     pub(crate) depth: u32,
@@ -164,13 +164,13 @@ pub(crate) enum Cursor {
     Set(Rc<DatumSet>, usize),
     View(View, Rc<DatumMap>, usize),
     Stream(Stream),
-    Memory(Rc<Memory>, usize),
+    Memory(Rc<ReplayableSequence>, usize),
     /// A collection that is not sorted yet.
     Ordering(Rc<Ordering>),
     /// The remaining characters, the last one first.
     Text(Vec<Datum>),
     /// The name of the type of a value that has no items.
-    Not(&'static str),
+    NotIterable(&'static str),
 }
 
 /// The variables and functions of one scope, and the enclosing scope.
@@ -205,7 +205,7 @@ pub(crate) enum LambdaBody {
 pub(crate) struct Machine<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) budget: Budget<'a>,
-    pub(crate) drawing: &'a mut dyn Drawing,
+    pub(crate) drawing: &'a mut dyn ExternalValues,
     /// The number of draws of each call, by the ordinal of the call.
     pub(crate) turns: Vec<(u32, u32)>,
     pub(crate) sequences: SequenceStore,

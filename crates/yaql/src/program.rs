@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blueprint::Value;
 
 use crate::convert;
-use crate::drawing::Drawing;
+use crate::drawing::ExternalValues;
 use crate::failure::{EvaluationStop, Failure};
 use crate::limits::EvaluationLimits;
 use crate::model::{Machine, Scope};
@@ -33,7 +33,7 @@ impl Program {
         &self,
         data: &Value,
         limits: &EvaluationLimits,
-        drawing: &mut dyn Drawing,
+        drawing: &mut dyn ExternalValues,
     ) -> Result<Value, EvaluationStop> {
         self.evaluate_counted(data, limits, drawing, &mut 0)
     }
@@ -44,7 +44,7 @@ impl Program {
         &self,
         data: &Value,
         limits: &EvaluationLimits,
-        drawing: &mut dyn Drawing,
+        drawing: &mut dyn ExternalValues,
         steps: &mut u64,
     ) -> Result<Value, EvaluationStop> {
         let mut machine = Machine::new(&self.0, limits, drawing);

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use crate::failure::{Evaluated, Halt};
 use crate::model::{
-    Cursor, Datum, DatumList, Extent, Lambda, Machine, Memory, Ordering, SequenceStore, Sorting, Stream, StreamSource,
-    View,
+    Cursor, Datum, DatumList, Extent, Lambda, Machine, Ordering, ReplayableSequence, SequenceStore, Sorting, Stream,
+    StreamSource, View,
 };
 use crate::sorting;
 
@@ -62,10 +62,10 @@ impl Stream {
     }
 }
 
-impl Memory {
-    pub(crate) fn new(source: Datum, machine: &mut Machine<'_>) -> Memory {
+impl ReplayableSequence {
+    pub(crate) fn new(source: Datum, machine: &mut Machine<'_>) -> ReplayableSequence {
         let depth = source.depth() + 1;
-        Memory { source: RefCell::new(Cursor::of(source)), depth, slot: machine.sequences.new_memory() }
+        ReplayableSequence { source: RefCell::new(Cursor::of(source)), depth, slot: machine.sequences.new_memory() }
     }
 
     pub(crate) fn depth(&self) -> u32 {
@@ -153,7 +153,7 @@ impl Cursor {
             Datum::Memory(memory) => Cursor::Memory(memory, 0),
             Datum::Ordering(ordering) => Cursor::Ordering(ordering),
             Datum::Text(text) => Cursor::Text(text.chars().rev().map(|one| Datum::text(one.to_string())).collect()),
-            other => Cursor::Not(other.type_name()),
+            other => Cursor::NotIterable(other.type_name()),
         }
     }
 
@@ -189,7 +189,7 @@ impl Cursor {
                 first
             }
             Cursor::Text(rest) => rest.pop(),
-            Cursor::Not(name) => return Err(Halt::failed(format!("'{name}' object is not iterable"))),
+            Cursor::NotIterable(name) => return Err(Halt::failed(format!("'{name}' object is not iterable"))),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use blueprint::Value;
-use yaql::{EvaluationLimits, EvaluationStop, FailureKind, NothingDrawn, Program};
+use yaql::{EvaluationLimits, EvaluationStop, FailureKind, NoExternalValues, Program};
 
 /// The default stack size of threads.
 const STACK: usize = 1280 << 10;
@@ -20,7 +20,7 @@ fn failure(expression: &str) -> Option<FailureKind> {
         let data = Value::map([("data", Value::Null)]);
         let found = Program::compile(&text)
             .map_err(EvaluationStop::Failed)
-            .and_then(|program| program.evaluate(&data, &EvaluationLimits::default(), &mut NothingDrawn));
+            .and_then(|program| program.evaluate(&data, &EvaluationLimits::default(), &mut NoExternalValues));
         let kind = match found {
             Ok(_) => None,
             Err(EvaluationStop::Failed(failure)) => Some(failure.kind),

@@ -3,8 +3,8 @@
 use blueprint::Value;
 use proptest::prelude::*;
 use yaql::{
-    CallForm, Draw, DrawRequest, DrawSite, Drawing, EvaluationLimits, EvaluationStop, NothingDrawn, ParameterPlace,
-    ParameterType, Program, functions,
+    CallForm, DrawRequest, DrawSite, EvaluationLimits, EvaluationStop, ExternalValue, ExternalValues, NoExternalValues,
+    ParameterPlace, ParameterType, Program, functions,
 };
 
 /// A small limit of steps, so that many texts can be tested.
@@ -27,11 +27,11 @@ fn data() -> Value {
 #[derive(Default)]
 struct Drawn(Vec<DrawRequest>);
 
-impl Drawing for Drawn {
-    fn drawn(&mut self, site: DrawSite, what: Draw) -> Option<Value> {
+impl ExternalValues for Drawn {
+    fn drawn(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value> {
         self.0.contains(&DrawRequest { site, what }).then(|| match what {
-            Draw::Now => Value::Int(1_577_934_245_000_000),
-            Draw::Random => Value::Float(f64::from(site.turn % 10) / 10.0),
+            ExternalValue::Now => Value::Int(1_577_934_245_000_000),
+            ExternalValue::Random => Value::Float(f64::from(site.turn % 10) / 10.0),
         })
     }
 }
@@ -244,11 +244,14 @@ fn missing_values_are_requested_together() {
     let program =
         Program::compile("[now(), random(), random(1, 6), range(3).select(random())]").expect("it is an expression");
     let Err(EvaluationStop::Ask(questions)) =
-        program.evaluate(&Value::Null, &EvaluationLimits::default(), &mut NothingDrawn)
+        program.evaluate(&Value::Null, &EvaluationLimits::default(), &mut NoExternalValues)
     else {
         panic!("it asks");
     };
     let drawn: Vec<_> = questions.iter().map(|question| (question.site.turn, question.what)).collect();
-    assert_eq!(drawn, [(0, Draw::Now), (0, Draw::Random), (0, Draw::Random), (0, Draw::Random)]);
+    assert_eq!(
+        drawn,
+        [(0, ExternalValue::Now), (0, ExternalValue::Random), (0, ExternalValue::Random), (0, ExternalValue::Random)]
+    );
     assert_eq!(questions.iter().map(|question| question.site.call).collect::<std::collections::BTreeSet<_>>().len(), 4);
 }

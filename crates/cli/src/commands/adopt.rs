@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use engine::foreign::{self, Form, LaidOut};
+use engine::foreign::{self, FileWrite, Form};
 use engine::{DocumentSource, StageRequest, StagedDocument};
 
 use crate::arguments::{Consent, Global, InstanceFlag};
@@ -25,9 +25,9 @@ pub(crate) async fn run(
 ) -> Result<Exit, CommandError> {
     let stack = foreign::read(form, text)?;
     for (name, text) in &stack.files {
-        report.terminal.say(match foreign::lay_out(form, name, text)? {
-            LaidOut::Written => format!("wrote `{name}`"),
-            LaidOut::Present => format!("`{name}` is there already and stays as it is"),
+        report.terminal.write_message(match foreign::lay_out(form, name, text)? {
+            FileWrite::Written => format!("wrote `{name}`"),
+            FileWrite::Present => format!("`{name}` is there already and stays as it is"),
         });
     }
     let instance = match flag.instance {

@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: Completions, report: &mut Report) -> Result<Exit, C
     let script = String::from_utf8_lossy(&script);
     report.set_result(json!({"shell": arguments.shell.to_string(), "script": script}));
     if !report.is_json() {
-        report.terminal.raw(&script);
+        report.terminal.write_value(&script);
     }
     Ok(Exit::Done)
 }

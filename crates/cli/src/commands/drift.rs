@@ -31,12 +31,12 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
         }
         text.push_str(&changes::unread(&scan.unread, "whether it has drifted is not known"));
         for address in snapshot.open.keys() {
-            report
-                .terminal
-                .say(format!("{address}: an earlier operation was cut off here; `cyan stage` reads the outcome"));
+            report.terminal.write_message(format!(
+                "{address}: an earlier operation was cut off here; `cyan stage` reads the outcome"
+            ));
         }
         text.push_str(&format!("{drifted} drifted, {vanished} vanished\n"));
-        report.terminal.data(&text);
+        report.terminal.write_result(&text);
     }
     Ok(match (found.diagnostics.has_errors(), arguments.exit_code && !all.is_empty()) {
         (true, _) => Exit::Unusable,

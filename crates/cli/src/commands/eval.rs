@@ -38,7 +38,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
     let request = StageRequest {
         instance: reading.flag.instance.clone(),
         inputs: reading.inputs.0.clone(),
-        examine: Some(Box::new(examine)),
+        extra_check: Some(Box::new(examine)),
         ..StageRequest::new(source)
     };
     let StagedDocument { document, planned } = session.stage(request, report).await?;
@@ -51,7 +51,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
     report.set_result(json::evaluated(&value, reading.secrets.reveal));
     if !report.is_json() {
         let value = if reading.secrets.reveal { value.revealed() } else { value };
-        report.terminal.raw(&format!("{}\n", bare(&value)));
+        report.terminal.write_value(&format!("{}\n", bare(&value)));
     }
     Ok(Exit::Done)
 }

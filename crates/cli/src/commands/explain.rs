@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: Explain, report: &mut Report) -> Result<Exit, Comma
                 .iter()
                 .map(|code| vec![code.name.to_owned(), code.severity.word().to_owned(), code.summary.to_owned()])
                 .collect();
-            report.terminal.data(&table(&["CODE", "SEVERITY", "MEANS"], &rows, report.terminal.out));
+            report.terminal.write_result(&table(&["CODE", "SEVERITY", "MEANS"], &rows, report.terminal.out));
         }
         return Ok(Exit::Done);
     };

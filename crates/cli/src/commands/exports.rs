@@ -14,7 +14,7 @@ pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report
     let exports = session.exports(&instance).await?;
     let reveal = arguments.secrets.reveal;
     if exports.are_old {
-        report.terminal.say("The last operation failed: these are the values of before.");
+        report.terminal.write_message("The last operation failed: these are the values of before.");
     }
     let Some(name) = &arguments.name else {
         if report.is_json() {
@@ -25,7 +25,7 @@ pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report
                 let value = if reveal { value.revealed() } else { value.clone() };
                 text.push_str(&format!("{} = {value}\n", report.terminal.out.bold(name)));
             }
-            report.terminal.data(&text);
+            report.terminal.write_result(&text);
         }
         return Ok(Exit::Done);
     };
@@ -37,7 +37,7 @@ pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report
     if value.has_secret() && !reveal {
         return Err(CommandError::Secret { name: name.clone() });
     }
-    report.terminal.raw(&format!("{}\n", bare(&value.revealed())));
+    report.terminal.write_value(&format!("{}\n", bare(&value.revealed())));
     Ok(Exit::Done)
 }
 

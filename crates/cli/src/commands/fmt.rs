@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandEr
 
 /// Formats one document. Returns whether its text changes; `None` if the document cannot be parsed.
 fn one(source: &DocumentSource, check: bool, report: &mut Report) -> Result<Option<(bool, Json)>, CommandError> {
-    let Formatted { text, is_left, found, files } = formatted(source);
+    let Formatted { text, is_unformattable: is_left, found, files } = formatted(source);
     report.diagnostics(&found, &files);
     let Some(text) = text else { return Ok(None) };
     if is_left {
@@ -67,7 +67,7 @@ fn one(source: &DocumentSource, check: bool, report: &mut Report) -> Result<Opti
             }
         }
         None if report.is_json() => result["text"] = json!(text),
-        None => report.terminal.raw(&text),
+        None => report.terminal.write_value(&text),
     }
     Ok(Some((changes, result)))
 }
@@ -79,6 +79,6 @@ fn note(source: &DocumentSource, report: &mut Report) {
         source.shown
     );
     if !report.is_json() {
-        report.terminal.say(words);
+        report.terminal.write_message(words);
     }
 }

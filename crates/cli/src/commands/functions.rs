@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
                     text.push_str(&format!("\n{}", table(&[&head, "DOES"], &rows, paint)));
                 }
             }
-            report.terminal.data(&text);
+            report.terminal.write_result(&text);
         }
         return Ok(Exit::Done);
     };
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
     if !report.is_json() {
         let own = found.of_expressions.iter().map(|function| described(function, paint));
         let theirs = found.of_dialects.iter().map(|(dialect, one)| explained(dialect, one, paint));
-        report.terminal.data(&own.chain(theirs).collect::<Vec<String>>().join("\n"));
+        report.terminal.write_result(&own.chain(theirs).collect::<Vec<String>>().join("\n"));
     }
     Ok(Exit::Done)
 }
@@ -87,7 +87,7 @@ fn examples_text(examples: impl Iterator<Item = (String, String)>, paint: Paint)
 fn purity(purity: &Purity) -> Option<String> {
     match purity {
         Purity::Pure => None,
-        Purity::Remembered => Some("Drawn once for the place where it is called, and remembered.".to_owned()),
+        Purity::Memoised => Some("Drawn once for the place where it is called, and remembered.".to_owned()),
         Purity::World => Some("Read when a document is staged, and kept with the plan.".to_owned()),
         Purity::Link => Some("Known once the link is made.".to_owned()),
         Purity::Provider { namespace, .. } => Some(format!("Of the provider `{namespace}`.")),

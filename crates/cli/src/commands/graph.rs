@@ -30,7 +30,7 @@ pub(crate) async fn run(arguments: Graph, global: &Global, report: &mut Report) 
             GraphFormat::Mermaid => to_mermaid(&picture),
             GraphFormat::Svg => to_svg(&picture),
         };
-        report.terminal.data(&text);
+        report.terminal.write_result(&text);
     }
     Ok(Exit::Done)
 }

@@ -26,7 +26,7 @@ pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report
     let now = Clock::System.now();
     let operations = history.operations.iter().enumerate();
     let rows: Vec<Vec<String>> = operations.map(|(at, one)| row(one, now, at == 0 && history.is_held)).collect();
-    report.terminal.data(&table(&HEAD, &rows, report.terminal.out));
+    report.terminal.write_result(&table(&HEAD, &rows, report.terminal.out));
     Ok(Exit::Done)
 }
 

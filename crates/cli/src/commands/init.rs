@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: Init, report: &mut Report) -> Result<Exit, CommandE
     if !report.is_json() {
         report.terminal.line(document.strip_prefix(".").unwrap_or(&document).display());
         let at = if folder == Path::new(".") { String::new() } else { format!(" -C {}", folder.display()) };
-        report.terminal.say(match made {
+        report.terminal.write_message(match made {
             true => format!("Written. `cyan{at} stage` shows what it would make, `cyan{at} deploy` makes it."),
             false => "There is a document already; it stays as it is.".to_owned(),
         });

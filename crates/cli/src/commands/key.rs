@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: Key, report: &mut Report) -> Result<Exit, CommandEr
     report.set_result(json!({"file": file.display().to_string(), "made": made}));
     if !report.is_json() {
         report.terminal.line(file.display());
-        report.terminal.say(match made {
+        report.terminal.write_message(match made {
             true => "A new key. Keep a copy of it: what it seals cannot be read without it.",
             false => "There is a key already; it stays as it is.",
         });

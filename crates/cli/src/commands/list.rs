@@ -26,7 +26,7 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
     if all.is_empty() {
         let more = if destroyed > 0 { format!("; {destroyed} destroyed, shown with `--all`") } else { String::new() };
         let hint = session.place.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
-        report.terminal.say(format!("There is no instance in {}{more}.{hint}", session.place.shown()));
+        report.terminal.write_message(format!("There is no instance in {}{more}.{hint}", session.place.shown()));
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = all
@@ -43,11 +43,11 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
         })
         .collect();
     let head = ["INSTANCE", "STATUS", "GENERATION", "RESOURCES", "AGE", "DOCUMENT"];
-    report.terminal.data(&table(&head, &rows, report.terminal.out));
+    report.terminal.write_result(&table(&head, &rows, report.terminal.out));
     let unverified: Vec<String> =
         all.iter().filter(|info| !info.verified).map(|info| format!("`{}`", info.name)).collect();
     if !unverified.is_empty() {
-        report.terminal.say(format!(
+        report.terminal.write_message(format!(
             "Not verified, because the key that it was written with is not at hand: {}.",
             unverified.join(", ")
         ));

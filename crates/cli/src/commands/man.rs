@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: Man, report: &mut Report) -> Result<Exit, CommandEr
     let page = pages.swap_remove(at);
     report.set_result(json!({"page": page.name, "text": page.text}));
     if !report.is_json() {
-        report.terminal.raw(&page.text);
+        report.terminal.write_value(&page.text);
     }
     Ok(Exit::Done)
 }

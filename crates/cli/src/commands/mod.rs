@@ -88,7 +88,7 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
     // A cancelled call may still run on its own thread. The command does not wait for it.
     runtime.shutdown_timeout(Duration::from_millis(100));
     result.unwrap_or_else(|| {
-        report.terminal.say("Interrupted.");
+        report.terminal.write_message("Interrupted.");
         Ok(Exit::Interrupted)
     })
 }

@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
     if report.is_json() {
         report.set_result(json!({"dialect": arguments.dialect, "schema": schema}));
     } else {
-        report.terminal.raw(&written(&schema));
+        report.terminal.write_value(&written(&schema));
     }
     Ok(Exit::Done)
 }

@@ -36,7 +36,7 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
         Details::Pending(PendingDetails::Resource(pending)) => waiting::one(pending),
         Details::Pending(PendingDetails::Child { place, at }) => format!("{place} child document\nwaiting: {at}\n"),
     };
-    report.terminal.data(&text);
+    report.terminal.write_result(&text);
     Ok(Exit::Done)
 }
 

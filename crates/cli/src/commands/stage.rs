@@ -52,7 +52,7 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
 /// cannot be sealed.
 fn keep(out: &Path, staged: &Staged, session: &mut Session, report: &mut Report) -> Result<bool, CommandError> {
     if staged.plan.secret {
-        operation::make_key_if_watched(session, report)?;
+        operation::make_key_on_terminal(session, report)?;
         if !session.sealer().can_seal() {
             let diagnostic = engine::codes::SECRETS_NEED_KEY
                 .new("the plan may hold secrets, and there is no key to seal them with")

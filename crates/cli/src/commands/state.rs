@@ -75,7 +75,7 @@ async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandErr
             let more = found.damaged.len() - MOST_SHOWN;
             text.push_str(&format!("and {more} more, all of them with `--json`\n"));
         }
-        report.terminal.data(&text);
+        report.terminal.write_result(&text);
     }
     if found.damaged.is_empty() {
         return Ok(Exit::Done);
@@ -101,11 +101,11 @@ async fn prune(
     let found = retention::removal(session.reading().as_ref(), &instance, keep).await?;
     let Some(removal) = found else {
         report.set_result(json::pruned(&instance, &[], &Pruned::default()));
-        report.terminal.say(format!("Nothing to remove from the history of `{instance}`."));
+        report.terminal.write_message(format!("Nothing to remove from the history of `{instance}`."));
         return Ok(Exit::Done);
     };
     if !report.is_json() {
-        report.terminal.data(&super::history::shown(&removal.operations, report));
+        report.terminal.write_result(&super::history::shown(&removal.operations, report));
     }
     let operations = number(removal.operations.len(), "operation", "operations");
     if !(consent.yes || session.config.yes) {
@@ -123,7 +123,7 @@ async fn prune(
     let pruned = retention::remove(store.as_ref(), &instance, &operation::who(), &removal).await?;
     operation::print_notices(store.as_ref(), report);
     report.set_result(json::pruned(&instance, &removal.operations, &pruned));
-    report.terminal.say(format!(
+    report.terminal.write_message(format!(
         "Removed {operations} from the history of `{instance}`: {}, {}.",
         number(pruned.entries as usize, "journal entry", "journal entries"),
         number(pruned.documents as usize, "document", "documents"),
@@ -146,8 +146,8 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
     report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
     if !report.is_json() {
         let entries = if sealed == 1 { "entry is" } else { "entries are" };
-        report.terminal.data(&format!("{sealed} {entries} sealed with the key in {} now\n", file.display()));
-        report.terminal.say(format!(
+        report.terminal.write_result(&format!("{sealed} {entries} sealed with the key in {} now\n", file.display()));
+        report.terminal.write_message(format!(
             "Name it from now on: CYAN_KEY_FILE={}, or put it where the former key is. Kept plans, and other states, still need that one.",
             file.display()
         ));
@@ -224,17 +224,19 @@ async fn import(
     match restored? {
         HistoryRestored::Whole { operations } => {
             let operations = number(operations, "operation", "operations");
-            report.terminal.say(format!("`{instance}` is as it was exported, with the history of {operations}."));
+            report
+                .terminal
+                .write_message(format!("`{instance}` is as it was exported, with the history of {operations}."));
             if !report.is_json() {
-                report.terminal.data(&format!("{}\n", crate::view::plan::done(report.counts())));
+                report.terminal.write_result(&format!("{}\n", crate::view::plan::done(report.counts())));
             }
             Ok(Exit::Done)
         }
         HistoryRestored::KnownElsewhere => {
             report
                 .terminal
-                .say("Its history is here already, under another name: only what is true now is taken over.");
-            operation::carry_out_shown(import.planned, &files, false, &mut session, &consent.into(), report).await
+                .write_message("Its history is here already, under another name: only what is true now is taken over.");
+            operation::apply_confirmed(import.planned, &files, false, &mut session, &consent.into(), report).await
         }
     }
 }
@@ -248,7 +250,7 @@ async fn export(
     let (session, instance) = open::instance(None, flag, global, report).await?;
     let StateExport { exported, unsettled } = session.export(&instance).await?;
     if let Some(address) = unsettled {
-        report.terminal.say(format!(
+        report.terminal.write_message(format!(
             "What became of a call of `{address}` is not settled; the instance that loads the state settles it."
         ));
     }
@@ -259,12 +261,12 @@ async fn export(
             may_be_replaced(file, "exported state", is_exported)?;
             write_private(file, &text)?;
             report.set_result(json!({"instance": instance, "file": shown, "records": exported.records.len()}));
-            report.terminal.say(format!("The state of `{instance}` is in `{shown}`."));
+            report.terminal.write_message(format!("The state of `{instance}` is in `{shown}`."));
         }
         None if report.is_json() => {
             report.set_result(exported.to_json(session.sealer()).map_err(|error| unusable(&shown, error))?);
         }
-        None => report.terminal.raw(&text),
+        None => report.terminal.write_value(&text),
     }
     Ok(Exit::Done)
 }
@@ -281,9 +283,10 @@ async fn export_as(
     let (session, instance) = open::instance(None, flag, global, report).await?;
     let written = session.export_as(form, &instance, reveal).await?;
     if !written.left_out.is_empty() {
-        report
-            .terminal
-            .say(format!("Secrets are left out: {}. `--reveal` writes them in clear.", written.left_out.join(", ")));
+        report.terminal.write_message(format!(
+            "Secrets are left out: {}. `--reveal` writes them in clear.",
+            written.left_out.join(", ")
+        ));
     }
     let text = format!("{:#}\n", written.tree);
     match file {
@@ -293,10 +296,10 @@ async fn export_as(
             write_private(file, &text)?;
             let shown = file.display().to_string();
             report.set_result(json!({"instance": instance, "file": shown, "left_out": written.left_out}));
-            report.terminal.say(format!("`{instance}` is in `{shown}`, as `{}` writes it.", form.name()));
+            report.terminal.write_message(format!("`{instance}` is in `{shown}`, as `{}` writes it.", form.name()));
         }
         None if report.is_json() => report.set_result(written.tree),
-        None => report.terminal.raw(&text),
+        None => report.terminal.write_value(&text),
     }
     Ok(Exit::Done)
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
         Found::Transform(transform) => transform_text(transform, paint),
         Found::Type(details) => type_text(details, paint),
     };
-    report.terminal.data(&text);
+    report.terminal.write_result(&text);
     if name.is_none() {
         hosted_packages(&library, report);
     }

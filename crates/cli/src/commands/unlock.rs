@@ -21,7 +21,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     let store = session.writing();
     let Some(holder) = store.holder(&instance).await? else {
         report.set_result(json::unlocked(&instance, None));
-        report.terminal.say(format!("No process holds `{instance}`."));
+        report.terminal.write_message(format!("No process holds `{instance}`."));
         return Ok(Exit::Done);
     };
     let now = Clock::System.now();
@@ -32,7 +32,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         (_, false) => "it has given a sign of life within the last minute",
         (Liveness::Unknown, true) => "it has given no sign of life for a minute",
     };
-    report.terminal.say(format!(
+    report.terminal.write_message(format!(
         "`{instance}` has been held by {} for {}; {sign}.",
         holder.who,
         ago(now, holder.since)
@@ -52,7 +52,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     store.unlock(&instance).await?;
     print_notices(store.as_ref(), report);
     report.set_result(json::unlocked(&instance, Some(&holder)));
-    report.terminal.say("The hold has been ended.");
+    report.terminal.write_message("The hold has been ended.");
     Ok(Exit::Done)
 }
 

@@ -62,7 +62,7 @@ async fn check(
         let (shown, errors, warnings) = (&document.source.shown, verdict.errors, verdict.warnings);
         if errors > 0 {
             let gap = if count > 1 { "\n" } else { "" };
-            report.terminal.say(format!("`{shown}` has {}{gap}", counted(errors, warnings)));
+            report.terminal.write_message(format!("`{shown}` has {}{gap}", counted(errors, warnings)));
         } else {
             let warned = if warnings > 0 { format!(" ({})", number(warnings, "warning")) } else { String::new() };
             report.terminal.line(format!("`{shown}` is valid: {}{warned}", contents(&document)));

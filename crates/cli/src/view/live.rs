@@ -105,12 +105,12 @@ impl Live {
             text.push_str(&format!("\u{1b}[{}A\r\u{1b}[J", self.below));
             self.below = 0;
         }
-        text.push_str(&terminal::shown(&self.waiting));
+        text.push_str(&terminal::escape(&self.waiting));
         self.waiting.clear();
         if self.listed && self.calls > 0 {
             let lines = self.lines(terminal::width());
             self.below = lines.lines().count();
-            text.push_str(&terminal::shown(&lines));
+            text.push_str(&terminal::escape(&lines));
         }
         // A failed write to stderr cannot be reported anywhere.
         let _ = std::io::stderr().write_all(text.as_bytes());

@@ -103,7 +103,7 @@ impl Report {
             opened: Vec::new(),
             has_consent: command.has_consent(),
             operation: command.is_operation(),
-            rehearses: command.rehearses(),
+            rehearses: command.announces_simulation(),
             diagnostics: Vec::new(),
             result: Json::Null,
             counts: [0; 4],
@@ -141,7 +141,7 @@ impl Report {
                 file => (format!(", as `{file}` says"), " `--simulate=false` does it for real."),
             };
             let words = format!("Rehearsal{asked}: every provider is simulated, nothing real is changed.{how}");
-            self.terminal.say(self.terminal.err.yellow(words));
+            self.terminal.write_message(self.terminal.err.yellow(words));
         }
     }
 
@@ -189,7 +189,7 @@ impl Report {
             };
             if shown && brief.shows(diagnostic) {
                 let colors = self.terminal.err.colors();
-                match diagnostic.words.as_ref().filter(|_| self.terminal.verbose) {
+                match diagnostic.native_message.as_ref().filter(|_| self.terminal.verbose) {
                     // Users of Heat know its messages and search for them.
                     Some(words) => {
                         let said = diagnostic.clone().note(format!("Heat says: {words}"));
@@ -211,7 +211,7 @@ impl Report {
             }
         }
         text.push_str(&brief.rest());
-        self.terminal.drawn(&text);
+        self.terminal.write_diagnostics(&text);
     }
 
     fn push(&mut self, diagnostic: Json) {
@@ -246,7 +246,7 @@ impl Report {
             return self.push(json::error(error, &error.help()));
         }
         if matches!(error, CommandError::Refused) {
-            return self.terminal.say("Nothing was changed.");
+            return self.terminal.write_message("Nothing was changed.");
         }
         let paint = self.terminal.err;
         let mut text = format!("{}{}\n", paint.red(paint.bold("error")), paint.bold(format!(": {error}")));
@@ -257,7 +257,7 @@ impl Report {
         for help in error.help() {
             text.push_str(&format!("  {} {help}\n", paint.cyan("help:")));
         }
-        self.terminal.aside(&text);
+        self.terminal.write_stderr(&text);
     }
 
     /// Sets the result of a command for machine output.
@@ -337,7 +337,7 @@ impl Report {
         if let Some(more) = self.not_done.len().checked_sub(most).filter(|more| *more > 0) {
             text.push(format!("and {more} more (`--verbose` names them)"));
         }
-        self.terminal.say(format!("Not done: {}.", text.join(", ")));
+        self.terminal.write_message(format!("Not done: {}.", text.join(", ")));
     }
 
     /// The exit code of an operation that the user stopped: `Interrupted` only if no step had begun.
@@ -411,10 +411,10 @@ impl Frontend for Report {
 
     fn event(&mut self, envelope: Envelope) {
         match envelope.event {
-            SessionEvent::Notice(notice) => self.terminal.say(in_words(&notice)),
-            SessionEvent::AskedAgain { what, pause, why } => {
+            SessionEvent::Notice(notice) => self.terminal.write_message(in_words(&notice)),
+            SessionEvent::ProviderRetry { what, pause, why } => {
                 if let Some(text) = self.asked_again(&what, pause, &why) {
-                    self.terminal.aside(&format!("{text}\n"));
+                    self.terminal.write_stderr(&format!("{text}\n"));
                 }
             }
             // `operation` shows the events of an operation.
@@ -427,7 +427,7 @@ impl Frontend for Report {
             return None;
         }
         let Renamed { document, instance, before } = renamed;
-        self.terminal.say(format!("The instance `{instance}` was deployed from `{before}`, which is gone."));
+        self.terminal.write_message(format!("The instance `{instance}` was deployed from `{before}`, which is gone."));
         Some(self.terminal.confirm(&format!("Is `{document}` that document under its new name?")))
     }
 
@@ -445,7 +445,7 @@ pub(crate) fn in_words(notice: &Notice) -> String {
     match notice {
         Notice::BelongsTo(instance) => format!("This document belongs to the instance `{instance}`."),
         Notice::NewInstance(instance) => format!("Then `{instance}` is a new instance."),
-        Notice::ReadingActs { name, type_name } => {
+        Notice::DataSourceHasEffects { name, type_name } => {
             format!("reading `{name}` ({type_name}) runs a command or sends a request")
         }
         Notice::AtLastGeneration(number) => format!(

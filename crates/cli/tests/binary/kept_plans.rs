@@ -7,22 +7,22 @@ use std::path::Path;
 use crate::place::{Place, Ran, ran};
 
 /// The expected result of deploying a plan.
-enum Ends {
+enum Expected {
     /// The plan is refused, with one error of each of these codes.
     Refused(&'static [&'static str]),
     /// The plan is applied. Afterwards these files have these contents; `None` for a file that does not exist.
     Done(&'static [(&'static str, Option<&'static str>)]),
 }
 
-use Ends::{Done, Refused};
+use Expected::{Done, Refused};
 
-const INPUT: Ends = Refused(&["input-changed"]);
-const SEEN: Ends = Refused(&["observation-changed"]);
-const STALE: Ends = Refused(&["plan-stale"]);
+const INPUT: Expected = Refused(&["input-changed"]);
+const OBSERVATION: Expected = Refused(&["observation-changed"]);
+const STALE: Expected = Refused(&["plan-stale"]);
 
 /// A case: its name, the document, the script before the plan is made, the script after it, the expected result. In the
 /// scripts, `deploy` runs a deploy, and `remove` writes a document that does not declare the resource.
-type Fact = (&'static str, &'static str, &'static str, &'static str, Ends);
+type Case = (&'static str, &'static str, &'static str, &'static str, Expected);
 
 const FILE: &str = "  a: {type: local/file, spec: {path: out/a.txt, content: one}}\n";
 const SOURCE: &str = "  a: {type: local/file, spec: {path: a.txt, source: src.txt}}\n";
@@ -47,7 +47,7 @@ const TRIGGERED: &str = "deploy; sed -i 's/triggers: 1/triggers: 2/' blueprint.y
 const CHILD_BEFORE: &str = "printf 'version: 2023-04-20\\nresources:\\n  x: {type: local/file, spec: {path: x.txt, content: one}}\\n' > child.yaml";
 
 #[rustfmt::skip]
-const FACTS: &[Fact] = &[
+const FACTS: &[Case] = &[
     // Sources.
     ("the source of a new file is edited", SOURCE, "echo 1 > src.txt", "echo 2 > src.txt", INPUT),
     ("the source of a new file is removed", SOURCE, "echo 1 > src.txt", "rm src.txt", INPUT),
@@ -101,47 +101,47 @@ const FACTS: &[Fact] = &[
     ("another instance of the state was deployed", FILE, "", "mkdir other; cp blueprint.yaml other/; sed -i s/a.txt/b.txt/ other/blueprint.yaml; $CYAN deploy --yes -i other --state sqlite:.cyan/state.db other/blueprint.yaml", Done(&[("out/a.txt", Some("one"))])),
     ("another instance has made the same", FILE, "", "$CYAN deploy --yes -i other", Refused(&["claimed-twice"])),
     // Files at the place of a resource to be created.
-    ("a file appears where one is to be made", FILE, "", "mkdir out; echo x > out/a.txt", SEEN),
-    ("the very file appears where one is to be made", FILE, "", "mkdir out; printf one > out/a.txt", SEEN),
-    ("a folder appears where a file is to be made", FILE, "", "mkdir -p out/a.txt", SEEN),
-    ("a link appears where a file is to be made", FILE, "", "mkdir out; ln -s ../blueprint.yaml out/a.txt", SEEN),
-    ("a link to nothing appears where a file is to be made", FILE, "", "mkdir out; ln -s nowhere out/a.txt", SEEN),
-    ("a file appears where a folder above is to be made", FILE, "", "echo x > out", SEEN),
+    ("a file appears where one is to be made", FILE, "", "mkdir out; echo x > out/a.txt", OBSERVATION),
+    ("the very file appears where one is to be made", FILE, "", "mkdir out; printf one > out/a.txt", OBSERVATION),
+    ("a folder appears where a file is to be made", FILE, "", "mkdir -p out/a.txt", OBSERVATION),
+    ("a link appears where a file is to be made", FILE, "", "mkdir out; ln -s ../blueprint.yaml out/a.txt", OBSERVATION),
+    ("a link to nothing appears where a file is to be made", FILE, "", "mkdir out; ln -s nowhere out/a.txt", OBSERVATION),
+    ("a file appears where a folder above is to be made", FILE, "", "echo x > out", OBSERVATION),
     ("the folder above appears", FILE, "", "mkdir out", Done(&[("out/a.txt", Some("one"))])),
-    ("what is to be overwritten is edited", OVERWRITE, "echo x > a.txt", "echo y > a.txt", SEEN),
-    ("what is to be overwritten is removed", OVERWRITE, "echo x > a.txt", "rm a.txt", SEEN),
-    ("something to be overwritten appears", OVERWRITE, "", "echo y > a.txt", SEEN),
-    ("a file appears where an archive is to be made", ARCHIVE, "mkdir in; echo 1 > in/x.txt", "echo x > a.tar", SEEN),
-    ("a file appears where a folder is to be made", FOLDER, "", "touch dir", SEEN),
-    ("a folder appears where one is to be made", FOLDER, "", "mkdir dir", SEEN),
-    ("another link appears where one is to be made", LINK, "", "ln -s there link", SEEN),
-    ("a file appears where a link is to be made", LINK, "", "echo x > link", SEEN),
+    ("what is to be overwritten is edited", OVERWRITE, "echo x > a.txt", "echo y > a.txt", OBSERVATION),
+    ("what is to be overwritten is removed", OVERWRITE, "echo x > a.txt", "rm a.txt", OBSERVATION),
+    ("something to be overwritten appears", OVERWRITE, "", "echo y > a.txt", OBSERVATION),
+    ("a file appears where an archive is to be made", ARCHIVE, "mkdir in; echo 1 > in/x.txt", "echo x > a.tar", OBSERVATION),
+    ("a file appears where a folder is to be made", FOLDER, "", "touch dir", OBSERVATION),
+    ("a folder appears where one is to be made", FOLDER, "", "mkdir dir", OBSERVATION),
+    ("another link appears where one is to be made", LINK, "", "ln -s there link", OBSERVATION),
+    ("a file appears where a link is to be made", LINK, "", "echo x > link", OBSERVATION),
     // Resources to be changed.
-    ("a file to be changed is edited", FILE, UPDATED, "echo edited > out/a.txt", SEEN),
-    ("a file to be changed already has the new content", FILE, UPDATED, "printf two > out/a.txt", SEEN),
-    ("a file to be changed gets another mode", FILE, UPDATED, "chmod 600 out/a.txt", SEEN),
-    ("a file to be changed is removed", FILE, UPDATED, "rm out/a.txt", SEEN),
-    ("a file to be changed becomes a folder", FILE, UPDATED, "rm out/a.txt; mkdir out/a.txt", SEEN),
-    ("a file to be changed becomes a link to the same content", FILE, UPDATED, "mv out/a.txt b; ln -s ../b out/a.txt", SEEN),
+    ("a file to be changed is edited", FILE, UPDATED, "echo edited > out/a.txt", OBSERVATION),
+    ("a file to be changed already has the new content", FILE, UPDATED, "printf two > out/a.txt", OBSERVATION),
+    ("a file to be changed gets another mode", FILE, UPDATED, "chmod 600 out/a.txt", OBSERVATION),
+    ("a file to be changed is removed", FILE, UPDATED, "rm out/a.txt", OBSERVATION),
+    ("a file to be changed becomes a folder", FILE, UPDATED, "rm out/a.txt; mkdir out/a.txt", OBSERVATION),
+    ("a file to be changed becomes a link to the same content", FILE, UPDATED, "mv out/a.txt b; ln -s ../b out/a.txt", OBSERVATION),
     ("a file to be changed is touched", FILE, UPDATED, "touch -d tomorrow out/a.txt", Done(&[("out/a.txt", Some("two"))])),
-    ("a drifted file is edited again", FILE, "deploy; echo x > out/a.txt", "echo y > out/a.txt", SEEN),
-    ("a drifted file is restored by hand", FILE, "deploy; echo x > out/a.txt", "printf one > out/a.txt", SEEN),
-    ("a vanished file is back", FILE, "deploy; rm out/a.txt", "printf one > out/a.txt", SEEN),
-    ("an archive to be packed again is edited", ARCHIVE, "mkdir in; echo 1 > in/x.txt; deploy; echo 2 > in/x.txt", "echo x >> a.tar", SEEN),
-    ("a link to be changed leads elsewhere", LINK, "deploy; sed -i s/here/where/ blueprint.yaml", "ln -sfn there link", SEEN),
-    ("a resource of a command to be replaced is gone", COMMAND, TRIGGERED, "rm c", SEEN),
-    ("the look at the resource of a command fails", "  c: {type: local/command, spec: {create: 'echo made > c', read: 'cat c', delete: 'rm -f c', triggers: 1}}\n", TRIGGERED, "rm c", SEEN),
+    ("a drifted file is edited again", FILE, "deploy; echo x > out/a.txt", "echo y > out/a.txt", OBSERVATION),
+    ("a drifted file is restored by hand", FILE, "deploy; echo x > out/a.txt", "printf one > out/a.txt", OBSERVATION),
+    ("a vanished file is back", FILE, "deploy; rm out/a.txt", "printf one > out/a.txt", OBSERVATION),
+    ("an archive to be packed again is edited", ARCHIVE, "mkdir in; echo 1 > in/x.txt; deploy; echo 2 > in/x.txt", "echo x >> a.tar", OBSERVATION),
+    ("a link to be changed leads elsewhere", LINK, "deploy; sed -i s/here/where/ blueprint.yaml", "ln -sfn there link", OBSERVATION),
+    ("a resource of a command to be replaced is gone", COMMAND, TRIGGERED, "rm c", OBSERVATION),
+    ("the look at the resource of a command fails", "  c: {type: local/command, spec: {create: 'echo made > c', read: 'cat c', delete: 'rm -f c', triggers: 1}}\n", TRIGGERED, "rm c", OBSERVATION),
     ("a resource of a command without a look is gone", BLIND, TRIGGERED, "rm c", Done(&[("c", Some("made\n"))])),
     ("a file that does not change is edited", "  a: {type: local/file, spec: {path: a.txt, content: one}}\n  b: {type: local/file, spec: {path: b.txt, content: same}}\n", UPDATED, "echo mine > b.txt", Done(&[("a.txt", Some("two")), ("b.txt", Some("mine\n"))])),
     // Resources to be deleted.
-    ("a file to be deleted is edited", FILE, "deploy; remove", "echo edited > out/a.txt", SEEN),
-    ("a file to be deleted is gone", FILE, "deploy; remove", "rm out/a.txt", SEEN),
-    ("a file to be deleted becomes a link", FILE, "deploy; remove", "mv out/a.txt b; ln -s ../b out/a.txt", SEEN),
-    ("a folder to be deleted holds something foreign", FOLDER, "deploy; remove", "touch dir/foreign", SEEN),
-    ("a folder to be deleted is gone", FOLDER, "deploy; remove", "rmdir dir", SEEN),
-    ("a folder to be deleted gets another mode", FOLDER, "deploy; remove", "chmod 700 dir", SEEN),
-    ("a link to be deleted leads elsewhere", LINK, "deploy; remove", "ln -sfn there link", SEEN),
-    ("an archive to be deleted is edited", ARCHIVE, "mkdir in; echo 1 > in/x.txt; deploy; remove", "echo x >> a.tar", SEEN),
+    ("a file to be deleted is edited", FILE, "deploy; remove", "echo edited > out/a.txt", OBSERVATION),
+    ("a file to be deleted is gone", FILE, "deploy; remove", "rm out/a.txt", OBSERVATION),
+    ("a file to be deleted becomes a link", FILE, "deploy; remove", "mv out/a.txt b; ln -s ../b out/a.txt", OBSERVATION),
+    ("a folder to be deleted holds something foreign", FOLDER, "deploy; remove", "touch dir/foreign", OBSERVATION),
+    ("a folder to be deleted is gone", FOLDER, "deploy; remove", "rmdir dir", OBSERVATION),
+    ("a folder to be deleted gets another mode", FOLDER, "deploy; remove", "chmod 700 dir", OBSERVATION),
+    ("a link to be deleted leads elsewhere", LINK, "deploy; remove", "ln -sfn there link", OBSERVATION),
+    ("an archive to be deleted is edited", ARCHIVE, "mkdir in; echo 1 > in/x.txt; deploy; remove", "echo x >> a.tar", OBSERVATION),
     // Several facts at once: the whole list is reported.
     ("three files have changed", "  a: {type: local/file, spec: {path: a.txt, source: s1}}\n  b: {type: local/file, spec: {path: b.txt, source: s2}}\n  c: {type: local/file, spec: {path: c.txt, content: one}}\n", "echo 1 > s1; echo 1 > s2", "echo 2 > s1; rm s2; echo '# x' >> blueprint.yaml; echo x > c.txt", Refused(&["input-changed", "input-changed", "input-changed", "observation-changed"])),
     // No relevant change.
@@ -187,7 +187,7 @@ fn everything(folder: &Path) -> BTreeMap<String, String> {
     all
 }
 
-fn check((name, resources, before, change, ends): &Fact) {
+fn check((name, resources, before, change, ends): &Case) {
     let place = Place::new();
     let head = if resources.starts_with("include:") { "" } else { "resources:\n" };
     place.write("blueprint.yaml", format!("version: 2023-04-20\n{head}{resources}"));

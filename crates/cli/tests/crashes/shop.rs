@@ -102,12 +102,12 @@ pub(crate) enum Aim {
 }
 
 /// A run in progress. All programs that it starts inherit an end of its pipe.
-pub(crate) struct Under {
+pub(crate) struct RunningProcess {
     child: Child,
     pipe: ChildStdout,
 }
 
-impl Under {
+impl RunningProcess {
     /// Kills the run after a delay, and waits until all programs that it started have ended. Returns whether the run
     /// was still in progress.
     pub(crate) fn kill_after(mut self, delay: Duration) -> bool {
@@ -115,17 +115,17 @@ impl Under {
         let was_there = self.child.try_wait().unwrap().is_none();
         self.child.kill().unwrap();
         let ended = self.child.wait().unwrap();
-        self.outlive();
+        self.wait_for_children();
         was_there && ended.code().is_none()
     }
 
     /// Waits until the run and all programs that it started have ended.
     pub(crate) fn wait(mut self) {
         assert!(self.child.wait().unwrap().success());
-        self.outlive();
+        self.wait_for_children();
     }
 
-    fn outlive(&mut self) {
+    fn wait_for_children(&mut self) {
         let mut nothing = Vec::new();
         self.pipe.read_to_end(&mut nothing).unwrap();
     }
@@ -159,7 +159,7 @@ impl Shop {
     }
 
     /// Begins a run. All programs that it starts inherit descriptor 9.
-    pub(crate) fn begin(&self, aim: Aim) -> Under {
+    pub(crate) fn begin(&self, aim: Aim) -> RunningProcess {
         let cyan = self.place.cyan(&[]);
         let mut command = Command::new("sh");
         command
@@ -170,7 +170,7 @@ impl Shop {
         command.envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let pipe = child.stdout.take().unwrap();
-        Under { child, pipe }
+        RunningProcess { child, pipe }
     }
 
     /// Runs `work` while another process reads the state repeatedly.
@@ -214,8 +214,8 @@ impl Shop {
         if ended.code == 1 && ended.err.contains("error[needs-attention]: the outcome of the ") {
             assert!(ended.err.contains("error[needs-attention]"), "{}{}", ended.out, ended.err);
             let mut said = vec!["reconcile".to_owned(), "--yes".to_owned()];
-            for (address, op) in self.unclear(&ended.err) {
-                said.extend(self.verdict(&address, &op));
+            for (address, op) in self.uncertain_calls(&ended.err) {
+                said.extend(self.decision(&address, &op));
             }
             let reconciled = self.run(&said);
             assert_eq!(reconciled.code, 0, "{said:?}\n{}{}{}", ended.err, reconciled.out, reconciled.err);
@@ -228,11 +228,11 @@ impl Shop {
         // An instance without any commit cannot be destroyed.
         let nothing = aim == Aim::Destroy && ended.code == 1 && ended.err.contains("there is no instance");
         assert!(ended.code == 0 || nothing, "{aim:?}: {}{}\n{}", ended.out, ended.err, self.place.read("log"));
-        self.holds(aim);
+        self.check_world(aim);
     }
 
     /// Returns the calls whose outcome the diagnostics ask for: address and operation.
-    fn unclear(&self, said: &str) -> BTreeSet<(String, String)> {
+    fn uncertain_calls(&self, said: &str) -> BTreeSet<(String, String)> {
         let lost = "error[needs-attention]: `stdout` of `price` is not known";
         let errors = said.lines().filter(|line| line.starts_with("error[") && *line != lost);
         let unclear: BTreeSet<(String, String)> = errors
@@ -252,7 +252,7 @@ impl Shop {
     }
 
     /// Returns the decision of a person who has looked: the call was done, or it was not.
-    fn verdict(&self, address: &str, op: &str) -> [String; 2] {
+    fn decision(&self, address: &str, op: &str) -> [String; 2] {
         let object = self.objects().remove(address).unwrap_or_default();
         let done = match op {
             "create" => object.there,
@@ -314,7 +314,7 @@ impl Shop {
     }
 
     /// Checks that the world has reached the aim, and that a plan is empty.
-    fn holds(&self, aim: Aim) {
+    fn check_world(&self, aim: Aim) {
         let objects = self.objects();
         let there: Vec<&str> = objects.iter().filter(|(_, object)| object.there).map(|(name, _)| &**name).collect();
         match aim {

@@ -131,7 +131,7 @@ fn readers_do_not_wait_for_the_writer() {
 
 /// Lets a writer without its lease end, and checks that it fails with `lease-lost` and starts no further step.
 #[track_caller]
-fn is_fenced_off(place: &Place, writer: std::process::Child) -> Ran {
+fn fails_with_lost_lease(place: &Place, writer: std::process::Child) -> Ran {
     place.write("go", "");
     let ended = ran(writer.wait_with_output().unwrap());
     assert_eq!(ended.code, 4, "{}{}", ended.out, ended.err);
@@ -146,7 +146,7 @@ fn writer_reports_a_released_lease_and_records_nothing_more() {
     let writer = begun(&place);
     place.ends(0, &["unlock", "--yes"]);
     let before = place.ends(0, &["list", "--json"]).out;
-    let ended = is_fenced_off(&place, writer);
+    let ended = fails_with_lost_lease(&place, writer);
     assert!(ended.err.contains("no operation holds it now"), "{}", ended.err);
     assert_eq!(place.ends(0, &["list", "--json"]).out, before, "nothing was recorded");
     // The next run reads the outcome of the first call and does not repeat the call.
@@ -164,7 +164,7 @@ fn lease_of_an_unresponsive_writer_is_taken_over() {
     let writer = begun(&place);
     // Another process takes over the lease, as it could after a minute.
     take_over(&place, "bob@host (process 7)", MINUTE);
-    let ended = is_fenced_off(&place, writer);
+    let ended = fails_with_lost_lease(&place, writer);
     assert!(ended.err.contains("held by bob@host (process 7)"), "{}", ended.err);
     // The writer has not released the lease of the other process at its end.
     let held = place.ends(5, &["deploy", "--yes"]);

@@ -4,7 +4,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::hunt::{Hunt, marker};
+use crate::hunt::{SecretSearch, marker};
 use crate::place::{Place, Ran, ran};
 
 /// Function calls on a secret `S`. All of them accept any text.
@@ -127,7 +127,7 @@ values:
 /// A project folder with secrets, and the search for these secrets.
 struct Search {
     place: Place,
-    hunt: Hunt,
+    hunt: SecretSearch,
     /// Files that may contain secrets in clear text.
     but: Vec<&'static str>,
 }
@@ -184,7 +184,7 @@ fn search() -> Search {
         ),
     );
     place.run(&["key", "new"]);
-    let mut hunt = Hunt::default();
+    let mut hunt = SecretSearch::default();
     for name in ["password", "token", "account"] {
         hunt.plant(name, &marker(name));
     }
@@ -202,7 +202,7 @@ fn no_secret_of_a_document_appears_in_clear_text() {
     copy_rekey_and_destroy(&mut search);
     let names = search.files();
     assert!(names.iter().any(|name| name.ends_with("state.db")), "{names:?}");
-    assert!(search.hunt.looked_at() > 200, "{} were looked at", search.hunt.looked_at());
+    assert!(search.hunt.searched() > 200, "{} were looked at", search.hunt.searched());
 }
 
 /// Validates the document, draws its graph, stages it and evaluates expressions, before the first deploy.

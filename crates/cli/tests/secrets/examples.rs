@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use crate::hunt::{Hunt, marker};
+use crate::hunt::{SecretSearch, marker};
 use crate::place::{Place, ran};
 
 /// Returns the documents of the examples: folder and file name.
@@ -86,7 +86,7 @@ struct Rehearsal {
     place: Place,
     folder: PathBuf,
     document: String,
-    hunt: Hunt,
+    hunt: SecretSearch,
 }
 
 impl Rehearsal {
@@ -97,7 +97,7 @@ impl Rehearsal {
             folder: place.path().join("example"),
             place,
             document: document.to_owned(),
-            hunt: Hunt::default(),
+            hunt: SecretSearch::default(),
         };
         if let Some(text) = text {
             std::fs::write(rehearsal.folder.join(document), text).unwrap();

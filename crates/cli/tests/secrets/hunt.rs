@@ -18,13 +18,13 @@ pub(crate) fn marker(place: &str) -> String {
 
 /// The secrets to search for.
 #[derive(Default)]
-pub(crate) struct Hunt {
+pub(crate) struct SecretSearch {
     /// The byte sequences to search for, in lower case, each with the name of its secret.
     pieces: BTreeMap<Vec<u8>, String>,
     looked_at: usize,
 }
 
-impl Hunt {
+impl SecretSearch {
     /// Adds a secret. Each line of a longer secret is searched for separately.
     pub(crate) fn plant(&mut self, place: &str, secret: &str) {
         for line in secret.lines().map(str::trim).filter(|line| line.len() > PIECE && !line.starts_with("-----")) {
@@ -73,7 +73,7 @@ impl Hunt {
     }
 
     /// The number of texts and files that were searched.
-    pub(crate) fn looked_at(&self) -> usize {
+    pub(crate) fn searched(&self) -> usize {
         self.looked_at
     }
 }
@@ -132,7 +132,7 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
 #[test]
 fn planted_secret_is_found_in_every_form() {
     let secret = marker("here");
-    let mut hunt = Hunt::default();
+    let mut hunt = SecretSearch::default();
     hunt.plant("here", &secret);
     for form in forms(&secret) {
         let text = [b"begin ".to_vec(), form, b" end".to_vec()].concat();

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 
 use serde_json::Value as Json;
 
-use crate::hunt::{Hunt, marker};
+use crate::hunt::{SecretSearch, marker};
 use crate::place::{Place, ran};
 
 /// The namespaces whose types are tested.
@@ -152,7 +152,7 @@ fn rehearse(draft: &Draft, what: &str) -> bool {
     let place = Place::new();
     draft.write(&place);
     place.run(&["key", "new"]);
-    let mut hunt = Hunt::default();
+    let mut hunt = SecretSearch::default();
     for (name, value) in &draft.planted {
         hunt.plant(&format!("{what} {name}"), value);
     }
@@ -347,7 +347,7 @@ fn outputs_of_real_providers_show_no_secret() {
     let place = Place::with("blueprint.yaml", &DOCUMENT.replace("PORT", &echo().to_string()));
     place.write("open/x", "");
     place.run(&["key", "new"]);
-    let mut hunt = Hunt::default();
+    let mut hunt = SecretSearch::default();
     let mut given = String::new();
     for name in ["plain", "path", "prefix", "token", "header", "printed", "key", "folder", "target", "unit"] {
         // A token in a URL and a name in a certificate accept only letters and digits.
@@ -410,7 +410,7 @@ fn outputs_of_real_providers_show_no_secret() {
 }
 
 #[track_caller]
-fn hunt_in(hunt: &mut Hunt, what: &str, out: &str, err: &str) {
+fn hunt_in(hunt: &mut SecretSearch, what: &str, out: &str, err: &str) {
     hunt.search(what, out.as_bytes());
     hunt.search(what, err.as_bytes());
 }
@@ -422,7 +422,7 @@ fn broken_files_of_inputs_and_settings_are_not_quoted() {
         "version: 2023-04-20\nvariables:\n  a: {type: string, secret: true}\n  n: {type: integer, secret: true}\n\
          resources: {v: {type: std/value, spec: {input: \"${variables.a}\"}}}\n",
     );
-    let mut hunt = Hunt::default();
+    let mut hunt = SecretSearch::default();
     let secret = word("broken");
     hunt.plant("broken", &secret);
     let texts = [
@@ -529,7 +529,7 @@ exports:
     place
         .write("inputs/given.yaml", format!("name: {}\ndata: {}\nboards: {}\n", word("rack"), word("data"), number(5)));
     place.run(&["key", "new"]);
-    let mut hunt = Hunt::default();
+    let mut hunt = SecretSearch::default();
     for (name, secret) in [("name", word("rack")), ("data", word("data")), ("boards", number(5))] {
         hunt.plant(name, &secret);
     }

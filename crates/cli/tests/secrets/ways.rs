@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::hunt::{Hunt, marker};
+use crate::hunt::{SecretSearch, marker};
 use crate::place::{Place, Ran, ran};
 
 /// Calls with a secret text `S`.
@@ -385,7 +385,7 @@ fn look(seen: &Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>) {
 /// The runs of one document. All output and files are searched.
 struct Search {
     place: Place,
-    hunt: Hunt,
+    hunt: SecretSearch,
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
 }
@@ -440,11 +440,11 @@ fn secret(at: usize) -> String {
 
 #[test]
 fn secret_passed_through_any_function_or_place_appears_nowhere_in_clear_text() {
-    let mut hunt = Hunt::default();
+    let mut hunt = SecretSearch::default();
     let (mut variables, mut values, mut resources, mut exports, mut given) =
         (String::new(), String::new(), String::new(), String::new(), String::new());
     let (mut at, mut in_environments) = (0, Vec::new());
-    let mut next = |hunt: &mut Hunt| {
+    let mut next = |hunt: &mut SecretSearch| {
         at += 1;
         variables.push_str(&format!("  s{at}: {{type: string, secret: true}}\n"));
         given.push_str(&format!("s{at}: {}\n", serde_json::to_string(&secret(at)).unwrap()));
@@ -540,7 +540,7 @@ exports:
 #[test]
 fn place_that_would_show_a_secret_refuses_it_without_showing_it() {
     for (at, entry) in REFUSED.into_iter().enumerate() {
-        let (at, mut hunt) = (at + 1000, Hunt::default());
+        let (at, mut hunt) = (at + 1000, SecretSearch::default());
         hunt.plant(entry, &secret(at));
         let entry = entry.replace('S', "variables.s");
         let place = Place::with(
@@ -586,7 +586,7 @@ fn failure_that_is_about_a_secret_does_not_show_it() {
     let documents = documents.chain(HEAT_MISFITS.into_iter().map(heat));
     let (mut failed, mut worked, mut leaks) = (0, Vec::new(), Vec::new());
     for (at, document) in documents.enumerate() {
-        let (at, mut hunt) = (at + 2000, Hunt::default());
+        let (at, mut hunt) = (at + 2000, SecretSearch::default());
         hunt.plant(&document, &secret(at));
         let place = Place::with("stack.yaml", &document);
         place.write("open/taken", "");
@@ -629,7 +629,7 @@ fn failure_that_is_about_a_secret_does_not_show_it() {
 
 #[test]
 fn hidden_parameter_of_a_template_appears_nowhere_in_clear_text() {
-    let mut hunt = Hunt::default();
+    let mut hunt = SecretSearch::default();
     let (mut parameters, mut resources, mut outputs) = (String::new(), String::new(), String::new());
     let (mut given, mut defaults, mut encrypted, mut arguments) =
         (String::new(), String::new(), Vec::new(), Vec::new());

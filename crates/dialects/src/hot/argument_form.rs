@@ -7,10 +7,10 @@ use super::expressions::sketch;
 use super::functions::function;
 use super::message_path::HeatPhase;
 use super::version::Version;
-use super::yaql::Runs;
+use super::yaql::SourceMap;
 
 /// Checks that the argument of a function has the right form, as far as the argument is literal.
-pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&Runs>) -> Result<(), Refusal> {
+pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&SourceMap>) -> Result<(), Refusal> {
     if name == "yaql" {
         return super::yaql::form(&sketch(argument), runs);
     }

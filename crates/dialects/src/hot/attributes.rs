@@ -187,7 +187,7 @@ impl Lowering {
     ) -> Expr {
         if attribute == "show" {
             // Each member has its own attribute `show`.
-            let kind = self.meanings.get(name).map_or("", AsRef::as_ref);
+            let kind = self.resolved_types.get(name).map_or("", AsRef::as_ref);
             if matches!(kind, groups::RESOURCE_GROUP | groups::CHAIN) {
                 self.reads.entry(name.into()).or_default().insert("refs".into(), at);
                 let members = reference(ReferenceHead::Child(name.into()), name_span, &["refs"]);
@@ -196,7 +196,7 @@ impl Lowering {
             return self.shown(name, name_span, span);
         }
         // A stack from a template exports its outputs and its name under their own names.
-        if self.meanings.get(name).is_some_and(|kind| kind.as_ref() == groups::STACK) {
+        if self.resolved_types.get(name).is_some_and(|kind| kind.as_ref() == groups::STACK) {
             let export = match attribute {
                 "outputs" => "OS::outputs",
                 "stack_name" => "OS::stack_name",
@@ -205,7 +205,7 @@ impl Lowering {
             let value = reference(ReferenceHead::Child(name.into()), name_span, &[export]);
             return self.walked(at, value, path, span);
         }
-        let kind = self.meanings.get(name).cloned().unwrap_or_default();
+        let kind = self.resolved_types.get(name).cloned().unwrap_or_default();
         // The oldest version reads the attribute and then applies the path to the result.
         let apart = self.version == V2013_05_23;
         let scales = kind.as_ref() == groups::SCALING_GROUP;

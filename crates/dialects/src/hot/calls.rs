@@ -15,7 +15,7 @@ use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart};
 use super::read::{NodeReader, TextEntry, place};
 use super::version::Version::*;
-use super::yaql::Runs;
+use super::yaql::SourceMap;
 use crate::codes::NEWER_THAN_VERSION;
 
 impl Lowering {
@@ -30,8 +30,9 @@ impl Lowering {
             }
             Content::List(items) => {
                 let items = items.iter().enumerate();
-                let items =
-                    items.map(|(at, item)| self.further(MessageStep::Index(at), |this| this.expr(item))).collect();
+                let items = items
+                    .map(|(at, item)| self.with_path_step(MessageStep::Index(at), |this| this.expr(item)))
+                    .collect();
                 Expr::new(ExprKind::List(items), span)
             }
             Content::Map(_) => {
@@ -49,7 +50,7 @@ impl Lowering {
     fn entries(&mut self, pairs: Vec<TextEntry<'_>>, span: Span) -> Expr {
         let mut entries = Vec::with_capacity(pairs.len());
         for TextEntry { key, value, .. } in pairs {
-            let value = self.further(MessageStep::Key(key.item.clone()), |this| this.expr(value));
+            let value = self.with_path_step(MessageStep::Key(key.item.clone()), |this| this.expr(value));
             entries.push((key, value));
         }
         Expr::new(ExprKind::Map(entries), span)
@@ -57,7 +58,7 @@ impl Lowering {
 
     /// Lowers a map with one entry if it is a call; `None` if it is data.
     fn called(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
-        self.further(MessageStep::Call(pair.key.item.clone()), |this| {
+        self.with_path_step(MessageStep::Call(pair.key.item.clone()), |this| {
             if this.in_condition { this.called_in_condition(pair, span) } else { this.called_in_value(pair, span) }
         })
     }
@@ -146,7 +147,7 @@ impl Lowering {
         }
         let is_yaql = pair.key.item.as_ref() == "yaql";
         let runs = if is_yaql {
-            pair.value.get("expression").and_then(|node| Runs::of_node(node, &self.source))
+            pair.value.get("expression").and_then(|node| SourceMap::of_node(node, &self.source))
         } else {
             None
         };
@@ -158,7 +159,7 @@ impl Lowering {
             let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message)
                 .label(at, format!("`{}` does not take this", pair.key.item));
             let when = argument_form::when(&pair.key.item, &argument);
-            diagnostic.words =
+            diagnostic.native_message =
                 refusal.words.map(|words| Box::new(self.message_path.message(when, INVALID, &words.message)));
             diagnostic.help.extend(refusal.help);
             if when == HeatPhase::Validate {

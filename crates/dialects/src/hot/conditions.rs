@@ -42,7 +42,7 @@ impl Lowering {
             let local = Local { span: pair.key.span, ty: Type::Any, value, secret: false, description: None };
             locals.insert(pair.key.item, local);
         }
-        self.circles(&mut locals);
+        self.break_cycles(&mut locals);
         locals
     }
 
@@ -57,11 +57,11 @@ impl Lowering {
             let step = MessageStep::Call(entry.key.item.clone());
             match self.function_in_condition(&entry.key.item) {
                 // The definition must give a boolean, not the name of another condition.
-                Some(true) => return self.further(step, |this| this.condition_call(&entry, span, false)),
+                Some(true) => return self.with_path_step(step, |this| this.condition_call(&entry, span, false)),
                 Some(false) => return self.condition(node),
                 None => {}
             }
-            if let Some(diagnostic) = self.further(step, |this| this.removed(&entry)) {
+            if let Some(diagnostic) = self.with_path_step(step, |this| this.removed(&entry)) {
                 return self.fail(diagnostic, span);
             }
         }
@@ -104,14 +104,14 @@ impl Lowering {
             Content::Missing => Expr::error(span),
             Content::Map(_) => match self.only_entry(node) {
                 Some(pair) => match self.function_in_condition(&pair.key.item) {
-                    Some(true) => self.further(MessageStep::Call(pair.key.item.clone()), |this| {
+                    Some(true) => self.with_path_step(MessageStep::Call(pair.key.item.clone()), |this| {
                         this.condition_call(&pair, span, true)
                     }),
                     Some(false) => {
                         let diagnostic = FUNCTION_NOT_HERE
                             .new(format!("`{}` cannot be called in a condition", pair.key.item))
                             .label(pair.key.span, "conditions depend on parameters only")
-                            .words(self.further(MessageStep::Call(pair.key.item.clone()), |this| {
+                            .words(self.with_path_step(MessageStep::Call(pair.key.item.clone()), |this| {
                                 this.message_path.not_here(&pair.key.item)
                             }));
                         self.fail(diagnostic, span)
@@ -170,13 +170,13 @@ impl Lowering {
     /// Notes that the next diagnostic concerns a named condition, which Heat reports at the place of use.
     fn unasked(&mut self) {
         if self.message_path.section == TemplatePart::Condition {
-            self.unasked.push((self.reader.found.len(), self.message_path.of.clone()));
+            self.first_use_mistakes.push((self.reader.found.len(), self.message_path.of.clone()));
         }
     }
 
     /// Completes the messages about named conditions with the place of the first use, direct or indirect.
     pub(super) fn conditions_asked(&mut self, locals: &mut IndexMap<Name, Local>) {
-        let unasked = std::mem::take(&mut self.unasked);
+        let unasked = std::mem::take(&mut self.first_use_mistakes);
         if unasked.is_empty() {
             return;
         }
@@ -186,7 +186,7 @@ impl Lowering {
         for (at, name) in &unasked {
             let Some(found) = all.get(*at) else { continue };
             let round =
-                self.rounds.iter().find(|round| found.code.name == CONDITION_CYCLE.name && round.contains(name));
+                self.cycles.iter().find(|round| found.code.name == CONDITION_CYCLE.name && round.contains(name));
             match round {
                 Some(round) => {
                     for name in round {
@@ -206,7 +206,7 @@ impl Lowering {
 
     fn word_unasked(&mut self, unasked: Vec<(usize, Name)>, locals: &IndexMap<Name, Local>) {
         let mut first: IndexMap<Name, NativeMessage> = IndexMap::default();
-        let rounds = self.rounds.clone();
+        let rounds = self.cycles.clone();
         // For a cycle, Heat names the condition that it reaches first.
         let mut entered: Vec<Option<Name>> = vec![None; rounds.len()];
         for (name, words) in std::mem::take(&mut self.asked) {
@@ -236,7 +236,7 @@ impl Lowering {
                 unasked.next();
             }
             let Some((_, name)) = unasked.next_if(|(wanted, _)| *wanted == at) else { continue };
-            let Some(said) = &mut found.words else { continue };
+            let Some(said) = &mut found.native_message else { continue };
             if found.code.name == CONDITION_CYCLE.name {
                 let round = rounds.iter().position(|round| round.first() == Some(&name));
                 if let Some(name) = round.and_then(|round| entered[round].as_ref()) {
@@ -290,7 +290,7 @@ impl Lowering {
                 // Inline calls are always evaluated, and before the named conditions.
                 let (mut inline, mut names) = (Vec::new(), Vec::new());
                 for (at, item) in items.iter().enumerate() {
-                    let operand = self.further(MessageStep::Index(at), |this| {
+                    let operand = self.with_path_step(MessageStep::Index(at), |this| {
                         if at == 0 { this.condition(item) } else { this.later_condition(item) }
                     });
                     let position = Value::Int(i64::try_from(at).unwrap_or(i64::MAX));
@@ -377,7 +377,7 @@ impl Lowering {
     }
 
     /// Breaks cycles of conditions.
-    fn circles(&mut self, locals: &mut IndexMap<Name, Local>) {
+    fn break_cycles(&mut self, locals: &mut IndexMap<Name, Local>) {
         // 0: not visited, 1: being visited, 2: done.
         let mut state = vec![0_u8; locals.len()];
         let needs: Vec<Vec<usize>> = locals
@@ -428,8 +428,8 @@ impl Lowering {
         let mut diagnostic = CONDITION_CYCLE
             .new(format!("conditions need each other: `{}`", names.join("` -> `")))
             .words(invalid(circular(first)).error(CONDITION_ERROR));
-        self.unasked.push((self.reader.found.len(), first.clone()));
-        self.rounds.push(names.clone());
+        self.first_use_mistakes.push((self.reader.found.len(), first.clone()));
+        self.cycles.push(names.clone());
         for at in round {
             if let Some((name, local)) = locals.get_index_mut(*at) {
                 diagnostic = diagnostic.label(local.span, format!("`{name}` is one of them"));

@@ -132,7 +132,7 @@ impl DialectContext for TemplateContext {
 }
 
 /// Reads and merges environment files: the environment of the root, and the values for its parameters.
-pub(super) fn surround(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedCompanions {
+pub(super) fn read_companions(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedCompanions {
     let mut diagnostics = Diagnostics::new();
     let kinds = kinds_of(root);
     let mut files = Vec::with_capacity(beside.len());

@@ -294,7 +294,7 @@ impl Lowering {
         let meanings = self.context.meanings(names.zip(types.iter().map(String::as_str)));
         for (pair, (kind, meaning)) in resources.iter().zip(meanings) {
             self.resources.insert(pair.key.item.clone(), kind);
-            self.meanings.insert(pair.key.item.clone(), meaning);
+            self.resolved_types.insert(pair.key.item.clone(), meaning);
         }
         for pair in resources {
             if let Some(first) = self.parameters.get(&pair.key.item) {

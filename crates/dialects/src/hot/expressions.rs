@@ -10,7 +10,7 @@ pub(super) const INSTANCE: &str = "instance";
 pub(super) const FACADE: &str = "OS::facade";
 
 /// The scoped reference to the children above a document, a list of names.
-pub(super) const UNIT: &str = "unit";
+pub(super) const CHILD_PATH: &str = "unit";
 
 /// The scoped reference to the instance and the children above a document, joined by `/`.
 pub(super) const ADDRESS: &str = "address";

@@ -225,7 +225,7 @@ impl Fitting<'_> {
         let words = refusal.heat.take().map(|words| self.words(&words));
         let place = self.place();
         let mut diagnostic = refusal.at(place);
-        diagnostic.words = words.map(Box::new);
+        diagnostic.native_message = words.map(Box::new);
         self.found.push(diagnostic);
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Lowering {
     /// The resources.
     pub(super) resources: IndexMap<Name, LoweredKind>,
     /// The resolved types of resources: a type, or the path of a template.
-    pub(super) meanings: IndexMap<Name, Name>,
+    pub(super) resolved_types: IndexMap<Name, Name>,
     /// The exports of groups that the template reads, by group.
     pub(super) reads: IndexMap<Name, IndexMap<Name, Span>>,
     /// Whether some reference or condition depends on the inputs.
@@ -48,11 +48,11 @@ pub(super) struct Lowering {
     pub(super) asked: Vec<(Name, NativeMessage)>,
     /// Mistakes in named conditions that Heat reports at the first use: the number of the diagnostic, and the
     /// condition.
-    pub(super) unasked: Vec<(usize, Name)>,
+    pub(super) first_use_mistakes: Vec<(usize, Name)>,
     /// The names of all conditions as a list, created when first needed.
     pub(super) condition_names: Option<Value>,
     /// The cycles of conditions.
-    pub(super) rounds: Vec<Vec<Name>>,
+    pub(super) cycles: Vec<Vec<Name>>,
     /// The numbers of the diagnostics that Heat does not report while it reads. They do not count in a resource whose
     /// condition is false.
     pub(super) unread: Vec<usize>,
@@ -72,7 +72,7 @@ impl Lowering {
             parameters: IndexMap::default(),
             conditions: IndexMap::default(),
             resources: IndexMap::default(),
-            meanings: IndexMap::default(),
+            resolved_types: IndexMap::default(),
             reads: IndexMap::default(),
             unsettled: false,
             in_output: false,
@@ -81,16 +81,16 @@ impl Lowering {
             reads_facade: false,
             condition_for: None,
             asked: Vec::new(),
-            unasked: Vec::new(),
+            first_use_mistakes: Vec::new(),
             condition_names: None,
-            rounds: Vec::new(),
+            cycles: Vec::new(),
             unread: Vec::new(),
             message_path: MessagePath::default(),
         }
     }
 
     /// Reads a value one step further on the path.
-    pub(super) fn further<T>(&mut self, step: MessageStep, read: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn with_path_step<T>(&mut self, step: MessageStep, read: impl FnOnce(&mut Self) -> T) -> T {
         self.message_path.steps.push(step);
         let value = read(self);
         self.message_path.steps.pop();

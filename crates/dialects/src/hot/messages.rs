@@ -86,16 +86,16 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
         Mistake::Undeclared(name) => {
             NativeMessage::of("UnknownUserParameter", format!("The Parameter ({name}) was not defined in template."))
         }
-        Mistake::Misfit { resource, field, why, is_kind: true } => {
+        Mistake::InvalidSpec { resource, field, why, is_kind: true } => {
             let mut words = property(&["resources", resource, "properties"], &[], why);
             words.path = format!("{}.{field}", words.path).into();
             words
         }
         // A message by a provider of `cyan` begins in lower case, or with a name. Heat has no message for it.
-        Mistake::Misfit { why, .. } if !why.starts_with(char::is_uppercase) => return None,
-        Mistake::Misfit { why, .. } => invalid(why),
+        Mistake::InvalidSpec { why, .. } if !why.starts_with(char::is_uppercase) => return None,
+        Mistake::InvalidSpec { why, .. } => invalid(why),
         // `placed` knows the expression, and so can compute the path.
-        Mistake::Gone(name) => NativeMessage::of(NOT_THERE, name),
+        Mistake::Absent(name) => NativeMessage::of(NOT_THERE, name),
         Mistake::GoneAttribute { of, at: (place, span) } => {
             checked(&format!("The specified reference \"{of}\" (in unknown) is incorrect."), &place, span)
         }
@@ -103,7 +103,7 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
             let way = path(&["resources", resource, "deletion_policy"]);
             invalid("\"Snapshot\" deletion policy not supported").at(way)
         }
-        Mistake::Circle(round) => circle(round),
+        Mistake::Cycle(round) => circle(round),
         Mistake::Restricted { resource, action } => {
             NativeMessage::of("UPDATE_FAILED", format!("{action} is restricted for resource."))
                 .error("ResourceActionRestricted")
@@ -137,7 +137,7 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
 /// resource, and not to one below it.
 pub(super) fn below(found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
     let code = found.code.name;
-    let Some(words) = found.words.as_deref_mut() else { return };
+    let Some(words) = found.native_message.as_deref_mut() else { return };
     // A failed output is reported only for the output, and a failed operation already has its path.
     if words.class.is_empty() || words.class.ends_with("_FAILED") {
         return;
@@ -215,15 +215,15 @@ pub(super) fn placed(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
     let code = diagnostic.code.name;
     let mut message_path = MessagePath::to(place.part.into(), &place.of.into());
     message_path.steps.extend(place.input.map(|input| MessageStep::Key(input.into())));
-    if code == expr::codes::SOURCE_UNREADABLE.name && diagnostic.words.is_none() {
+    if code == expr::codes::SOURCE_UNREADABLE.name && diagnostic.native_message.is_none() {
         // The engine reads files, and does not know the section `files`.
         lead(place.expr, span, &mut message_path.steps);
         let Some(file) = literal_in(place.expr, span) else { return };
         let message = format!("No content found in the \"files\" section for get_file path: {file}");
-        diagnostic.words = Some(Box::new(message_path.message(HeatPhase::Evaluate, "ValueError", &message)));
+        diagnostic.native_message = Some(Box::new(message_path.message(HeatPhase::Evaluate, "ValueError", &message)));
         return;
     }
-    let Some(words) = diagnostic.words.as_deref_mut() else { return };
+    let Some(words) = diagnostic.native_message.as_deref_mut() else { return };
     match words.class.as_ref() {
         "" => {
             lead(place.expr, span, &mut message_path.steps);
@@ -240,7 +240,7 @@ pub(super) fn placed(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
 /// Completes a message without a class in a condition.
 pub(super) fn placed_in_condition(diagnostic: &mut Diagnostic, condition: &Expr) {
     let (span, code) = (diagnostic.span(), diagnostic.code.name);
-    let Some(words) = diagnostic.words.as_deref_mut() else { return };
+    let Some(words) = diagnostic.native_message.as_deref_mut() else { return };
     if words.class.is_empty() {
         let mut message_path = MessagePath::to(TemplatePart::Choice, &"".into());
         lead(condition, span, &mut message_path.steps);

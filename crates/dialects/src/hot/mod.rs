@@ -100,8 +100,8 @@ impl Dialect for HotDialect {
         functions::explained()
     }
 
-    fn surround(&self, root: &Document<'_>, beside: &[Companion<'_>]) -> Option<LoadedCompanions> {
-        Some(context::surround(root, beside))
+    fn read_companions(&self, root: &Document<'_>, beside: &[Companion<'_>]) -> Option<LoadedCompanions> {
+        Some(context::read_companions(root, beside))
     }
 
     fn lower(&self, document: &Document<'_>, _functions: &FunctionTable, packages: &Packages) -> Lowered {

@@ -160,7 +160,7 @@ impl Lowering {
 
 /// Adds to a child of another dialect the exports that templates read in addition to its own: all exports at once, and
 /// the identifier, which is its address in the instance.
-pub(super) fn reads_of(child: &mut Blueprint) {
+pub(super) fn add_template_exports(child: &mut Blueprint) {
     if child.exports.contains_key(ALL) {
         return;
     }

@@ -5,7 +5,7 @@ use diag::{NativeMessage, Severity, Span, Spanned};
 use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
-use super::expressions::{FACADE, INSTANCE, RESOURCE, UNIT, call, reference};
+use super::expressions::{CHILD_PATH, FACADE, INSTANCE, RESOURCE, call, reference};
 use super::kinds::LoweredKind;
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, TemplatePart};
@@ -89,8 +89,8 @@ impl Lowering {
     pub(super) fn pseudo(&mut self, name: &str, span: Span) -> Option<Expr> {
         let fact = |fact: &str| reference(ReferenceHead::Scoped(fact.into()), span, &[]);
         Some(match name {
-            "OS::stack_name" => call("(stack name)", span, vec![fact(INSTANCE), fact(UNIT)], span),
-            "OS::stack_id" => call("(stack id)", span, vec![fact(INSTANCE), fact(UNIT)], span),
+            "OS::stack_name" => call("(stack name)", span, vec![fact(INSTANCE), fact(CHILD_PATH)], span),
+            "OS::stack_id" => call("(stack id)", span, vec![fact(INSTANCE), fact(CHILD_PATH)], span),
             "OS::project_id" => Expr::literal(Value::text("test_tenant_id"), span),
             _ => return None,
         })

@@ -66,7 +66,7 @@ impl ValueRefusal {
     pub fn at(&self, span: Span) -> Diagnostic {
         let mut diagnostic =
             Diagnostic::new(self.code, self.message.clone()).label(span, self.why()).graded(self.severity);
-        diagnostic.words = self.words().map(Box::new);
+        diagnostic.native_message = self.words().map(Box::new);
         diagnostic.help.extend(self.help.as_deref().map(str::to_owned));
         diagnostic
     }

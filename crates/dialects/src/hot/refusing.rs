@@ -21,7 +21,7 @@ fn refusal(function: &str, diagnostic: &diag::Diagnostic) -> Expr {
     let span = diagnostic.span();
     let text = |text: &str| Expr::literal(Value::text(text), span);
     let mut arguments = vec![text(diagnostic.code.name), text(&diagnostic.message)];
-    if let Some(words) = &diagnostic.words {
+    if let Some(words) = &diagnostic.native_message {
         arguments.extend([&*words.message, &*words.class, &*words.error, &*words.path].map(text));
     }
     call(function, span, arguments, span)
@@ -38,7 +38,7 @@ pub(super) fn refusal_of(expr: &Expr) -> Option<(bool, diag::Diagnostic)> {
     let arguments: Vec<Value> = call.arguments.iter().filter_map(|one| one.value.as_literal().cloned()).collect();
     let refusal = refused(&arguments);
     let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message).label(expr.span, "refused here");
-    diagnostic.words = refusal.words;
+    diagnostic.native_message = refusal.words;
     diagnostic.help.extend(refusal.help);
     Some((read, diagnostic))
 }

@@ -268,7 +268,7 @@ impl Lowering {
     fn read_body(&mut self, definition: Definition<'_>) -> Option<ParsedResource> {
         let name = definition.name.clone();
         let written = self.type_of(&definition)?;
-        let meaning = self.meanings.get(&name.item).cloned().unwrap_or_else(|| written.item.clone());
+        let meaning = self.resolved_types.get(&name.item).cloned().unwrap_or_else(|| written.item.clone());
         let is_mapped = written.item != meaning;
         let type_name = Spanned::new(TypeId::from(meaning), written.span);
         let stands_for = is_mapped.then(|| Spanned::new(TypeId::from(written.item), written.span));
@@ -390,7 +390,7 @@ impl Lowering {
                         .new(format!("the resource `{own}` waits for itself"))
                         .label(span, "this is the resource being defined")
                         .help("take the name away")
-                        .words(circle(&[(&own, self.meanings.get(&own).map_or("", AsRef::as_ref))])),
+                        .words(circle(&[(&own, self.resolved_types.get(&own).map_or("", AsRef::as_ref))])),
                 );
             } else if !self.resources.contains_key(text) {
                 let diagnostic = UNKNOWN_RESOURCE

@@ -158,7 +158,7 @@ impl ChildRules for HotRules {
     }
 
     fn add_exports(&self, child: &mut Blueprint) {
-        outputs::reads_of(child);
+        outputs::add_template_exports(child);
     }
 
     fn stand_for(

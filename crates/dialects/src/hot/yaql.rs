@@ -10,7 +10,7 @@ use diag::Code;
 use expr::codes::ARGUMENT_TYPE;
 use expr::{Native, Refusal, ValueStep};
 use syntax::Node;
-use yaql::{Draw, DrawSite, Drawing, EvaluationLimits, EvaluationStop, Failure, FailureKind, Program};
+use yaql::{DrawSite, EvaluationLimits, EvaluationStop, ExternalValue, ExternalValues, Failure, FailureKind, Program};
 
 use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SYNTAX, YAQL_UNKNOWN_FUNCTION};
 
@@ -54,7 +54,7 @@ impl Native for Yaql {
 
     fn call_counted(&self, arguments: &[Value], work: &mut usize) -> Result<Value, Refusal> {
         let argument = arguments.first().unwrap_or(&Value::Null);
-        let runs = arguments.get(4).and_then(Runs::read);
+        let runs = arguments.get(4).and_then(SourceMap::read);
         form(argument, runs.as_ref())?;
         let expression = match argument.get("expression") {
             Some(Value::Text(text)) => text.clone(),
@@ -92,11 +92,11 @@ impl Native for Yaql {
 /// offset in the scalar from there on. With it, a mistake can be shown inside of the scalar, also if characters are
 /// escaped or folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Runs(Vec<(u32, u32)>);
+pub(super) struct SourceMap(Vec<(u32, u32)>);
 
-impl Runs {
+impl SourceMap {
     /// The mapping for the scalar of a node.
-    pub(super) fn of_node(node: &Node, source: &str) -> Option<Runs> {
+    pub(super) fn of_node(node: &Node, source: &str) -> Option<SourceMap> {
         // The value of an alias is written at its anchor.
         if node.alias().is_some() || node.as_scalar().is_none() || node.span.end as usize > source.len() {
             return None;
@@ -109,7 +109,7 @@ impl Runs {
                 runs.push((at, behind));
             }
         }
-        Some(Runs(runs))
+        Some(SourceMap(runs))
     }
 
     /// The mapping as an argument of a call.
@@ -117,10 +117,10 @@ impl Runs {
         Value::list(self.0.iter().flat_map(|(at, behind)| [Value::Int(i64::from(*at)), Value::Int(i64::from(*behind))]))
     }
 
-    fn read(value: &Value) -> Option<Runs> {
+    fn read(value: &Value) -> Option<SourceMap> {
         let number = |value: &Value| value.as_int().and_then(|number| u32::try_from(number).ok());
         let pairs = value.as_list()?.chunks_exact(2);
-        Some(Runs(pairs.map(|pair| Some((number(&pair[0])?, number(&pair[1])?))).collect::<Option<_>>()?))
+        Some(SourceMap(pairs.map(|pair| Some((number(&pair[0])?, number(&pair[1])?))).collect::<Option<_>>()?))
     }
 
     fn offset(&self, at: u32) -> Option<u32> {
@@ -143,12 +143,12 @@ struct UniqueDraws {
     now: Option<i64>,
 }
 
-impl Drawing for UniqueDraws {
-    fn drawn(&mut self, site: DrawSite, what: Draw) -> Option<Value> {
+impl ExternalValues for UniqueDraws {
+    fn drawn(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value> {
         match what {
-            Draw::Now => Some(Value::Int(self.now?.checked_mul(1_000_000)?)),
-            Draw::Random if self.seed.is_empty() => None,
-            Draw::Random => {
+            ExternalValue::Now => Some(Value::Int(self.now?.checked_mul(1_000_000)?)),
+            ExternalValue::Random if self.seed.is_empty() => None,
+            ExternalValue::Random => {
                 let digest = super::naming::digest(&format!("{} {} {}", self.seed, site.call, site.turn), &[]);
                 let bits = digest[..8].iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
                 // A float between 0 and 1 holds 53 bits.
@@ -159,7 +159,7 @@ impl Drawing for UniqueDraws {
 }
 
 /// Checks the form of the argument as far as it is literal, and compiles a literal expression.
-pub(super) fn form(argument: &Value, runs: Option<&Runs>) -> Result<(), Refusal> {
+pub(super) fn form(argument: &Value, runs: Option<&SourceMap>) -> Result<(), Refusal> {
     if argument.is_unknown() {
         return Ok(());
     }
@@ -220,7 +220,7 @@ fn wrong(mut path: Vec<ValueStep>, message: &str, words: &str) -> Refusal {
     }
 }
 
-fn refusal(failure: &Failure, bad_expression: bool, runs: Option<&Runs>) -> Refusal {
+fn refusal(failure: &Failure, bad_expression: bool, runs: Option<&SourceMap>) -> Refusal {
     let code: &'static Code = match failure.kind {
         FailureKind::Lexical => &YAQL_LEXICAL,
         FailureKind::Syntax => &YAQL_SYNTAX,

@@ -15,7 +15,7 @@ use crate::stage::StageRequest;
 
 /// The result of writing a file of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaidOut {
+pub enum FileWrite {
     /// It was written.
     Written,
     /// The file existed and was kept: the user may have corrected it.
@@ -29,21 +29,21 @@ pub fn read(form: &dyn Form, text: &str) -> Result<ForeignStack, Error> {
 }
 
 /// Writes a file of an export below the current folder, unless the file exists. Refuses a path outside of the folder.
-pub fn lay_out(form: &dyn Form, name: &str, text: &str) -> Result<LaidOut, Error> {
+pub fn lay_out(form: &dyn Form, name: &str, text: &str) -> Result<FileWrite, Error> {
     let path = Path::new(name);
     if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {
         let help = "give it another name there, and where it is named";
         return Err(unusable(form, format!("has a file `{name}`, which is not below this folder"), Some(help)));
     }
     if path.exists() {
-        return Ok(LaidOut::Present);
+        return Ok(FileWrite::Present);
     }
     let unwritable = |source| Error::Unreadable { name: name.to_owned(), source };
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(unwritable)?;
     }
     std::fs::write(path, text).map_err(unwritable)?;
-    Ok(LaidOut::Written)
+    Ok(FileWrite::Written)
 }
 
 impl ForeignStack {

@@ -1,13 +1,13 @@
 //! The trait for state formats of other tools.
 
-use crate::phases::Taken;
+use crate::phases::ForeignObject;
 use crate::phases::generation::SavedGeneration;
 use dialects::Dialects;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
 
 /// An instance to export.
-pub struct Whole<'a> {
+pub struct ExportInput<'a> {
     /// Its name.
     pub instance: &'a InstanceName,
     /// The current state.
@@ -21,7 +21,7 @@ pub struct Whole<'a> {
 }
 
 /// An exported instance.
-pub struct Written {
+pub struct ForeignExport {
     /// The document of the other tool.
     pub tree: Json,
     /// The names of the secrets that the export leaves out.
@@ -39,7 +39,7 @@ pub struct ForeignStack {
     /// All texts of the stack, by name.
     pub files: Vec<(String, String)>,
     /// The resources to adopt.
-    pub resources: Vec<Taken>,
+    pub resources: Vec<ForeignObject>,
 }
 
 /// A state format of another tool.
@@ -54,5 +54,5 @@ pub trait Form: Sync {
     fn read(&self, tree: &Json) -> Result<ForeignStack, String>;
 
     /// Writes an instance. Returns `None` if the other tool cannot read its dialect.
-    fn write(&self, whole: &Whole<'_>) -> Option<Written>;
+    fn write(&self, whole: &ExportInput<'_>) -> Option<ForeignExport>;
 }

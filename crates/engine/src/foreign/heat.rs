@@ -6,22 +6,22 @@
 
 use std::collections::BTreeMap;
 
-use crate::phases::Taken;
+use crate::phases::ForeignObject;
 use blueprint::{Address, Name, Value};
 use dialects::Dialects;
 use serde_json::{Map, Value as Json, json};
 use state::{Record, StatusOp, StatusWord};
 
-use super::form::{ForeignStack, Form, Whole, Written};
+use super::form::{ExportInput, ForeignExport, ForeignStack, Form};
 use crate::json;
 
 /// The format of an abandoned stack.
-pub(super) struct Abandoned;
+pub(super) struct HeatFormat;
 
 /// Sections of an environment that are maps. Entries of later files override those of earlier files.
 const SECTIONS: [&str; 3] = ["parameter_defaults", "resource_registry", "parameters"];
 
-impl Form for Abandoned {
+impl Form for HeatFormat {
     fn name(&self) -> &'static str {
         "heat"
     }
@@ -47,7 +47,7 @@ impl Form for Abandoned {
         let environment = tree.get("environment").and_then(Json::as_object).cloned().unwrap_or_default();
         let environment: Map<String, Json> = environment
             .into_iter()
-            .filter(|(section, said)| KEPT.contains(&section.as_str()) && !is_empty(said))
+            .filter(|(section, said)| IMPORTED_SECTIONS.contains(&section.as_str()) && !is_empty(said))
             .collect();
         let environment = (!environment.is_empty()).then(|| {
             let name = format!("{instance}.environment.json");
@@ -67,7 +67,7 @@ impl Form for Abandoned {
         Ok(ForeignStack { instance, document, environment, files, resources: found })
     }
 
-    fn write(&self, whole: &Whole<'_>) -> Option<Written> {
+    fn write(&self, whole: &ExportInput<'_>) -> Option<ForeignExport> {
         let template = data(whole.dialects, &whole.kept.document.text)?;
         template.get("heat_template_version")?;
         let mut writer = Writer { whole, left_out: Vec::new(), below: BTreeMap::new() };
@@ -80,12 +80,12 @@ impl Form for Abandoned {
         let environment = writer.environment(&template);
         let mut tree = writer.stack(&[], &template, Some(environment));
         tree.insert("files".into(), writer.files());
-        Some(Written { tree: Json::Object(tree), left_out: writer.left_out })
+        Some(ForeignExport { tree: Json::Object(tree), left_out: writer.left_out })
     }
 }
 
 /// Sections of an environment that are imported.
-const KEPT: [&str; 4] = ["parameters", "parameter_defaults", "resource_registry", "encrypted_param_names"];
+const IMPORTED_SECTIONS: [&str; 4] = ["parameters", "parameter_defaults", "resource_registry", "encrypted_param_names"];
 
 /// Whether a section has no content. Heat writes a `resources` entry into every registry.
 fn is_empty(section: &Json) -> bool {
@@ -105,7 +105,7 @@ fn local(name: &str) -> String {
 }
 
 /// Collects the resources of a stack and of its nested stacks.
-fn resources(stack: &Json, path: &[Name], found: &mut Vec<Taken>) {
+fn resources(stack: &Json, path: &[Name], found: &mut Vec<ForeignObject>) {
     for (name, resource) in stack.get("resources").and_then(Json::as_object).into_iter().flatten() {
         if resource.get("resources").is_some_and(Json::is_object) {
             let inner: Vec<Name> = path.iter().cloned().chain([name.as_str().into()]).collect();
@@ -116,7 +116,7 @@ fn resources(stack: &Json, path: &[Name], found: &mut Vec<Taken>) {
         let data = resource.get("resource_data").and_then(Json::as_object).into_iter().flatten();
         let fields = data.filter_map(|(name, text)| Some((name.as_str().into(), Value::text(text.as_str()?))));
         let address = Address::inside(path, name.as_str());
-        found.push(Taken { address, id, fields: fields.collect() });
+        found.push(ForeignObject { address, id, fields: fields.collect() });
     }
 }
 
@@ -129,7 +129,7 @@ fn data(dialects: &Dialects, text: &str) -> Option<Value> {
 }
 
 struct Writer<'a> {
-    whole: &'a Whole<'a>,
+    whole: &'a ExportInput<'a>,
     left_out: Vec<String>,
     /// The resources of each document, by the path of its children.
     below: BTreeMap<Vec<Name>, Vec<(Address, std::sync::Arc<Record>)>>,
@@ -158,7 +158,7 @@ impl Writer<'_> {
                 resources.insert(name.to_string(), Json::Object(stack));
             }
         }
-        let (action, status) = overall(own.iter().map(|(_, record)| record.as_ref()));
+        let (action, status) = stack_status(own.iter().map(|(_, record)| record.as_ref()));
         let instance = self.whole.instance.as_str();
         let dialects::rules::DocumentName { name, id } =
             self.whole.dialects.rules(DIALECT).naming.document(instance, path);
@@ -316,7 +316,7 @@ fn state_of(record: &Record) -> (&'static str, &'static str) {
 }
 
 /// Returns Heat's action and status of a stack, derived from its resources.
-fn overall<'r>(records: impl Iterator<Item = &'r Record>) -> (&'static str, &'static str) {
+fn stack_status<'r>(records: impl Iterator<Item = &'r Record>) -> (&'static str, &'static str) {
     let mut whole = ("CREATE", "COMPLETE");
     for (action, status) in records.map(state_of) {
         if action != "CREATE" {

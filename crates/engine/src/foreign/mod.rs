@@ -8,12 +8,12 @@ mod heat;
 
 use serde_json::Value as Json;
 
-pub use self::adopt::{LaidOut, lay_out, read};
-pub use self::form::{ForeignStack, Form, Whole, Written};
+pub use self::adopt::{FileWrite, lay_out, read};
+pub use self::form::{ExportInput, ForeignExport, ForeignStack, Form};
 use crate::error::Error;
 
 /// All known formats.
-pub const FORMS: &[&dyn Form] = &[&heat::Abandoned];
+pub const FORMS: &[&dyn Form] = &[&heat::HeatFormat];
 
 /// Returns the format with a name.
 pub fn form(name: &str) -> Result<&'static dyn Form, Error> {

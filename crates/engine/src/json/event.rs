@@ -14,7 +14,7 @@ pub fn envelope(envelope: &Envelope, step: Option<u32>) -> Json {
         SessionEvent::Operation(event) => serde_json::to_value(event).unwrap_or_default(),
         SessionEvent::Notice(told) => notice(told),
         SessionEvent::Reading(address) => json!({"event": "reading", "address": address}),
-        SessionEvent::AskedAgain { what, pause, why } => {
+        SessionEvent::ProviderRetry { what, pause, why } => {
             let after_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
             json!({"event": "asked-again", "what": what, "after_ms": after_ms, "reason": why})
         }
@@ -38,7 +38,7 @@ fn notice(notice: &Notice) -> Json {
     let (word, fields) = match notice {
         Notice::BelongsTo(instance) => ("belongs-to", json!({"instance": instance})),
         Notice::NewInstance(instance) => ("new-instance", json!({"instance": instance})),
-        Notice::ReadingActs { name, type_name } => ("reading-acts", json!({"name": name, "type": type_name})),
+        Notice::DataSourceHasEffects { name, type_name } => ("reading-acts", json!({"name": name, "type": type_name})),
         Notice::AtLastGeneration(generation) => ("at-last-generation", json!({"generation": generation})),
         Notice::NotPruned { instance, why } => ("not-pruned", json!({"instance": instance, "reason": why})),
         Notice::Store(text) => ("store", json!({"text": text})),
@@ -60,7 +60,7 @@ mod tests {
     fn every_kind_of_event_has_a_form() {
         let of = |event| envelope(&Envelope { operation: "ab".into(), sequence: 3, at_ms: 1, event }, None);
         let rest = r#""operation_id":"ab","sequence":3,"time":"1970-01-01T00:00:00.001Z"}"#;
-        let asked = SessionEvent::AskedAgain { what: "a".into(), pause: Duration::from_secs(1), why: "busy".into() };
+        let asked = SessionEvent::ProviderRetry { what: "a".into(), pause: Duration::from_secs(1), why: "busy".into() };
         for (event, form) in [
             (SessionEvent::Reading("a".parse().unwrap()), r#"{"event":"reading","address":"a","#),
             (asked, r#"{"event":"asked-again","what":"a","after_ms":1000,"reason":"busy","#),

@@ -59,8 +59,8 @@ impl DocumentReader<'_> {
         };
         found.extend(self.size());
         found.extend(self.meter.get().problem());
-        self.tell(&order, &of_place, &mut judged, valued, shown, found);
-        placed_mistakes::without_doubts(found);
+        self.report_once(&order, &of_place, &mut judged, valued, shown, found);
+        placed_mistakes::drop_repeated_warnings(found);
         let placed = order.iter().map(|at| {
             let place = &self.places[*at as usize];
             let text = &self.texts[place.text as usize];
@@ -77,7 +77,7 @@ impl DocumentReader<'_> {
             }
         });
         let placed: Vec<Placed> = placed.collect();
-        let room = self.reading.context.settings.room;
+        let room = self.reading.context.settings.limits;
         let reach = match (self.open, self.fixed) {
             (true, _) => DocumentDependence::Incomplete,
             (false, false) => DocumentDependence::ByInputs,

@@ -256,8 +256,8 @@ impl DocumentReader<'_> {
                 match &text {
                     Err(error) => self.report((place, include), refused::refused(child, error)),
                     Ok(text) => {
-                        self.offer(*text, blueprint.dialect);
-                        next.extend(self.put(place, include, name, child, *text));
+                        self.add_readable_exports(*text, blueprint.dialect);
+                        next.extend(self.place_text(place, include, name, child, *text));
                     }
                 }
             }
@@ -281,7 +281,7 @@ impl DocumentReader<'_> {
             if known != Some(0)
                 && let Ok(text) = std::str::from_utf8(&document.bytes)
             {
-                self.freeze(key, request, &document, text);
+                self.pin_document(key, request, &document, text);
             }
             return Ok(known);
         }
@@ -290,7 +290,7 @@ impl DocumentReader<'_> {
         if let Some(page) = source::web_page(&document.bytes) {
             return Err(source::SourceError::not_document(page));
         }
-        self.freeze(key, request, &document, text);
+        self.pin_document(key, request, &document, text);
         let shown = self.shown(&document.location);
         let file = self.reading.files.add(shown, text);
         let mut found = Diagnostics::new();
@@ -317,7 +317,7 @@ impl DocumentReader<'_> {
     }
 
     /// Adds the exports that a document in the dialect `reader` can read of this document besides the declared ones.
-    pub(super) fn offer(&mut self, text: Option<u32>, reader: &'static str) {
+    pub(super) fn add_readable_exports(&mut self, text: Option<u32>, reader: &'static str) {
         let Some(text) = text.and_then(|text| self.texts.get_mut(text as usize)) else { return };
         if text.blueprint.dialect != reader {
             self.reading.dialects.rules(reader).children.add_exports(Arc::make_mut(&mut text.blueprint));
@@ -325,7 +325,7 @@ impl DocumentReader<'_> {
     }
 
     /// Puts a text into a place, unless that place is inside the same text.
-    pub(super) fn put(
+    pub(super) fn place_text(
         &mut self,
         place: u32,
         include: u32,
@@ -340,7 +340,7 @@ impl DocumentReader<'_> {
             if it.text == text {
                 let files = &self.reading.files;
                 let shown = files.get(self.texts[text as usize].file).map_or("", |file| file.name()).to_owned();
-                self.report((place, include), refused::circle(name, child, &shown));
+                self.report((place, include), refused::include_cycle(name, child, &shown));
                 return Vec::new();
             }
             above = it.parent.map(|(parent, _)| parent);

@@ -90,13 +90,13 @@ impl DocumentReader<'_> {
         }
         let number = self.texts.len() as u32;
         self.texts.push(Text { file, location, blueprint: document, context, found, refused: Vec::new() });
-        self.put(place, include, name, child, Some(number))
+        self.place_text(place, include, name, child, Some(number))
     }
 
     /// The maximum number of group members and resources of included documents.
     pub(super) fn most_members(&self) -> usize {
         let settings = &self.reading.context.settings;
         let resources = self.reading.dialects.iter().filter_map(|dialect| settings.limits(dialect.name()).resources);
-        settings.room.all_members().max(resources.max().unwrap_or(0))
+        settings.limits.all_members().max(resources.max().unwrap_or(0))
     }
 }

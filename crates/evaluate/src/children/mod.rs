@@ -72,7 +72,7 @@ pub async fn documents(root: Loaded, reading: ReadingContext<'_>, found: &mut Di
     };
     let children = vec![None; text.blueprint.children.len()];
     let working_directory = reading.world.environment().working_directory();
-    let room = reading.context.settings.room;
+    let room = reading.context.settings.limits;
     let meter = expr::Meter::new(room.value_bytes, room.all_value_bytes);
     let mut reader = DocumentReader {
         reading,

@@ -82,8 +82,8 @@ impl DocumentReader<'_> {
                 };
                 passed_down[*child as usize] = passed;
             }
-            if !mine.theirs.is_empty() {
-                found.get_or_insert_with(|| judged[number as usize].found.clone()).append(mine.theirs);
+            if !mine.default_errors.is_empty() {
+                found.get_or_insert_with(|| judged[number as usize].found.clone()).append(mine.default_errors);
             }
             if let Some(found) = found {
                 mistakes.insert(at as u32, found);
@@ -94,7 +94,7 @@ impl DocumentReader<'_> {
 
     /// Reports the errors of each document once. `valued` holds the errors in places with known input values. `shown`
     /// holds the errors that arise only because parents pass secrets.
-    pub(super) fn tell(
+    pub(super) fn report_once(
         &mut self,
         order: &[u32],
         of_place: &[u32],
@@ -143,7 +143,7 @@ impl DocumentReader<'_> {
             let trail = self.trail(*at);
             for one in mine.iter_mut() {
                 one.trail.clone_from(&trail);
-                self.below(*at, one);
+                self.complete_by_parents(*at, one);
             }
             found.append(mine);
         }
@@ -153,7 +153,7 @@ impl DocumentReader<'_> {
     }
 
     /// Passes a diagnostic of a place to the dialects of the documents above it, which complete the diagnostic.
-    fn below(&self, place: u32, one: &mut Diagnostic) {
+    fn complete_by_parents(&self, place: u32, one: &mut Diagnostic) {
         let mut at = place;
         while let Some((above, include)) = self.places[at as usize].parent {
             if let Some((name, child)) = self.text_of(above).blueprint.children.get_index(include as usize) {
@@ -200,7 +200,7 @@ impl DocumentReader<'_> {
 }
 
 /// Removes warnings that repeat an error.
-pub(super) fn without_doubts(found: &mut Diagnostics) {
+pub(super) fn drop_repeated_warnings(found: &mut Diagnostics) {
     let key = |one: &Diagnostic| (one.code.name, one.span(), one.message.clone());
     let certain: HashSet<_, foldhash::fast::FixedState> = found.iter().filter(|one| one.is_error()).map(key).collect();
     if !certain.is_empty() {

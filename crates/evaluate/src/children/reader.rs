@@ -118,7 +118,7 @@ impl DocumentReader<'_> {
         let refused = &self.texts[text].refused;
         let known = |(at, it): &(u32, Diagnostic)| *at == include && it.code.name == diagnostic.code.name;
         if !refused.iter().any(known) {
-            let worded = refused::in_words(self.child(place, include), &self.rules_of(place), diagnostic);
+            let worded = refused::with_dialect_message(self.child(place, include), &self.rules_of(place), diagnostic);
             self.texts[text].refused.push((include, worded));
         }
     }
@@ -183,7 +183,13 @@ impl DocumentReader<'_> {
         }
     }
 
-    pub(super) fn freeze(&mut self, key: Name, request: &Request, document: &source::FetchedDocument, text: &str) {
+    pub(super) fn pin_document(
+        &mut self,
+        key: Name,
+        request: &Request,
+        document: &source::FetchedDocument,
+        text: &str,
+    ) {
         let folder = &self.reading.folder;
         let pinned = PinnedChild {
             request: PinnedRequest::new(request, folder),

@@ -10,7 +10,7 @@ use source::SourceError;
 use understand::check::codes;
 
 /// Adds the message of the dialect of the including document to a diagnostic.
-pub(super) fn in_words(
+pub(super) fn with_dialect_message(
     include: Option<(Arc<Blueprint>, usize)>,
     rules: &DialectRules,
     mut diagnostic: Diagnostic,
@@ -26,7 +26,7 @@ pub(super) fn in_words(
             }
             _ => None,
         };
-        diagnostic.words = mistake.and_then(|mistake| rules.messages.of(&mistake)).map(Box::new);
+        diagnostic.native_message = mistake.and_then(|mistake| rules.messages.of(&mistake)).map(Box::new);
     }
     diagnostic
 }
@@ -78,7 +78,7 @@ pub(super) fn refused(child: &Child, error: &SourceError) -> Diagnostic {
 }
 
 /// The diagnostic for a document that includes itself.
-pub(super) fn circle(name: &str, child: &Child, shown: &str) -> Diagnostic {
+pub(super) fn include_cycle(name: &str, child: &Child, shown: &str) -> Diagnostic {
     codes::CHILD_CYCLE
         .new(format!("the include `{name}` leads back to a document that it is a part of"))
         .label(child.path.span, format!("this is `{shown}`, which stands above"))

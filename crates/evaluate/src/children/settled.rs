@@ -34,7 +34,7 @@ impl DocumentReader<'_> {
             let Some(group) = self.places[place as usize].children[include as usize] else { continue };
             let mut context = self.context(Some((place, include)));
             context.inputs_only = true;
-            self.freeze(key, &request, &document, text);
+            self.pin_document(key, &request, &document, text);
             let shown = self.shown(&document.location);
             let file = self.reading.files.add(shown, text);
             let mut found = Diagnostics::new();

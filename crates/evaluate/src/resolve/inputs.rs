@@ -39,7 +39,7 @@ fn undeclared(blueprint: &Blueprint, rules: &DialectRules, given: &Given, found:
         let mut undeclared = codes::UNDECLARED_VARIABLE
             .new(format!("a value is given for `{name}`, which is not declared"))
             .help_nearest(name, blueprint.inputs.keys().map(|name| name.as_ref()));
-        undeclared.words = rules.messages.of(&dialects::Mistake::Undeclared(name)).map(Box::new);
+        undeclared.native_message = rules.messages.of(&dialects::Mistake::Undeclared(name)).map(Box::new);
         found.push(undeclared);
     }
 }

@@ -12,7 +12,7 @@ use blueprint::{Address, Expr, Key, Name, Resource, Type, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use dialects::codes as document;
 use expr::EvaluationStop;
-use provider::{Annotation, LinkEffect, Opinion, ResourceType, Side};
+use provider::{Annotation, LinkEffect, ResourceType, Side, WriteMode};
 use state::{Record, Snapshot, StatusWord};
 
 use super::{Evaluation, ExpressionSite, Halt, Member, Members, Need, Outputs, unknown_of};
@@ -52,9 +52,9 @@ pub struct LinkSlots {
     /// The position of a link, by its number and the positions of the members at both ends.
     by_ends: DeterministicMap<(u32, Option<u32>, Option<u32>), u32>,
     /// Links whose record is ready, so that their exposed values are known.
-    pub made: std::collections::HashSet<Address, foldhash::fast::FixedState>,
+    pub ready_links: std::collections::HashSet<Address, foldhash::fast::FixedState>,
     /// Links whose requirements can be checked only on deploy.
-    pub unproven: std::collections::HashSet<LinkAt, foldhash::fast::FixedState>,
+    pub unchecked_requirements: std::collections::HashSet<LinkAt, foldhash::fast::FixedState>,
     /// The keys of resources whose members are addressed by key, absent members included.
     pub keys: DeterministicMap<u32, Vec<Key>>,
     /// Paths that links write together with a target, by target, from the state.
@@ -73,7 +73,7 @@ impl LinkSlots {
     pub fn add_recorded(&mut self, snapshot: &Snapshot) {
         for (address, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
             if record.status.word == StatusWord::Ready {
-                self.made.insert(address.clone());
+                self.ready_links.insert(address.clone());
             }
             let with = record.inputs.get("with").and_then(|with| with.as_list());
             for overlay in with.into_iter().flatten().filter_map(Overlay::from_value) {
@@ -90,7 +90,7 @@ impl LinkSlots {
 
     /// Replaces the recorded links after records have moved: see [`Self::add_recorded`].
     pub fn replace_recorded(&mut self, snapshot: &Snapshot) {
-        self.made.clear();
+        self.ready_links.clear();
         self.with.clear();
         self.overlays.clear();
         self.add_recorded(snapshot);
@@ -275,7 +275,7 @@ impl Evaluation {
             }
         };
         now.flatten().for_each(|effect| match &effect.opinion {
-            Opinion::Set(path) | Opinion::Put(path, _) | Opinion::Add(path, _) => add(path),
+            WriteMode::Set(path) | WriteMode::Put(path, _) | WriteMode::Add(path, _) => add(path),
         });
         let before = prior.and_then(|_| self.member(resource, position)).map(|member| &member.address);
         before.and_then(|address| self.links.with.get(address)).into_iter().flatten().for_each(add);
@@ -345,9 +345,9 @@ impl Evaluation {
                 Err(_) => return Ok(None),
             };
             let (path, how) = match &effect.opinion {
-                Opinion::Set(path) => (path.clone(), ContributionForm::Set),
-                Opinion::Add(path, by) => (path.clone(), ContributionForm::Add(by.clone())),
-                Opinion::Put(path, key) => match self.link_value(link, key, found) {
+                WriteMode::Set(path) => (path.clone(), ContributionForm::Set),
+                WriteMode::Add(path, by) => (path.clone(), ContributionForm::Add(by.clone())),
+                WriteMode::Put(path, key) => match self.link_value(link, key, found) {
                     Ok(key) => match expr::to_text(&key) {
                         Some(Ok(Value::Text(key))) => (path.clone(), ContributionForm::Put(key)),
                         // The key is unknown, so the whole map is Unknown.
@@ -596,13 +596,13 @@ impl Evaluation {
 
     /// The value of an annotation of a link: the value under the key with the other end's name, or else under the
     /// general key, or else the default (decision 3.1). Null if there is none.
-    fn note(&mut self, link: LinkAt, alias: &str, found: &mut Diagnostics) -> Result<Value, Halt> {
+    fn annotation_value(&mut self, link: LinkAt, alias: &str, found: &mut Diagnostics) -> Result<Value, Halt> {
         let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
         let mut known: Vec<&Annotation> =
             pair.kind.annotations.iter().filter(|it| it.alias.as_ref() == alias).collect();
         known.sort_by_key(|it| !it.key.contains('<'));
         for annotation in &known {
-            let value = self.written_note(link, &pair, annotation, found)?;
+            let value = self.declared_annotation_value(link, &pair, annotation, found)?;
             if !value.is_null() {
                 return Ok(value);
             }
@@ -611,7 +611,7 @@ impl Evaluation {
     }
 
     /// The value that the document sets for an annotation.
-    fn written_note(
+    fn declared_annotation_value(
         &mut self,
         link: LinkAt,
         pair: &LinkedPair,
@@ -660,12 +660,12 @@ impl Evaluation {
 
     /// The effective annotations of a link, by the names of its kind. `None` if an annotation is invalid, which is
     /// reported.
-    pub fn notes(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<Value>, Need> {
+    pub fn annotations(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<Value>, Need> {
         let Some(pair) = self.pair(link.0) else { return Ok(None) };
         let mut notes = blueprint::Map::default();
         let mut fine = true;
         for annotation in &pair.kind.annotations {
-            match self.written_note(link, &pair, annotation, found) {
+            match self.declared_annotation_value(link, &pair, annotation, found) {
                 Ok(value) => fine &= self.is_valid(link, &pair, annotation, &value, found),
                 Err(Halt::Need(need)) => return Err(need),
                 Err(_) => fine = false,
@@ -673,7 +673,7 @@ impl Evaluation {
             if notes.contains_key(&annotation.alias) {
                 continue;
             }
-            match self.note(link, &annotation.alias, found) {
+            match self.annotation_value(link, &annotation.alias, found) {
                 Ok(Value::Null) => {}
                 Ok(value) => drop(notes.insert(annotation.alias.clone(), value)),
                 Err(Halt::Need(need)) => return Err(need),
@@ -751,7 +751,7 @@ impl Evaluation {
         let Some(address) = self.link((number, at)).map(|link| link.address.clone()) else {
             return Err(EvaluationStop::Reported);
         };
-        if !self.links.made.contains(&address) || self.is_open((number, at)) {
+        if !self.links.ready_links.contains(&address) || self.is_open((number, at)) {
             return Ok(unknown_of(Type::Any, &address));
         }
         match self.link_data((number, at), &mut mistakes) {

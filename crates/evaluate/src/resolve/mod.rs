@@ -275,14 +275,14 @@ impl Evaluation {
         Ok(Some(ProviderInstance { address: member.address.clone(), settings, former: Value::Null }))
     }
 
-    /// The bytes that values have used so far. The caller passes the number to [`Self::give_back`] before it evaluates
-    /// an element again.
-    pub fn taken(&self) -> usize {
+    /// The bytes that values have used so far. The caller passes the number to [`Self::reset_bytes_used`] before it
+    /// evaluates an element again.
+    pub fn bytes_used(&self) -> usize {
         self.meter.used()
     }
 
     /// Resets the count of used bytes to `used`.
-    pub fn give_back(&mut self, used: usize) {
+    pub fn reset_bytes_used(&mut self, used: usize) {
         self.meter.back_to(used);
     }
 

@@ -198,7 +198,7 @@ impl Frame<'_> {
             let why = declared.condition.as_ref().map_or("it could not be read", |_| "its condition is false");
             let span = path.first().map_or(declared.span, |accessor| accessor.span);
             let mut gone = code.new(format!("`{name}` is not there")).label(span, why);
-            gone.words = rules.messages.of(&Mistake::Gone(name)).map(Box::new);
+            gone.native_message = rules.messages.of(&Mistake::Absent(name)).map(Box::new);
             return Err(gone.into());
         };
         let Some(Accessor { kind: AccessorKind::Name(export), span }) = path.first() else {
@@ -213,7 +213,7 @@ impl Frame<'_> {
                 .new(format!("`{name}` has no attribute `{export}`"))
                 .label(*span, "its document has no such output");
             let mistake = Mistake::NoAttribute { of: name, attribute: export, at: None };
-            nothing.words = rules.messages.of(&mistake).map(Box::new);
+            nothing.native_message = rules.messages.of(&mistake).map(Box::new);
             return Err(nothing.into());
         };
         let is_group = blueprint.children.get_index(at).is_some_and(|(_, child)| child.expansion.is_some());
@@ -248,7 +248,7 @@ fn failed_output(child: &str, export: &str, span: diag::Span, is_group: bool, wh
     let mut failed = Diagnostic::new(why.code, format!("the output `{export}` of `{child}` fails: {}", why.message))
         .label(span, "read here")
         .graded(Severity::Error);
-    failed.words = why.words.as_deref().map(|words| {
+    failed.native_message = why.native_message.as_deref().map(|words| {
         let message = if words.message.starts_with("Error in ") && export.contains("::") {
             words.message.to_string()
         } else {

@@ -117,8 +117,8 @@ impl Scope for Frame<'_> {
                             // In a dialect without guards, reading an absent element is an ordinary error.
                             (Absence::Mistake(code), EvaluationStop::Absent(mut diagnostic)) => {
                                 diagnostic.code = code;
-                                let mistake = dialects::Mistake::Gone(name);
-                                diagnostic.words = unit.checked.rules.messages.of(&mistake).map(Box::new);
+                                let mistake = dialects::Mistake::Absent(name);
+                                diagnostic.native_message = unit.checked.rules.messages.of(&mistake).map(Box::new);
                                 EvaluationStop::Failed(diagnostic)
                             }
                             (_, stop) => stop,
@@ -188,7 +188,7 @@ impl Scope for Frame<'_> {
             }),
             Ask::File { path, .. } => bytes(&bytes_key(&self.evaluation.documents, self.site.unit, path)),
             Ask::Http { url } => bytes(url),
-            Ask::Remembered { path, nth, fingerprint, .. } => {
+            Ask::Memoised { path, nth, fingerprint, .. } => {
                 let site = site_of(self.site.owner, path, *nth);
                 let known = answers.memoised.get(&site).filter(|known| known.fingerprint == *fingerprint);
                 let value = known.map(|Memoised { value, .. }| value.clone());

@@ -490,7 +490,7 @@ impl<'a> Machine<'a> {
         site: &CallSite<'a>,
         arguments: Vec<Value>,
     ) -> Result<Value, EvaluationStop> {
-        let ask = Ask::Remembered {
+        let ask = Ask::Memoised {
             path: self.place(),
             nth: self.number(site.written),
             fingerprint: self.fingerprint(),
@@ -637,7 +637,7 @@ fn refused(site: &CallSite<'_>, refusal: crate::Refusal, secret: bool) -> Diagno
     // The message may contain the secret.
     let message = if secret { format!("`{}` refuses a secret value", site.function) } else { refusal.message };
     let mut diagnostic = Diagnostic::new(refusal.code, message).label(place, why);
-    diagnostic.words = refusal.words.filter(|_| !secret);
+    diagnostic.native_message = refusal.words.filter(|_| !secret);
     diagnostic.help.extend(refusal.help);
     diagnostic
 }

@@ -34,7 +34,7 @@ impl Machine<'_> {
         if let Some(scalar) = self.scalar {
             scalar.walk(&mut |expr| {
                 if let ExprKind::Call(other) = &expr.kind
-                    && self.functions.get(&other.function).is_some_and(|function| function.purity == Purity::Remembered)
+                    && self.functions.get(&other.function).is_some_and(|function| function.purity == Purity::Memoised)
                 {
                     if call.is_some_and(|call| std::ptr::eq(call, other.as_ref())) {
                         number = Some(count);

@@ -26,7 +26,7 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
             .not_in_specification()
             .example(r#"http_resource("ftp://x")"#, "! argument-format"),
         function("uuid", "A random UUID of version 4, drawn once and remembered.", returns(Text))
-            .purity(Purity::Remembered)
+            .purity(Purity::Memoised)
             .not_in_specification()
             .example("len(uuid())", "36"),
         function("cwd", "The absolute working directory of the caller.", returns(Text))
@@ -38,7 +38,7 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
             returns(Text),
         )
         .required("format", Text)
-        .purity(Purity::Remembered)
+        .purity(Purity::Memoised)
         .example(r#"datetime("rfc3339")"#, r#""2023-01-02T15:04:05Z""#)
         .example(r#"datetime("tag")"#, r#""2023-01-02--15-04-05""#)
         .example(r#"datetime("iso")"#, "! argument-format"),

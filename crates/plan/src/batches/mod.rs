@@ -21,7 +21,7 @@ use provider::Catalogs;
 use state::Snapshot;
 use understand::documents::Documents;
 
-use crate::batches::turns::{BatchTurn, Extra, MemberState, RollingGroup, Who, turns};
+use crate::batches::turns::{BatchTurn, MemberRef, MemberState, RollingGroup, StandInState, turns};
 use crate::decision::{Decision, removal};
 use crate::draft::{Draft, DraftGroup};
 use crate::model::{Action, AddressSet, Batch, Reason};
@@ -62,7 +62,7 @@ pub(crate) fn arrange(
         let of_name = |name: &Name| group.members.get(name);
         let decided = |member: Option<&BatchMember>| -> Vec<usize> {
             member.map_or_else(Vec::new, |member| {
-                let forth = |at: &&usize| is_forth(&draft.decisions[**at]);
+                let forth = |at: &&usize| creates_or_changes(&draft.decisions[**at]);
                 member.decisions.iter().filter(forth).copied().collect()
             })
         };
@@ -78,13 +78,13 @@ pub(crate) fn arrange(
             }
         };
         let extra = |name: &Name| match of_name(name) {
-            Some(member) if member.there => Extra::There,
-            member if decided(member).is_empty() => Extra::Nothing,
-            _ => Extra::Possible,
+            Some(member) if member.there => StandInState::There,
+            member if decided(member).is_empty() => StandInState::Nothing,
+            _ => StandInState::Possible,
         };
         let batches = group.batches;
         let members: Vec<MemberState> = batches.members.iter().map(standing).collect();
-        let extras: Vec<Extra> = batches.beyond.iter().map(extra).collect();
+        let extras: Vec<StandInState> = batches.beyond.iter().map(extra).collect();
         let (all, late) = turns(&RollingGroup {
             members: &members,
             extras: &extras,
@@ -112,7 +112,7 @@ pub(crate) fn arrange(
         }
         // A member that the document declares only to stand in for others is created only if it is needed.
         let needed: std::collections::HashSet<usize, foldhash::fast::FixedState> =
-            all.iter().flat_map(|turn| &turn.comes).filter_map(extra_of).collect();
+            all.iter().flat_map(|turn| &turn.changed).filter_map(extra_of).collect();
         for (_, name) in batches.beyond.iter().enumerate().filter(|(at, _)| !needed.contains(at)) {
             for decision in of_name(name).into_iter().flat_map(|member| &member.decisions) {
                 let decided = &mut draft.decisions[*decision];
@@ -134,7 +134,7 @@ pub(crate) fn arrange(
             let pause = if at < behind { batches.pause } else { Duration::ZERO };
             let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
             let batch = (of > 1).then_some(Batch { number: at as u32 + 1, of: of as u32, pause_ms, until: None });
-            line.push(together(&turn, &group, draft, batch, pause));
+            line.push(draft_group(&turn, &group, draft, batch, pause));
         }
         draft.batches.push(line);
     }
@@ -187,20 +187,20 @@ fn groups<'a>(draft: &Draft, documents: &'a Documents, evaluation: &Evaluation, 
     groups
 }
 
-fn extra_of(who: &Who) -> Option<usize> {
+fn extra_of(who: &MemberRef) -> Option<usize> {
     match who {
-        Who::Extra(at) => Some(*at),
-        Who::Member(_) => None,
+        MemberRef::Extra(at) => Some(*at),
+        MemberRef::Member(_) => None,
     }
 }
 
 /// Whether the decision creates or changes a declared resource.
-fn is_forth(decision: &Decision) -> bool {
+fn creates_or_changes(decision: &Decision) -> bool {
     decision.element.is_some() && matches!(decision.action, Action::Create | Action::Update | Action::Replace)
 }
 
 /// Returns the addresses of a batch. Stores in their decisions which batch it is, and which members are temporary.
-fn together(
+fn draft_group(
     turn: &BatchTurn,
     group: &Group<'_>,
     draft: &mut Draft,
@@ -208,22 +208,22 @@ fn together(
     pause: Duration,
 ) -> DraftGroup {
     let batches = group.batches;
-    let mut together = DraftGroup { comes: Vec::new(), goes: Vec::new(), pause };
-    for who in &turn.comes {
+    let mut together = DraftGroup { changed: Vec::new(), deleted: Vec::new(), pause };
+    for who in &turn.changed {
         let name = match who {
-            Who::Member(at) => batches.members.get(*at),
-            Who::Extra(at) => batches.beyond.get(*at),
+            MemberRef::Member(at) => batches.members.get(*at),
+            MemberRef::Extra(at) => batches.beyond.get(*at),
         };
         for at in name.and_then(|name| group.members.get(name)).into_iter().flat_map(|member| &member.decisions) {
             let decision = &mut draft.decisions[*at];
-            if is_forth(decision) {
-                decision.rolling.temporary = matches!(who, Who::Extra(_));
+            if creates_or_changes(decision) {
+                decision.rolling.temporary = matches!(who, MemberRef::Extra(_));
                 decision.rolling.batch = decision.rolling.batch.or(batch);
-                together.comes.push(decision.address.clone());
+                together.changed.push(decision.address.clone());
             }
         }
     }
-    for extra in &turn.goes {
+    for extra in &turn.deleted {
         let member = batches.beyond.get(*extra).and_then(|name| group.members.get(name));
         for at in member.into_iter().flat_map(|member| &member.decisions) {
             let decision = &mut draft.decisions[*at];
@@ -231,7 +231,7 @@ fn together(
                 (Some(made), Some(batch)) if decision.rolling.temporary => made.until = Some(batch.number),
                 (known, batch) => *known = known.or(batch),
             }
-            together.goes.push(decision.address.clone());
+            together.deleted.push(decision.address.clone());
         }
     }
     together

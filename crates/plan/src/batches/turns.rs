@@ -18,7 +18,7 @@ pub(super) enum MemberState {
 
 /// The state of a member that does not stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extra {
+pub(super) enum StandInState {
     /// The member exists.
     There,
     /// The member can be created temporarily.
@@ -29,7 +29,7 @@ pub(super) enum Extra {
 
 /// A member by its position, among the members that stay or among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum MemberRef {
     /// A member that stays.
     Member(usize),
     /// A member that does not stay.
@@ -40,16 +40,16 @@ pub(super) enum Who {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct BatchTurn {
     /// Members to create or change.
-    pub(crate) comes: Vec<Who>,
+    pub(crate) changed: Vec<MemberRef>,
     /// Members to delete: positions among those that do not stay.
-    pub(crate) goes: Vec<usize>,
+    pub(crate) deleted: Vec<usize>,
 }
 
 /// A group and the requirements for its change.
 pub(super) struct RollingGroup<'a> {
     pub(crate) members: &'a [MemberState],
     /// The members that do not stay. Those in front stay longest.
-    pub(super) extras: &'a [Extra],
+    pub(super) extras: &'a [StandInState],
     pub(crate) size: usize,
     pub(super) in_service: usize,
     pub(crate) backwards: bool,
@@ -86,9 +86,12 @@ pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<Batch
     old.append(&mut failed);
     let mut current = of(MemberState::Current).len();
     let mut there = target - absent.len();
-    let mut extras: Vec<usize> = (0..rolling.extras.len()).filter(|at| rolling.extras[*at] == Extra::There).collect();
-    let mut possible =
-        (0..rolling.extras.len()).filter(|at| rolling.extras[*at] == Extra::Possible).collect::<Vec<_>>().into_iter();
+    let mut extras: Vec<usize> =
+        (0..rolling.extras.len()).filter(|at| rolling.extras[*at] == StandInState::There).collect();
+    let mut possible = (0..rolling.extras.len())
+        .filter(|at| rolling.extras[*at] == StandInState::Possible)
+        .collect::<Vec<_>>()
+        .into_iter();
     let mut turns = Vec::new();
     loop {
         let all = there + extras.len();
@@ -97,28 +100,28 @@ pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<Batch
         }
         let (size, batch) = next_batch(target, all, current, rolling.size, rolling.in_service);
         let mut turn = BatchTurn::default();
-        while turn.comes.len() < batch
+        while turn.changed.len() < batch
             && let Some(member) = absent.pop()
         {
-            turn.comes.push(Who::Member(member));
+            turn.changed.push(MemberRef::Member(member));
             (there, current) = (there + 1, current + 1);
         }
         while there + extras.len() > size
             && let Some(extra) = extras.pop()
         {
-            turn.goes.push(extra);
+            turn.deleted.push(extra);
         }
         while there + extras.len() < size
-            && turn.comes.len() < batch
+            && turn.changed.len() < batch
             && let Some(extra) = possible.next()
         {
-            turn.comes.push(Who::Extra(extra));
+            turn.changed.push(MemberRef::Extra(extra));
             extras.insert(extras.partition_point(|other| *other < extra), extra);
         }
-        while turn.comes.len() < batch
+        while turn.changed.len() < batch
             && let Some(member) = old.pop()
         {
-            turn.comes.push(Who::Member(member));
+            turn.changed.push(MemberRef::Member(member));
             current += 1;
         }
         if turn == BatchTurn::default() {
@@ -127,10 +130,10 @@ pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<Batch
         turns.push(turn);
     }
     if !extras.is_empty() {
-        turns.push(BatchTurn { comes: Vec::new(), goes: extras });
+        turns.push(BatchTurn { changed: Vec::new(), deleted: extras });
     }
-    let late =
-        (!late.is_empty()).then(|| BatchTurn { comes: late.into_iter().map(Who::Member).collect(), goes: Vec::new() });
+    let late = (!late.is_empty())
+        .then(|| BatchTurn { changed: late.into_iter().map(MemberRef::Member).collect(), deleted: Vec::new() });
     (turns, late)
 }
 

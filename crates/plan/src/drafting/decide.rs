@@ -81,7 +81,7 @@ pub(crate) async fn decide_level(
         }
     }
     request_replacements(&mut drafts, replace);
-    follow_replaced_instances(&mut drafts, &decided.remade);
+    follow_replaced_instances(&mut drafts, &decided.replaced);
     follow_settings(evaluation, &mut drafts, world, found).await;
     preflight::ask(evaluation, &mut drafts, &decided.changing, &mut decided.obstacles, world, found).await;
     ask_providers(evaluation, &mut drafts, world, found).await;
@@ -319,7 +319,7 @@ fn settle_external(
             .help("declare the external object under another name, and remove this resource");
         let mistake =
             dialects::Mistake::ExternalChanged { resource: &member.address.name, type_name: &resource.type_name.item };
-        changed.words = messages.of(&mistake).map(Box::new);
+        changed.native_message = messages.of(&mistake).map(Box::new);
         found.push(changed);
     }
     let fields = ty.id_field.iter().map(|field| (field.clone(), Value::Text(id.clone())));

@@ -19,7 +19,7 @@ pub(crate) struct DecidedSoFar {
     /// The decisions about resources, by the resource's position in the document.
     pub(crate) of: Vec<Vec<Decision>>,
     /// The resources that this plan replaces. The reasons of their dependants name them.
-    pub(crate) remade: HashSet<Address>,
+    pub(crate) replaced: HashSet<Address>,
     /// The decisions about parts of links.
     pub(crate) parts: Vec<Decision>,
     /// The objects and resources that these decisions create or change.
@@ -35,12 +35,12 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
             .changes
             .iter()
             .filter_map(|change| change.after.as_ref())
-            .any(|after| waits_for_any(after, &decided.remade))
+            .any(|after| waits_for_any(after, &decided.replaced))
     {
         decision.reasons.push(Reason::DependencyReplaced);
     }
     if decision.action == Action::Replace || decision.reasons.contains(&Reason::Vanished) {
-        decided.remade.insert(decision.address.clone());
+        decided.replaced.insert(decision.address.clone());
     }
     let opinion = evaluation.answers.opinions.get(&decision.address);
     // The provider finds no difference, but the engine makes the call anyway.

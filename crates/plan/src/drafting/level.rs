@@ -37,7 +37,7 @@ pub(crate) async fn settle_level(
         for node in todo {
             let mut mistakes = Diagnostics::new();
             let mut absent = Vec::new();
-            let taken = evaluation.taken();
+            let taken = evaluation.bytes_used();
             let outcome = match node {
                 GraphNode::Local(index) => {
                     let dead = !live[index as usize];
@@ -82,7 +82,7 @@ pub(crate) async fn settle_level(
                             }
                             _ => documents.unit_of(node),
                         };
-                        documents.lead_to(unit, &mut mistakes);
+                        documents.add_trails(unit, &mut mistakes);
                         found.append(mistakes);
                     }
                     match node {
@@ -95,7 +95,7 @@ pub(crate) async fn settle_level(
                     }
                 }
                 Err(more) => {
-                    evaluation.give_back(taken);
+                    evaluation.reset_bytes_used(taken);
                     needs.extend(more.into_iter().map(|need| (evaluation_question::need_key(evaluation, &need), need)));
                     again.push(node);
                 }

@@ -58,7 +58,7 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
     }
     let own = evaluation.member(index, position);
     if writes {
-        used.extend(required_first(evaluation, index, position));
+        used.extend(requirement_dependencies(evaluation, index, position));
     }
     if writes && let Some(member) = own {
         // A value that is read from the document alone may wait for other resources.
@@ -73,7 +73,7 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
 }
 
 /// The resources that the requirements of links read, for links that write with the step of the member.
-pub(crate) fn required_first(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
+pub(crate) fn requirement_dependencies(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
     let mut used = Vec::new();
     for (number, at, target) in evaluation.links_of(index, position) {
         let link = (*number, *at);

@@ -33,14 +33,14 @@ use crate::drafting::decide::{LevelContext, decide_level};
 use crate::drafting::decided::DecidedSoFar;
 use crate::drafting::level::settle_level;
 use crate::drafting::members::again;
-use crate::drafting::removals::remove_what_is_gone;
+use crate::drafting::removals::remove_undeclared;
 use crate::each_keys::EachKeys;
 use crate::imports::{ImportContext, Imports};
 use crate::levels::{levels, live_locals};
 use crate::links::{decide_links, undo_link};
 use crate::model::Reason;
 use crate::moves::Moves;
-use crate::options::Taken;
+use crate::options::ForeignObject;
 use crate::settled::SettledRecords;
 use crate::target_set::TargetSet;
 
@@ -51,7 +51,7 @@ pub(crate) struct Drafting<'a> {
     pub(crate) target_set: &'a TargetSet<'a>,
     pub(crate) moves: &'a mut Moves,
     pub(crate) replace: &'a SelectedAddresses,
-    pub(crate) taken: &'a [Taken],
+    pub(crate) taken: &'a [ForeignObject],
     pub(crate) catalogs: &'a Catalogs,
     pub(crate) world: &'a dyn World,
 }
@@ -90,10 +90,10 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     draft.decisions.extend(decided.of.into_iter().flatten());
     draft.decisions.extend(decided.parts);
     draft.obstacles = decided.obstacles;
-    draft.imports.refuse_what_was_not_told(&draft.decisions, found);
+    draft.imports.refuse_creates_without_id(&draft.decisions, found);
     decide_links(&mut draft, evaluation, snapshot, catalogs, world, found).await;
     ignored_dependencies(evaluation, found);
-    remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs);
+    remove_undeclared(&mut draft, evaluation, snapshot, catalogs);
     draft
 }
 

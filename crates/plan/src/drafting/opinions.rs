@@ -215,7 +215,7 @@ pub(crate) fn changing(decision: &Decision, simulated: bool, answers: &Answers) 
     let fields = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
     let mut changing: Vec<Name> = fields
         .filter(|(_, field)| field.computed)
-        .filter(|(_, field)| field.changes_on_update || simulated && provider::follows(field, &changed))
+        .filter(|(_, field)| field.changes_on_update || simulated && provider::depends_on_changes(field, &changed))
         .map(|(name, _)| name.clone())
         .collect();
     if let Some(opinion) = answers.opinions.get(&decision.address) {

@@ -14,12 +14,7 @@ use crate::links::{decided_resources, undo_link};
 use crate::model::{AddressSet, HashSet, Reason};
 
 /// Decides about the removal of records that the documents no longer declare.
-pub(crate) fn remove_what_is_gone(
-    draft: &mut Draft,
-    evaluation: &Evaluation,
-    snapshot: &Snapshot,
-    catalogs: &Catalogs,
-) {
+pub(crate) fn remove_undeclared(draft: &mut Draft, evaluation: &Evaluation, snapshot: &Snapshot, catalogs: &Catalogs) {
     let wanted: HashSet<&Address> = draft.decisions.iter().map(|decision| &decision.address).collect();
     let absent: AddressSet = draft.absent.iter().cloned().collect();
     let documents = &evaluation.documents;

@@ -101,7 +101,7 @@ pub(crate) async fn decide_links(
     }
     // A link is settled before its ends are. An end may since have turned out to be absent.
     links.retain(|link| !evaluation.is_gone(*link));
-    let (ranks, givers) = hold_against_limits(evaluation, &links, catalogs, found);
+    let (ranks, givers) = check_cardinality_and_guarantees(evaluation, &links, catalogs, found);
     let mut wanted = Vec::with_capacity(links.len());
     for (at, link) in links.iter().enumerate() {
         let Some(mut one) =
@@ -157,7 +157,7 @@ struct TargetContent {
 /// The contents of a resource, as observed or as recorded. A resource that a cut-off run has replaced lacks a part of
 /// what links had written into the former object. If the commits of such a run are lost, the object has contributions
 /// that the record does not list.
-fn seen_of<'s>(
+fn contents_of<'s>(
     seen: &'s mut TargetContents,
     evaluation: &Evaluation,
     snapshot: &Snapshot,
@@ -183,7 +183,7 @@ fn positions(draft: &Draft) -> DeterministicMap<Address, usize> {
 
 /// Reports too few and too many links and missing guarantees, member by member. Returns for each link its depth behind
 /// the links that it needs, and these links.
-fn hold_against_limits(
+fn check_cardinality_and_guarantees(
     evaluation: &Evaluation,
     links: &[LinkAt],
     catalogs: &Catalogs,
@@ -242,11 +242,11 @@ fn hold_against_limits(
 fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) -> Result<Option<EvaluatedLink>, Need> {
     let Some(pair) = evaluation.pair(link.0) else { return Ok(None) };
     let Some(address) = evaluation.link(link).map(|link| link.address.clone()) else { return Ok(None) };
-    let Some(notes) = evaluation.notes(link, found)? else { return Ok(None) };
+    let Some(notes) = evaluation.annotations(link, found)? else { return Ok(None) };
     match evaluation.requirements(link, found)? {
         Some(true) => {}
         Some(false) => return Ok(None),
-        None => drop(evaluation.links.unproven.insert(link)),
+        None => drop(evaluation.links.unchecked_requirements.insert(link)),
     }
     let mut with = Vec::new();
     for (target, _) in &pair.wiring.with {
@@ -327,7 +327,7 @@ struct WriteChanges {
     /// A value was written before, and something else has changed it since.
     drifted: bool,
     /// A value was written before, and was lost with a target that was replaced.
-    remade: bool,
+    replaced: bool,
     undo: Vec<Overlay>,
 }
 
@@ -399,7 +399,7 @@ impl<'a> LinkDraft<'a> {
             Vec::new()
         } else if write.drifted {
             vec![Reason::Drifted]
-        } else if (fresh || write.remade) && !self.is_new {
+        } else if (fresh || write.replaced) && !self.is_new {
             vec![Reason::DependencyReplaced]
         } else {
             vec![if self.is_new { Reason::New } else { Reason::Changed }]
@@ -411,10 +411,10 @@ impl<'a> LinkDraft<'a> {
             name: name.clone(),
             target: address,
             member,
-            insist: write.drifted || write.remade || write.undo.iter().any(|it| it.open),
+            forces_call: write.drifted || write.replaced || write.undo.iter().any(|it| it.open),
             undo: write.undo,
-            place,
-            rank: one.rank,
+            write_index: place,
+            guarantee_depth: one.rank,
         };
         let action = if same_as_before { Action::None } else { self.verb() };
         self.decisions.push(Decision {
@@ -444,7 +444,7 @@ impl<'a> LinkDraft<'a> {
         standing: &mut TargetContents,
     ) -> WriteChanges {
         let mut write = WriteChanges::default();
-        let mut seen = seen_of(standing, self.evaluation, self.snapshot, address);
+        let mut seen = contents_of(standing, self.evaluation, self.snapshot, address);
         let mine = mine.iter().map(|at| &self.recorded[*at]);
         let mut before: DeterministicMap<String, &Overlay> =
             mine.filter_map(|overlay| Some((overlay.contribution.identity()?, overlay))).collect();
@@ -455,7 +455,7 @@ impl<'a> LinkDraft<'a> {
             let away = target.as_mut().and_then(|it| (!it.fields.has(contribution)).then_some(it.observed));
             let unsent = target.and_then(|it| it.sent.as_mut()).is_some_and(|sent| !sent.has(contribution));
             write.drifted |= intact && !fresh && away == Some(true);
-            write.remade |= intact && !fresh && (away == Some(false) || away.is_none() && unsent);
+            write.replaced |= intact && !fresh && (away == Some(false) || away.is_none() && unsent);
             if fresh || !intact || away.is_some() || unsent {
                 write.changes.push(Change {
                     path: format!("spec.{}", contribution.place()),
@@ -516,7 +516,7 @@ impl<'a> LinkDraft<'a> {
             });
             let mut away = false;
             if let Some(TargetContent { fields, observed: true, .. }) =
-                set_back.and_then(|member| seen_of(standing, self.evaluation, self.snapshot, &member.address))
+                set_back.and_then(|member| contents_of(standing, self.evaluation, self.snapshot, &member.address))
                 && !fields.has(contribution)
             {
                 before = fields.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None));
@@ -594,7 +594,7 @@ impl<'a> LinkDraft<'a> {
             dependencies,
             record_differs: true,
             condition_open: self.open,
-            ..blank(one.address.clone(), one.type_name.clone(), action, reasons, one.span, Linked::Whole(whole))
+            ..blank(one.address.clone(), one.type_name.clone(), action, reasons, one.span, Linked::Record(whole))
         });
     }
 }
@@ -636,10 +636,10 @@ fn undo_writes(
             target,
             member: of.element,
             // It is unknown whether an open contribution was written.
-            insist: undo.iter().any(|it| it.open),
+            forces_call: undo.iter().any(|it| it.open),
             undo,
-            place: place as u32,
-            rank,
+            write_index: place as u32,
+            guarantee_depth: rank,
         };
         decisions.push(Decision {
             changes,
@@ -679,7 +679,7 @@ pub(crate) fn undo_link(
             Action::Unlink,
             vec![reason],
             Span::NONE,
-            Linked::Whole(whole),
+            Linked::Record(whole),
         )
     });
     decisions

@@ -9,7 +9,7 @@ use crate::model::{Action, LinkChange, LinkEffectChange, Step, StepLinks};
 /// The links that change, from the decisions of a plan.
 pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
     let wholes = decisions.iter().filter_map(|decision| match decision.linked.as_deref() {
-        Some(Linked::Whole(whole)) if decision.action != Action::None => Some((decision, whole)),
+        Some(Linked::Record(whole)) if decision.action != Action::None => Some((decision, whole)),
         _ => None,
     });
     let change = |(decision, whole): (&Decision, &super::LinkRecord)| LinkChange {
@@ -32,7 +32,7 @@ pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
 pub(crate) fn links_by_resource(decisions: &[Decision]) -> IndexMap<Address, StepLinks> {
     let mut links: IndexMap<Address, StepLinks> = IndexMap::default();
     for decision in decisions {
-        let Some(Linked::Whole(_)) = decision.linked.as_deref() else { continue };
+        let Some(Linked::Record(_)) = decision.linked.as_deref() else { continue };
         for resource in decision.dependencies.iter().filter(|address| address.link.is_none()) {
             let list = match decision.action {
                 Action::Link => |links: &mut StepLinks, link| links.gained.push(link),

@@ -19,12 +19,12 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft) {
         let mut gate: Option<u32> = None;
         for together in line {
             let of = |address: &Address| builder.of.get(address).copied().unwrap_or_default();
-            let forward: Vec<u32> = together.comes.iter().filter_map(|address| of(address).forward).collect();
+            let forward: Vec<u32> = together.changed.iter().filter_map(|address| of(address).apply_task).collect();
             // A delete-first replacement deletes its old object when its batch begins, not earlier.
             let first = |task: &u32| matches!(builder.tasks[*task as usize].kind, TaskKind::DeleteOld(_));
             let old: Vec<u32> =
-                together.comes.iter().filter_map(|address| of(address).backward).filter(first).collect();
-            let goes: Vec<u32> = together.goes.iter().filter_map(|address| of(address).backward).collect();
+                together.changed.iter().filter_map(|address| of(address).delete_task).filter(first).collect();
+            let goes: Vec<u32> = together.deleted.iter().filter_map(|address| of(address).delete_task).collect();
             if let Some(gate) = gate {
                 for task in forward.iter().chain(&old).chain(&goes) {
                     builder.wait(*task, gate, Until::Ready);
@@ -48,7 +48,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft) {
 fn take_back(builder: &mut Builder<'_>, draft: &Draft) {
     for decision in draft.decisions.iter().filter(|decision| decision.rolling.temporary) {
         let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
-        let (Some(forward), Some(backward)) = (tasks.forward, tasks.backward) else { continue };
+        let (Some(forward), Some(backward)) = (tasks.apply_task, tasks.delete_task) else { continue };
         builder.wait(backward, forward, Until::Ready);
         let mut uses: Vec<&Address> = decision.dependencies.iter().collect();
         let mut seen: std::collections::HashSet<&Address, foldhash::fast::FixedState> = Default::default();
@@ -60,8 +60,8 @@ fn take_back(builder: &mut Builder<'_>, draft: &Draft) {
                 uses.extend(draft.groups.get(group.as_ref()).into_iter().flatten());
                 continue;
             }
-            let theirs = builder.of.get(used).and_then(|tasks| tasks.backward);
-            if let Some(theirs) = theirs.filter(|on| builder.tasks[*on as usize].kind == TaskKind::TakeBack) {
+            let theirs = builder.of.get(used).and_then(|tasks| tasks.delete_task);
+            if let Some(theirs) = theirs.filter(|on| builder.tasks[*on as usize].kind == TaskKind::DeleteTemporary) {
                 builder.wait(theirs, backward, Until::Ready);
             }
         }

@@ -14,9 +14,9 @@ use crate::task::{Decided, Task, TaskKind, Until, Wait};
 #[derive(Clone, Copy, Default)]
 pub(crate) struct DecisionTasks {
     /// Create, update, record or condition.
-    pub(crate) forward: Option<u32>,
+    pub(crate) apply_task: Option<u32>,
     /// Delete, or the delete of a replacement.
-    pub(crate) backward: Option<u32>,
+    pub(crate) delete_task: Option<u32>,
     /// The first of the deletes of deposed objects; the others follow it.
     pub(crate) left_over: Option<u32>,
 }
@@ -39,12 +39,12 @@ impl Builder<'_> {
 
     /// Adds the deletes of deposed objects, one after the other. They never run concurrently with another call at the
     /// address: they run after the resource is as desired, or before its record is dropped.
-    pub(crate) fn left_over(&mut self, decided: &std::sync::Arc<Decided>, tasks: DecisionTasks) -> Option<u32> {
+    pub(crate) fn deposed_deletes(&mut self, decided: &std::sync::Arc<Decided>, tasks: DecisionTasks) -> Option<u32> {
         let count = decided.prior.as_ref().map_or(0, |record| record.deposed_objects().count());
         let (mut first, mut last) = (None, None);
         for old in 1..=count as u32 {
             let task = self.add(TaskKind::DeleteOld(old), Some(decided));
-            for on in tasks.forward.into_iter().chain(tasks.backward).chain(last) {
+            for on in tasks.apply_task.into_iter().chain(tasks.delete_task).chain(last) {
                 if self.tasks[on as usize].kind == TaskKind::Forget {
                     self.wait(on, task, Until::Ready);
                 } else {
@@ -110,7 +110,7 @@ impl Builder<'_> {
             for used in self.draft.groups.get(group.as_ref()).into_iter().flatten() {
                 match group_key(used) {
                     Some(inner) => stack.push(inner),
-                    None => found.extend(self.of.get(used).and_then(|tasks| tasks.forward).filter(|task| {
+                    None => found.extend(self.of.get(used).and_then(|tasks| tasks.apply_task).filter(|task| {
                         let decided = self.tasks[*task as usize].decision.as_ref();
                         decided.is_some_and(|decided| types.iter().any(|ty| decided.type_name == *ty))
                     })),
@@ -127,7 +127,7 @@ impl Builder<'_> {
                 .iter()
                 .filter_map(|address| match group_key(address) {
                     Some(inner) => self.gather(&inner),
-                    None => self.of.get(address).and_then(|tasks| tasks.forward),
+                    None => self.of.get(address).and_then(|tasks| tasks.apply_task),
                 })
                 .collect();
             let waits_for_nothing = waits.is_empty() && !is_deferred(name);

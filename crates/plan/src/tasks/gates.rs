@@ -88,9 +88,9 @@ pub(crate) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects,
     let after = after_gates(builder, &mut places, &mut gates);
     let stops: Vec<Option<u32>> =
         (0..count).map(|at| after[at].filter(|_| subjects.all[at].after == After::Stops)).collect();
-    wait_as_they_wait(builder, &places, &stops);
-    wait_for_what_they_use(builder, draft, &mut places, &stops);
-    wait_for_what_is_gone(builder, snapshot, &places, &stops);
+    wait_for_gates_of_predecessors(builder, &places, &stops);
+    gate_users(builder, draft, &mut places, &stops);
+    gate_deletes_of_dependencies(builder, snapshot, &places, &stops);
     before_gates(builder, &mut places, &mut gates);
     gates
 }
@@ -119,7 +119,11 @@ fn locate(builder: &Builder<'_>, places: &mut TaskSubjects<'_>) {
 fn is_backward(kind: TaskKind) -> bool {
     matches!(
         kind,
-        TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::TakeBack | TaskKind::Forget
+        TaskKind::Delete
+            | TaskKind::DeleteOld(_)
+            | TaskKind::DeleteIfAbsent
+            | TaskKind::DeleteTemporary
+            | TaskKind::Forget
     )
 }
 
@@ -190,7 +194,7 @@ fn after_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: 
 }
 
 /// Makes each task that waits for another task also wait for the gate after that task.
-fn wait_as_they_wait(builder: &mut Builder<'_>, places: &TaskSubjects<'_>, stops: &[Option<u32>]) {
+fn wait_for_gates_of_predecessors(builder: &mut Builder<'_>, places: &TaskSubjects<'_>, stops: &[Option<u32>]) {
     for task in 0..places.resource.len() as u32 {
         let mut more: Vec<u32> = Vec::new();
         for wait in builder.tasks[task as usize].waits.iter().filter(|wait| wait.until != Until::Over) {
@@ -208,12 +212,7 @@ fn wait_as_they_wait(builder: &mut Builder<'_>, places: &TaskSubjects<'_>, stops
 }
 
 /// Makes users of a subject wait for its gate, even if the subject has no task left to wait for.
-fn wait_for_what_they_use(
-    builder: &mut Builder<'_>,
-    draft: &Draft,
-    places: &mut TaskSubjects<'_>,
-    stops: &[Option<u32>],
-) {
+fn gate_users(builder: &mut Builder<'_>, draft: &Draft, places: &mut TaskSubjects<'_>, stops: &[Option<u32>]) {
     let subjects = places.subjects;
     let is_made = |subject: &u32| {
         stops[*subject as usize].is_some() && subjects.all[*subject as usize].action != Some(StatusOp::Delete)
@@ -247,7 +246,7 @@ fn wait_for_what_they_use(
         held.insert(name.clone(), HeldBack { resources, children, all: None });
     }
     for decision in &draft.decisions {
-        let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) else { continue };
+        let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.apply_task) else { continue };
         for used in &decision.dependencies {
             let Some(group) = group_key(used) else {
                 let resource = subjects.resources.get(used).copied();
@@ -286,7 +285,7 @@ fn gather(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: Vec<u
 }
 
 /// Makes the deletes of what a deleted resource used wait for the gate of that resource.
-fn wait_for_what_is_gone(
+fn gate_deletes_of_dependencies(
     builder: &mut Builder<'_>,
     snapshot: &Snapshot,
     places: &TaskSubjects<'_>,
@@ -304,7 +303,7 @@ fn wait_for_what_is_gone(
                 stack.extend(snapshot.groups.get(group.as_ref()).into_iter().flatten());
                 continue;
             }
-            let Some(goes) = builder.of.get(used).and_then(|tasks| tasks.backward) else { continue };
+            let Some(goes) = builder.of.get(used).and_then(|tasks| tasks.delete_task) else { continue };
             if !places.is_in(goes, number) {
                 builder.wait(goes, gate, Until::Ready);
             }

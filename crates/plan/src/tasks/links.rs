@@ -41,7 +41,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
                 let steps = links.entry(write.link.clone()).or_default();
                 if write.into.is_some() { &mut steps.writing } else { &mut steps.taking }.push((task, write));
             }
-            Some(Linked::Whole(whole)) => {
+            Some(Linked::Record(whole)) => {
                 let steps = links.entry(decision.address.clone()).or_default();
                 steps.whole = Some(task);
                 steps.goes = decision.action == Action::Unlink;
@@ -57,7 +57,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
     for decision in &draft.decisions {
         if let Some(link) = link_of(&decision.address).filter(|_| decision.ty.is_some() && !is_link_write(decision)) {
             let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
-            parts.entry(link).or_default().push((tasks.forward, tasks.backward));
+            parts.entry(link).or_default().push((tasks.apply_task, tasks.delete_task));
         }
     }
     for (address, steps) in &links {
@@ -65,7 +65,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
         one(builder, address, steps, parts);
     }
     guarantees(builder, &links);
-    lines(builder, &links);
+    serialise_writes(builder, &links);
 }
 
 fn is_link_write(decision: &crate::decision::Decision) -> bool {
@@ -77,14 +77,14 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
     let ends: Vec<_> =
         ends_of(address).into_iter().flatten().map(|end| builder.of.get(&end).copied().unwrap_or_default()).collect();
     let mut writing = steps.writing.clone();
-    writing.sort_by_key(|(_, write)| write.place);
+    writing.sort_by_key(|(_, write)| write.write_index);
     let mut before: Option<u32> = None;
     for (task, write) in &writing {
         let target = builder.of.get(&write.target).copied().unwrap_or_default();
-        if let Some(on) = target.forward {
+        if let Some(on) = target.apply_task {
             builder.wait(*task, on, Until::Ready);
         }
-        for on in ends.iter().filter_map(|end| end.forward).chain(parts.iter().filter_map(|(forward, _)| *forward)) {
+        for on in ends.iter().filter_map(|end| end.apply_task).chain(parts.iter().filter_map(|(forward, _)| *forward)) {
             builder.wait(*task, on, Until::Configured);
         }
         if let Some(on) = before {
@@ -93,7 +93,7 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
         before = Some(*task);
     }
     let mut taking = steps.taking.clone();
-    taking.sort_by_key(|(_, write)| std::cmp::Reverse(write.place));
+    taking.sort_by_key(|(_, write)| std::cmp::Reverse(write.write_index));
     let mut before: Option<u32> = None;
     for (task, _) in &taking {
         if let Some(on) = before {
@@ -107,12 +107,12 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
         for part in &deleted {
             taken.iter().for_each(|on| builder.wait(*part, *on, Until::Ready));
         }
-        for end in ends.iter().filter_map(|end| end.backward) {
+        for end in ends.iter().filter_map(|end| end.delete_task) {
             taken.iter().chain(&deleted).for_each(|on| builder.wait(end, *on, Until::Ready));
         }
     }
     let Some(whole) = steps.whole else { return };
-    let forward = ends.iter().filter_map(|end| end.forward).chain(parts.iter().filter_map(|(forward, _)| *forward));
+    let forward = ends.iter().filter_map(|end| end.apply_task).chain(parts.iter().filter_map(|(forward, _)| *forward));
     if steps.goes {
         taken.iter().chain(&deleted).for_each(|on| builder.wait(whole, *on, Until::Ready));
         return;
@@ -145,19 +145,25 @@ type TaskPair = (Option<u32>, Option<u32>);
 
 /// A task on a target: whether it writes, its rank, its link, its place in the link, and its number. These tuples sort
 /// in the order in which the tasks run.
-type InLine<'a> = (bool, u32, &'a Address, u32, u32);
+type QueuedWrite<'a> = (bool, u32, &'a Address, u32, u32);
 
 /// Orders the steps on one target: first the removals, then the target's own step, then the writes.
-fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
-    let mut targets: IndexMap<&Address, Vec<InLine<'_>>> = IndexMap::default();
+fn serialise_writes(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
+    let mut targets: IndexMap<&Address, Vec<QueuedWrite<'_>>> = IndexMap::default();
     let mut batches: Vec<Vec<u32>> = Vec::new();
     for (link, steps) in links {
         for (task, write) in &steps.taking {
-            let place = u32::MAX - write.place;
-            targets.entry(&write.target).or_default().push((false, write.rank, link, place, *task));
+            let place = u32::MAX - write.write_index;
+            targets.entry(&write.target).or_default().push((false, write.guarantee_depth, link, place, *task));
         }
         for (task, write) in &steps.writing {
-            targets.entry(&write.target).or_default().push((true, write.rank, link, write.place, *task));
+            targets.entry(&write.target).or_default().push((
+                true,
+                write.guarantee_depth,
+                link,
+                write.write_index,
+                *task,
+            ));
         }
     }
     for (target, mut line) in targets {
@@ -165,7 +171,7 @@ fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
         // Removals run in the opposite order.
         let taken = line.iter().take_while(|(writes, ..)| !writes).count();
         line[..taken].reverse();
-        let own = builder.of.get(target).and_then(|tasks| tasks.forward);
+        let own = builder.of.get(target).and_then(|tasks| tasks.apply_task);
         for line in [&line[..taken], &line[taken..]] {
             batches.extend(batches_of(line.iter().map(|(.., task)| *task)));
         }

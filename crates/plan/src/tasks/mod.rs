@@ -83,8 +83,8 @@ pub(crate) fn order(
             let task = builder.add(kind, Some(&*decided));
             of_links.insert(number, task);
             let tasks = match kind {
-                TaskKind::Link => DecisionTasks { forward: Some(task), ..DecisionTasks::default() },
-                TaskKind::Forget => DecisionTasks { backward: Some(task), ..DecisionTasks::default() },
+                TaskKind::Link => DecisionTasks { apply_task: Some(task), ..DecisionTasks::default() },
+                TaskKind::Forget => DecisionTasks { delete_task: Some(task), ..DecisionTasks::default() },
                 _ => continue,
             };
             builder.of.insert(decision.address.clone(), tasks);
@@ -100,14 +100,14 @@ pub(crate) fn order(
         secret |= decision.prior.as_ref().is_some_and(|record| record.has_secret());
         let mut tasks = resource_tasks(&mut builder, decision, &decided);
         if decision.prior.as_ref().is_some_and(|record| record.deposed.is_some()) {
-            tasks.left_over = builder.left_over(&decided, tasks);
+            tasks.left_over = builder.deposed_deletes(&decided, tasks);
         }
         match decision.action {
             Action::None if decision.element.is_some() || decision.linked.is_some() => left_alone.unchanged += 1,
             Action::Detach => left_alone.retained.push(decision.address.clone()),
             _ => {}
         }
-        if tasks.forward.or(tasks.backward).or(tasks.left_over).is_some() {
+        if tasks.apply_task.or(tasks.delete_task).or(tasks.left_over).is_some() {
             builder.of.insert(decision.address.clone(), tasks);
         }
     }
@@ -137,8 +137,8 @@ pub(crate) fn order(
 fn link_task(decision: &Decision) -> Option<TaskKind> {
     match (decision.linked.as_deref(), decision.action) {
         (Some(Linked::Write(_)), _) => Some(TaskKind::LinkWrite),
-        (Some(Linked::Whole(_)), Action::Unlink) => Some(TaskKind::Forget),
-        (Some(Linked::Whole(_)), _) => Some(TaskKind::Link),
+        (Some(Linked::Record(_)), Action::Unlink) => Some(TaskKind::Forget),
+        (Some(Linked::Record(_)), _) => Some(TaskKind::Link),
         _ => None,
     }
 }
@@ -152,7 +152,7 @@ fn resource_tasks(
     let is_known_only_to_state = decision.element.is_none() && decision.linked.is_none();
     let configured = || decision.prior.as_ref().is_some_and(|record| record.status.word == StatusWord::Configured);
     let (forward, backward) = match decision.action {
-        Action::Create => (Some(TaskKind::Create), decision.rolling.temporary.then_some(TaskKind::TakeBack)),
+        Action::Create => (Some(TaskKind::Create), decision.rolling.temporary.then_some(TaskKind::DeleteTemporary)),
         Action::Update if decision.only_recorded => (Some(TaskKind::Record), None),
         Action::Update => (Some(TaskKind::Update), None),
         Action::Replace => (Some(TaskKind::Create), (!decision.protection.retain).then_some(TaskKind::DeleteOld(0))),
@@ -171,7 +171,7 @@ fn resource_tasks(
     };
     let forward = forward.map(|kind| builder.add(kind, Some(&**decided)));
     let backward = backward.map(|kind| builder.add(kind, Some(&**decided)));
-    DecisionTasks { forward, backward, left_over: None }
+    DecisionTasks { apply_task: forward, delete_task: backward, left_over: None }
 }
 
 /// Whether the object to delete is gone already, and only deposed objects are left.
@@ -191,7 +191,7 @@ pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
         may_replace: decision.may_replace,
         replace_order: decision.replace_order,
         condition_open: decision.condition_open,
-        insist: decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::FailedBefore))
+        forces_call: decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::FailedBefore))
             || needs_second_read(decision),
         desired: decision.desired.clone(),
         metadata: decision.metadata.clone(),

@@ -52,7 +52,7 @@ pub(crate) fn number(
         if !left_over
             && matches!(
                 task.kind,
-                TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::TakeBack | TaskKind::Gather
+                TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::DeleteTemporary | TaskKind::Gather
             )
         {
             continue;
@@ -74,7 +74,7 @@ pub(crate) fn number(
     }
     for task in &sorted {
         let Some(step) = task.step else { continue };
-        if matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::TakeBack) {
+        if matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::DeleteTemporary) {
             continue;
         }
         let mut waits_on = std::mem::take(&mut steps[step as usize].waits_on);

@@ -25,7 +25,7 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
     for decision in &draft.decisions {
         let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));
         let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
-        let Some(forward) = tasks.forward.filter(|_| decision.element.is_some() || is_part) else { continue };
+        let Some(forward) = tasks.apply_task.filter(|_| decision.element.is_some() || is_part) else { continue };
         let needs_stable = decision.ty.as_ref().map_or(&[][..], |ty| &ty.needs_stable);
         let edges = decision.element.map_or(&[][..], |(index, _)| documents.graph().edges(GraphNode::Resource(index)));
         let depends_on: Vec<&Name> = edges
@@ -44,12 +44,15 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
                 if let Some(gather) = builder.gather(&group) {
                     builder.wait(forward, gather, Until::Configured);
                     if decision.may_replace {
-                        tasks.backward.iter().for_each(|backward| builder.wait(*backward, gather, Until::Configured));
+                        tasks
+                            .delete_task
+                            .iter()
+                            .for_each(|backward| builder.wait(*backward, gather, Until::Configured));
                     }
                 }
                 continue;
             }
-            let Some(on) = builder.of.get(used).and_then(|tasks| tasks.forward) else { continue };
+            let Some(on) = builder.of.get(used).and_then(|tasks| tasks.apply_task) else { continue };
             let by_type = builder.tasks[on as usize]
                 .decision
                 .as_ref()
@@ -59,10 +62,10 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
             builder.wait(forward, on, until);
             if decision.may_replace {
                 // Whether the old object is deleted is known only once these values are known.
-                tasks.backward.iter().for_each(|backward| builder.wait(*backward, on, until));
+                tasks.delete_task.iter().for_each(|backward| builder.wait(*backward, on, until));
             }
         }
-        if let (Action::Replace, Some(backward)) = (decision.action, tasks.backward) {
+        if let (Action::Replace, Some(backward)) = (decision.action, tasks.delete_task) {
             match decision.replace_order {
                 ReplaceOrder::DeleteFirst => builder.wait(forward, backward, Until::Ready),
                 ReplaceOrder::CreateFirst => builder.wait(backward, forward, Until::Ready),
@@ -75,17 +78,17 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
 pub(crate) fn wait_for_records(builder: &mut Builder<'_>, draft: &Draft) {
     for decision in draft.decisions.iter().filter(|decision| decision.action != Action::Delete) {
         let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
-        let Some(forward) = tasks.forward else { continue };
+        let Some(forward) = tasks.apply_task else { continue };
         for used in &decision.dependencies {
             let on = match group_key(used) {
                 Some(group) => builder.gather(&Name::from(group.as_ref())),
-                None => builder.of.get(used).and_then(|tasks| tasks.forward),
+                None => builder.of.get(used).and_then(|tasks| tasks.apply_task),
             };
             if let Some(on) = on {
                 builder.wait(forward, on, Until::Configured);
             }
         }
-        if let (Action::Replace, Some(backward)) = (decision.action, tasks.backward) {
+        if let (Action::Replace, Some(backward)) = (decision.action, tasks.delete_task) {
             match decision.replace_order {
                 ReplaceOrder::DeleteFirst => builder.wait(forward, backward, Until::Ready),
                 ReplaceOrder::CreateFirst => builder.wait(backward, forward, Until::Ready),
@@ -114,8 +117,8 @@ pub(crate) fn unique_conflicts(
         let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
         // A value is released by a delete, by the delete of a deposed object, or by an update that sets another one.
         let gives_up = match decision.action {
-            Action::Delete | Action::Replace => tasks.backward,
-            Action::Update => tasks.forward,
+            Action::Delete | Action::Replace => tasks.delete_task,
+            Action::Update => tasks.apply_task,
             _ => None,
         };
         let Some(gives_up) = gives_up else { continue };
@@ -133,7 +136,7 @@ pub(crate) fn unique_conflicts(
         .iter()
         .filter(|decision| matches!(decision.action, Action::Create | Action::Replace | Action::Update))
     {
-        let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) else { continue };
+        let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.apply_task) else { continue };
         for key in unique(decision, &decision.desired) {
             if let Some((address, gives_up)) = going.get(&key).cloned()
                 && address != decision.address
@@ -153,7 +156,7 @@ pub(crate) fn wait_for_users(
     snapshot: &Snapshot,
     freed: &std::collections::HashSet<Address, foldhash::fast::FixedState>,
 ) {
-    let goes = |tasks: &DecisionTasks| tasks.backward.or(tasks.left_over).is_some();
+    let goes = |tasks: &DecisionTasks| tasks.delete_task.or(tasks.left_over).is_some();
     if snapshot.groups.is_empty() && !builder.of.values().any(goes) {
         return;
     }
@@ -188,7 +191,7 @@ pub(crate) fn wait_for_users(
         let mut waits: Vec<u32> = Vec::new();
         for user in users.get(&address).into_iter().flatten() {
             let tasks = builder.of.get(*user).copied().unwrap_or_default();
-            waits.extend(tasks.forward.into_iter().chain(tasks.backward));
+            waits.extend(tasks.apply_task.into_iter().chain(tasks.delete_task));
         }
         for group in groups_using.get(&address).into_iter().flatten() {
             waits.extend(builder.releases.get(*group));
@@ -202,7 +205,7 @@ pub(crate) fn wait_for_users(
     let mut users_now: IndexMap<&Address, Vec<u32>> =
         IndexMap::with_capacity_and_hasher(draft.decisions.len(), Default::default());
     for decision in &draft.decisions {
-        if let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) {
+        if let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.apply_task) {
             for used in &decision.dependencies {
                 users_now.entry(used).or_default().push(forward);
             }
@@ -211,7 +214,7 @@ pub(crate) fn wait_for_users(
     for decision in &draft.decisions {
         let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
         for on in old_users.get(&decision.address).into_iter().flatten() {
-            for goes in tasks.backward.into_iter().chain(tasks.left_over) {
+            for goes in tasks.delete_task.into_iter().chain(tasks.left_over) {
                 builder.wait(goes, *on, Until::Ready);
             }
         }
@@ -219,7 +222,7 @@ pub(crate) fn wait_for_users(
             // A resource that still uses a deposed object releases it first.
             for user in users.get(&decision.address).into_iter().flatten().filter(|user| ***user != decision.address) {
                 let theirs = builder.of.get(*user).copied().unwrap_or_default();
-                for on in theirs.forward.into_iter().chain(theirs.backward) {
+                for on in theirs.apply_task.into_iter().chain(theirs.delete_task) {
                     builder.wait(left_over, on, Until::Configured);
                 }
             }
@@ -232,7 +235,7 @@ pub(crate) fn wait_for_users(
                 }
             }
         }
-        let Some(backward) = tasks.backward else { continue };
+        let Some(backward) = tasks.delete_task else { continue };
         let kind = builder.tasks[backward as usize].kind;
         if kind == TaskKind::Forget {
             continue;
@@ -243,10 +246,10 @@ pub(crate) fn wait_for_users(
                 continue;
             }
             let theirs = builder.of.get(*user).copied().unwrap_or_default();
-            if let Some(on) = theirs.backward.filter(|on| builder.tasks[*on as usize].kind != TaskKind::Forget) {
+            if let Some(on) = theirs.delete_task.filter(|on| builder.tasks[*on as usize].kind != TaskKind::Forget) {
                 builder.wait(backward, on, Until::Ready);
             }
-            if let Some(on) = theirs.forward.filter(|_| !delete_first && !freed.contains(&decision.address)) {
+            if let Some(on) = theirs.apply_task.filter(|_| !delete_first && !freed.contains(&decision.address)) {
                 builder.wait(backward, on, Until::Configured);
             }
         }

@@ -8,7 +8,7 @@ use diag::{Diagnostics, Span, Spanned, TextMap};
 use super::fields;
 use super::reader::{CatalogError, JsonObject, JsonPlace};
 use super::types::{annotation, in_namespace, is_missing, schema_of};
-use crate::{Annotation, Catalog, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
+use crate::{Annotation, Catalog, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Side, WriteMode};
 
 /// The heads that an expression of a link kind may begin with.
 const HEADS: &[&str] = &["a", "b", "note", "part", "use"];
@@ -253,9 +253,9 @@ fn effect(
         return Err(object.error(verb, format!("`{path}` is filled in by the provider")));
     }
     let opinion = match *verb {
-        "set" => Opinion::Set(path),
-        "put" => Opinion::Put(path, texts.at(&object, "key")?),
-        _ => Opinion::Add(path, object.text("by")?),
+        "set" => WriteMode::Set(path),
+        "put" => WriteMode::Put(path, texts.at(&object, "key")?),
+        _ => WriteMode::Add(path, object.text("by")?),
     };
     let after = match object.text("when")?.as_deref() {
         None | Some("with") => false,
@@ -362,8 +362,8 @@ fn check_effect_cycle(kind: &LinkKind, catalog: &Catalog, place: &JsonPlace<'_>)
         let Some(schema) = schema_of(other, catalog) else { return false };
         kind.effects.iter().filter(|effect| effect.into.as_ref() == into && !effect.after).any(|effect| {
             let key = match &effect.opinion {
-                Opinion::Put(_, key) => Some(key),
-                Opinion::Set(_) | Opinion::Add(..) => None,
+                WriteMode::Put(_, key) => Some(key),
+                WriteMode::Set(_) | WriteMode::Add(..) => None,
             };
             key.into_iter().chain([&effect.value]).any(|expr| reads_computed(expr, head, schema))
         })

@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 pub(crate) type Type = (String, Json);
 
 /// Types whose objects are identified by another field than an id.
-const CALLED_BY: &[(&str, &str)] = &[("OS::Nova::KeyPair", "name")];
+const ID_FIELDS: &[(&str, &str)] = &[("OS::Nova::KeyPair", "name")];
 
 /// Old names of properties: the type, the path of the old property (through lists), and the current property beside it.
 /// Heat moves the value to the current property before all checks.
@@ -121,7 +121,7 @@ fn one(name: &str, fact: &Json) -> Result<Json, String> {
     let mut fields = Map::new();
     for (property, schema) in object(fact, "properties")? {
         let mut field = field(schema).map_err(|error| format!("{property}: {error}"))?;
-        veiled(property, &mut field);
+        mark_secret(property, &mut field);
         match () {
             () if flag(schema, "immutable") => field.insert("immutable".into(), json!(true)),
             () if flag(schema, "update_allowed") => None,
@@ -158,9 +158,9 @@ fn one(name: &str, fact: &Json) -> Result<Json, String> {
     }
     attributes.insert("show".into(), json!("show"));
     fields.entry("show").or_insert_with(|| json!({"kind": "any", "computed": true, "nullable": true, "value": null}));
-    let called_by = CALLED_BY.iter().find(|(of, _)| *of == name).map_or("id", |(_, field)| *field);
+    let called_by = ID_FIELDS.iter().find(|(of, _)| *of == name).map_or("id", |(_, field)| *field);
     match fields.get_mut(called_by) {
-        Some(Json::Object(field)) => filled_in_too(field),
+        Some(Json::Object(field)) => mark_readable(field),
         _ => {
             fields.insert(called_by.into(), json!({"kind": "string", "computed": true}));
         }
@@ -241,7 +241,7 @@ fn attribute_field(name: &str, kind: &str, fields: &mut Map<String, Json>) -> Re
     }
     let Some(Json::Object(property)) = fields.get_mut(name) else {
         if let Json::Object(computed) = &mut computed {
-            veiled(name, computed);
+            mark_secret(name, computed);
         }
         fields.insert(name.into(), computed);
         return Ok(name.into());
@@ -254,7 +254,7 @@ fn attribute_field(name: &str, kind: &str, fields: &mut Map<String, Json>) -> Re
     };
     let of_property = shape(property["kind"].as_str().unwrap_or_default());
     if kind == "any" || of_property == 'a' || of_property == shape(kind) {
-        filled_in_too(property);
+        mark_readable(property);
         return Ok(name.into());
     }
     let own = format!("attribute_{name}");
@@ -263,7 +263,7 @@ fn attribute_field(name: &str, kind: &str, fields: &mut Map<String, Json>) -> Re
 }
 
 /// Marks a property as readable, whether it is written or not.
-fn filled_in_too(field: &mut Map<String, Json>) {
+fn mark_readable(field: &mut Map<String, Json>) {
     let is_given = field.contains_key("required") || field.contains_key("default");
     if !is_given && !field.contains_key("computed") {
         field.insert("computed".into(), json!(true));
@@ -291,7 +291,7 @@ fn standing(word: &Json) -> Result<Option<&'static str>, String> {
 }
 
 /// Marks a text field as secret if its name says so.
-fn veiled(name: &str, field: &mut Map<String, Json>) {
+fn mark_secret(name: &str, field: &mut Map<String, Json>) {
     let plain = name.to_ascii_lowercase().replace('_', "");
     let ends = ["password", "passphrase", "adminpass", "privatekey", "psk", "secretkey", "secretaccesskey"];
     if field.get("kind") == Some(&json!("string")) && ends.iter().any(|end| plain.ends_with(end)) {
@@ -315,7 +315,7 @@ fn field(schema: &Json) -> Result<Map<String, Json>, String> {
                 let mut fields = Map::new();
                 for (name, schema) in inner {
                     let mut inside = self::field(schema).map_err(|error| format!("{name}: {error}"))?;
-                    veiled(name, &mut inside);
+                    mark_secret(name, &mut inside);
                     fields.insert(name.clone(), Json::Object(inside));
                 }
                 field.insert("fields".into(), Json::Object(fields));

@@ -260,7 +260,11 @@ impl FakeProvider {
             let Some(id) = request.id else {
                 return Err(ProviderError::new(ErrorKind::NotFound, "an update needs the id of what it changes"));
             };
-            world.unveil(resource_type, id, RecordedValues { sent: request.prior_inputs, fields: request.prior });
+            world.restore_secrets(
+                resource_type,
+                id,
+                RecordedValues { sent: request.prior_inputs, fields: request.prior },
+            );
             let object = world.object(id).filter(|object| object.type_name == resource_type.name);
             let object = object.ok_or_else(|| refused(OperationRefusal::NotThere))?;
             if let Some(path) = values::forced(&resource_type.schema, &object.fields, &desired) {
@@ -429,7 +433,7 @@ impl Session for FakeProvider {
                 (Some(id), _) => world.read(&resource_type, id, known, place),
                 (None, Some(token)) => {
                     if let Some(id) = world.by_token(token).map(|object| object.id.clone()) {
-                        world.unveil(&resource_type, &id, known);
+                        world.restore_secrets(&resource_type, &id, known);
                     }
                     world.by_token(token)
                 }

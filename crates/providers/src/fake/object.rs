@@ -64,7 +64,7 @@ impl FakeObject {
 
     /// Restores the secrets that the file does not contain. Values derived from secrets are computed again, or taken
     /// from the values that the caller knows.
-    pub(super) fn unveil(&mut self, resource_type: &ResourceType, known: RecordedValues<'_>, fit: &Fit) {
+    pub(super) fn restore_secrets(&mut self, resource_type: &ResourceType, known: RecordedValues<'_>, fit: &Fit) {
         if !veil::has_placeholder(&self.fields, &self.secrets) {
             return;
         }

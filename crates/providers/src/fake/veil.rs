@@ -9,7 +9,7 @@ use blueprint::{Map, Name, Value};
 use provider::Scrub;
 
 /// The placeholder of a secret in a file.
-const VEIL: &str = "(secret)";
+const SECRET_PLACEHOLDER: &str = "(secret)";
 
 /// The secrets in a sent value.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl SentSecrets {
 
     /// Whether a text contains one of the secrets.
     pub(super) fn are_in(&self, text: &str) -> bool {
-        self.scrub.as_ref().is_some_and(|scrub| scrub.marked(&Value::text(text)).has_secret() || scrub.stands_in(text))
+        self.scrub.as_ref().is_some_and(|scrub| scrub.marked(&Value::text(text)).has_secret() || scrub.occurs_in(text))
     }
 
     /// The paths of secrets in all fields of a resource, as JSON pointers: sent ones, and computed values that repeat
@@ -53,7 +53,7 @@ impl SentSecrets {
 
 /// Whether one of these paths holds a placeholder.
 pub(super) fn has_placeholder(fields: &Value, places: &[Name]) -> bool {
-    places.iter().any(|place| at(fields, place).and_then(Value::as_text) == Some(VEIL))
+    places.iter().any(|place| at(fields, place).and_then(Value::as_text) == Some(SECRET_PLACEHOLDER))
 }
 
 /// The paths of secrets in a sent value, as JSON pointers.
@@ -89,14 +89,16 @@ fn look(value: &Value, path: &mut String, found: &mut Vec<Name>) {
 
 /// The fields with a placeholder at each of these paths.
 pub(super) fn hidden(fields: &Value, places: &[Name]) -> Value {
-    places.iter().fold(fields.clone(), |fields, place| replaced(&fields, place, &|_| Some(Value::text(VEIL))))
+    places
+        .iter()
+        .fold(fields.clone(), |fields, place| replaced(&fields, place, &|_| Some(Value::text(SECRET_PLACEHOLDER))))
 }
 
 /// The fields with the `known` values in place of the placeholders at these paths.
 pub(super) fn restored(fields: &Value, places: &[Name], known: &Value) -> Value {
     places.iter().fold(fields.clone(), |fields, place| {
         let known = at(known, place).map(Value::revealed);
-        replaced(&fields, place, &|now| known.clone().filter(|_| now.as_text() == Some(VEIL)))
+        replaced(&fields, place, &|now| known.clone().filter(|_| now.as_text() == Some(SECRET_PLACEHOLDER)))
     })
 }
 
@@ -154,7 +156,7 @@ mod tests {
         assert_eq!(places.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["/a~1b/1", "/deep/in"]);
         let clear = sent.revealed();
         let veiled = hidden(&clear, &places);
-        assert_eq!(veiled.get("deep").and_then(|deep| deep.get("in")), Some(&VEIL.into()));
+        assert_eq!(veiled.get("deep").and_then(|deep| deep.get("in")), Some(&SECRET_PLACEHOLDER.into()));
         assert!(!veiled.to_string().contains("\"s\""), "{veiled}");
         assert_eq!(restored(&veiled, &places, &sent), clear);
         assert_eq!(restored(&veiled, &places, &Value::Null), veiled, "the value is not known");

@@ -240,9 +240,9 @@ impl FakeCloud {
     }
 
     /// Restores the secrets of an object, which its file does not contain, from `known` values.
-    pub(super) fn unveil(&mut self, resource_type: &ResourceType, id: &str, known: RecordedValues<'_>) {
+    pub(super) fn restore_secrets(&mut self, resource_type: &ResourceType, id: &str, known: RecordedValues<'_>) {
         if let Some(object) = self.objects.get_mut(id) {
-            object.unveil(resource_type, known, &self.fit);
+            object.restore_secrets(resource_type, known, &self.fit);
         }
     }
 
@@ -262,7 +262,7 @@ impl FakeCloud {
             self.put(object);
         }
         let object = self.objects.get_mut(id)?;
-        object.unveil(resource_type, known, &self.fit);
+        object.restore_secrets(resource_type, known, &self.fit);
         Some(object)
     }
 

@@ -246,7 +246,7 @@ impl Exchange {
         }
         let error = ProviderError::new(kind, secrets.scrub(&message));
         match asked_to_wait(&answer.headers) {
-            Some(pause) => error.after(pause),
+            Some(pause) => error.with_retry_after(pause),
             None => error,
         }
     }

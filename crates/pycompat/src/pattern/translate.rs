@@ -49,12 +49,12 @@ impl Translator {
             return Err(self.error("unbalanced parenthesis", self.at));
         }
         self.out.push(')');
-        for (group, at) in &self.wanted {
+        for (group, at) in &self.referenced_groups {
             if *group >= self.names.len() {
                 return Err(self.error(format!("invalid group reference {group}"), *at));
             }
         }
-        if self.looks_too_far {
+        if self.variable_look_behind {
             let message = "look-behind requires fixed-width pattern".to_owned();
             return Err(PatternError { message, at: 0, place: ErrorPlace::None });
         }
@@ -339,7 +339,7 @@ impl Translator {
         let width = self.inner(open, begin, flags)?;
         self.out.push(')');
         if open.contains('<') && width.0 != width.1 {
-            self.looks_too_far = true;
+            self.variable_look_behind = true;
         }
         Ok((PrecedingItem::Item, Width::NONE))
     }
@@ -356,7 +356,7 @@ impl Translator {
                 group.ok_or_else(|| self.error(format!("unknown group name '{name}'"), at))?
             }
         };
-        self.wanted.push((group, at));
+        self.referenced_groups.push((group, at));
         self.out.push_str(&format!("(?:(?({group})"));
         let mut width = self.sequence(flags)?;
         if self.eat("|") {

@@ -88,9 +88,9 @@ pub(super) struct Translator {
     pub(super) widths: Vec<Option<Width>>,
     pub(super) by_name: HashMap<String, usize>,
     /// The groups that conditions refer to, each with the position of the reference.
-    pub(super) wanted: Vec<(usize, usize)>,
+    pub(super) referenced_groups: Vec<(usize, usize)>,
     /// Whether a look-behind has no fixed width. Python reports this error last.
-    pub(super) looks_too_far: bool,
+    pub(super) variable_look_behind: bool,
     pub(super) depth: usize,
 }
 
@@ -106,8 +106,8 @@ impl Translator {
             names: vec![None],
             widths: vec![None],
             by_name: HashMap::new(),
-            wanted: Vec::new(),
-            looks_too_far: false,
+            referenced_groups: Vec::new(),
+            variable_look_behind: false,
             depth: 0,
         }
     }

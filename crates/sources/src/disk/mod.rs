@@ -129,14 +129,14 @@ fn refused(error: &io::Error, path: &Path) -> SourceError {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             let windows = path.to_str().is_some_and(|path| path.contains('\\'));
             let words = if windows { "folders are separated by `/`, not by `\\`" } else { "" };
-            SourceError::NotThere { words: words.into() }
+            SourceError::NotFound { words: words.into() }
         }
         ErrorKind::PermissionDenied => SourceError::Denied { words: String::new() },
         _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             SourceError::broken("its links lead in a circle")
         }
         ErrorKind::IsADirectory => SourceError::not_document("a folder"),
-        ErrorKind::InvalidFilename => SourceError::NotThere { words: "no file can have such a name".into() },
+        ErrorKind::InvalidFilename => SourceError::NotFound { words: "no file can have such a name".into() },
         _ => SourceError::broken(error.to_string()),
     }
 }

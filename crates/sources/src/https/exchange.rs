@@ -167,7 +167,7 @@ fn refused(status: StatusCode) -> TryFailure {
     let error = match status.as_u16() {
         401 | 407 => SourceError::Credentials { words },
         403 => SourceError::Denied { words },
-        404 | 410 => SourceError::NotThere { words },
+        404 | 410 => SourceError::NotFound { words },
         _ => SourceError::broken(words),
     };
     match status.as_u16() {

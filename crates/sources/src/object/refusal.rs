@@ -41,9 +41,9 @@ pub(super) fn of(service: &Service, address: &ObjectAddress, error: Error) -> So
     }
     match error {
         Error::NotFound { .. } if matches!(code, Some("NoSuchBucket" | "ContainerNotFound")) => {
-            SourceError::NotThere { words: format!("no such {}", service.holder_word) }
+            SourceError::NotFound { words: format!("no such {}", service.holder_word) }
         }
-        Error::NotFound { .. } => SourceError::NotThere { words },
+        Error::NotFound { .. } => SourceError::NotFound { words },
         Error::PermissionDenied { .. } => SourceError::Denied { words },
         Error::Unauthenticated { .. } => SourceError::Credentials { words },
         _ if text.contains("redirect without LOCATION") || code == Some("PermanentRedirect") => {

@@ -103,7 +103,7 @@ async fn links_in_a_cycle_are_reported() {
         assert_eq!(error.to_string(), "it cannot be read: its links lead in a circle", "{path}");
     }
     std::os::unix::fs::symlink("gone.yaml", folder.path.join("dangling.yaml")).unwrap();
-    assert!(matches!(folder.read("dangling.yaml").await, Err(SourceError::NotThere { .. })));
+    assert!(matches!(folder.read("dangling.yaml").await, Err(SourceError::NotFound { .. })));
 }
 
 #[tokio::test]
@@ -122,8 +122,8 @@ async fn only_regular_files_are_documents() {
     ] {
         assert_eq!(folder.read(path).await, Err(SourceError::not_document(what)), "{path}");
     }
-    assert!(matches!(folder.read("sub/x.yaml/y.yaml").await, Err(SourceError::NotThere { .. })));
-    assert!(matches!(folder.read(&"x".repeat(300)).await, Err(SourceError::NotThere { .. })));
+    assert!(matches!(folder.read("sub/x.yaml/y.yaml").await, Err(SourceError::NotFound { .. })));
+    assert!(matches!(folder.read(&"x".repeat(300)).await, Err(SourceError::NotFound { .. })));
 }
 
 #[tokio::test]

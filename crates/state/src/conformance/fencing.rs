@@ -2,7 +2,7 @@
 
 use blueprint::Value;
 
-use super::harness::{Failed, Hand, MINUTE, NOW, StorePlace, instance};
+use super::harness::{Failed, MINUTE, NOW, StorePlace, TestWriter, instance};
 use super::samples::{began, intent, outcome, record, sealer};
 use crate::seal::Sealer;
 use crate::{Revision, StoreError};
@@ -11,11 +11,11 @@ use crate::{Revision, StoreError};
 /// holder.
 pub(super) async fn nothing_more(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
-    let mut first = Hand::take(&*ours, "shop").await?;
+    let mut first = TestWriter::take(&*ours, "shop").await?;
     first.commit(vec![began("op-1"), intent(1, "a"), intent(2, "b")]).await?;
     let shop = instance("shop");
     let lease = place.at(NOW + 60, &theirs).lease(&shop, "bob@host (2)", MINUTE).await?;
-    let mut second = Hand { store: &*theirs, revision: theirs.head(&shop).await?, lease };
+    let mut second = TestWriter { store: &*theirs, revision: theirs.head(&shop).await?, lease };
     // Tries the revision that the writer saw last and the current one.
     for round in 0..2u64 {
         for expected in [Revision(1), ours.head(&shop).await?] {
@@ -89,7 +89,7 @@ pub(super) async fn rekeyed(place: &StorePlace) -> Result<(), Failed> {
     let secret = || vec![outcome(1, "key", record(Value::from("s3cret").secret()))];
     let other = || Sealer::with_key([9; 32]);
     let store = place.open(sealer());
-    let mut sleeper = Hand::take(&*store, "shop").await?;
+    let mut sleeper = TestWriter::take(&*store, "shop").await?;
     sleeper.commit([vec![began("op-1")], secret()].concat()).await?;
     check!(place.at(NOW + 60, &place.open(sealer())).rekey(&other()).await? > 0, "no entry was resealed");
     check_err!(sleeper.refused(secret()).await, StoreError::Busy { .. }, "a commit with the former key");

@@ -80,18 +80,18 @@ pub(super) fn instance(name: &str) -> InstanceName {
 }
 
 /// A writer: a store, a lease on it, and the revision after the last commit.
-pub(super) struct Hand<'s> {
+pub(super) struct TestWriter<'s> {
     pub(super) store: &'s dyn Store,
     pub(super) lease: Lease,
     pub(super) revision: Revision,
 }
 
-impl<'s> Hand<'s> {
-    pub(super) async fn take(store: &'s dyn Store, name: &str) -> Result<Hand<'s>, Failed> {
+impl<'s> TestWriter<'s> {
+    pub(super) async fn take(store: &'s dyn Store, name: &str) -> Result<TestWriter<'s>, Failed> {
         let lease = store.lease(&instance(name), "ann@host (1)", MINUTE).await?;
         let revision = lease.revision;
         check_eq!(store.head(&lease.instance).await?, revision, "where the instance stands under a new lease");
-        Ok(Hand { store, lease, revision })
+        Ok(TestWriter { store, lease, revision })
     }
 
     pub(super) async fn commit(&mut self, entries: Vec<Entry>) -> Result<(), Failed> {

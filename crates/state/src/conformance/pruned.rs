@@ -3,7 +3,7 @@
 use blueprint::Value;
 
 use super::folded;
-use super::harness::{Failed, Hand, MINUTE, NOW, StorePlace, instance};
+use super::harness::{Failed, MINUTE, NOW, StorePlace, TestWriter, instance};
 use super::restored::exported;
 use super::samples::{address, began, delete, finished, finished_without_exports, intent, outcome, record, sealer};
 use crate::seal::Sealer;
@@ -16,8 +16,8 @@ fn addresses(snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// Commits five operations: later ones change, remove and recreate records of the first; one record holds a secret.
-async fn five<'s>(store: &'s dyn Store) -> Result<Hand<'s>, Failed> {
-    let mut hand = Hand::take(store, "shop").await?;
+async fn five<'s>(store: &'s dyn Store) -> Result<TestWriter<'s>, Failed> {
+    let mut hand = TestWriter::take(store, "shop").await?;
     let made = |at: &str, value: i64| outcome(1, at, record(Value::Int(value)));
     let secret = outcome(1, "key", record(Value::from("s3cret").secret()));
     let ready = |number| finished(number, OperationOutcome::Ready);
@@ -68,7 +68,7 @@ pub(super) async fn what_is_known_stays(place: &StorePlace) -> Result<(), Failed
     let tail = store.read(&shop, Since::Entry(3)).await?.unwrap_or_default();
     check!(tail.from.sequence > 3, "the gap in the journal is not reported");
     check_eq!(tail.snapshot(), before, "what the journal leads to from a gap on");
-    hand = Hand { store: &*store, lease: hand.lease, revision: hand.revision };
+    hand = TestWriter { store: &*store, lease: hand.lease, revision: hand.revision };
     let more = vec![began("op-6"), outcome(1, "z", record(Value::Int(10))), intent(2, "new")];
     hand.commit(more).await?;
     check_err!(store.prune(&hand.lease, "op-6").await, StoreError::Refused { .. }, "pruning what runs");
@@ -90,10 +90,10 @@ pub(super) async fn what_is_known_stays(place: &StorePlace) -> Result<(), Failed
 pub(super) async fn leases_and_open_calls(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     hand.commit(vec![began("op-1"), intent(1, "lost")]).await?;
     store.unlock(&shop).await?;
-    let mut hand = Hand::take(&*store, "shop").await?;
+    let mut hand = TestWriter::take(&*store, "shop").await?;
     for number in 2..5u64 {
         let id = format!("op-{number}");
         hand.commit(vec![began(&id), finished(number - 1, OperationOutcome::Ready)]).await?;
@@ -137,6 +137,6 @@ pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> R
     check_eq!(after.records.get(&address("key")), before.records.get(&address("key")), "the secret");
     check!(again == text, "writing it again gives another text:\n{again}instead of\n{text}");
     folded::journals_lead_to_snapshots(other_place).await?;
-    let mut hand = Hand::take(&*elsewhere, "shop").await?;
+    let mut hand = TestWriter::take(&*elsewhere, "shop").await?;
     hand.commit(vec![began("op-6"), outcome(1, "z", record(Value::Int(1)))]).await
 }

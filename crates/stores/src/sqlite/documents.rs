@@ -90,7 +90,7 @@ fn number_of(
     text: &StoredText,
 ) -> Result<i64, TextStoreError> {
     let Some(tagger) = head.tagger.clone() else { return Err(TextStoreError::NoTagger) };
-    let digest = digest_of(&tagger, &head.at.uid, text);
+    let digest = digest_of(&tagger, &head.journal.uid, text);
     let mut find = connection.prepare_cached("SELECT id FROM documents WHERE digest = ?1")?;
     if let Some(id) = find.query_row([digest], |row| row.get::<_, i64>(0)).optional()? {
         return Ok(sequence_of(id).cast_signed());
@@ -99,7 +99,7 @@ fn number_of(
     let (number, sealed) = (head.documents, text.is_secret);
     let body = sealed_body(sealer, head, number, text)?;
     let sql = "INSERT INTO documents (id, digest, sealed, body, mac) VALUES (?1, ?2, ?3, ?4, ?5)";
-    let mac = tag_of(&tagger, &head.at.uid, number, sealed, digest);
+    let mac = tag_of(&tagger, &head.journal.uid, number, sealed, digest);
     let body = body.as_deref().unwrap_or(&text.text);
     connection.prepare_cached(sql)?.execute(params![head.entry(number), digest, sealed, body, mac])?;
     Ok(number)
@@ -121,7 +121,7 @@ fn sealed_body(
 
 /// The uid in the seal places of documents. Documents have numbers of their own, so it differs from that of entries.
 fn uid_of(head: &InstanceRow) -> String {
-    format!("{} documents", head.at.uid)
+    format!("{} documents", head.journal.uid)
 }
 
 fn digest_of(tagger: &Tagger, uid: &str, text: &StoredText) -> Tag {
@@ -226,7 +226,7 @@ impl StateReader<'_> {
         };
         let text = StoredText { text: text.ok_or_else(|| wrong("is not a text"))?, is_secret: sealed };
         let is_genuine = head.tagger.as_ref().is_none_or(|tagger| {
-            let uid = &head.at.uid;
+            let uid = &head.journal.uid;
             digest_of(tagger, uid, &text) == digest && tag_of(tagger, uid, number, sealed, digest) == mac
         });
         if is_genuine { Ok(text) } else { Err(wrong("is not what was written")) }
@@ -272,8 +272,8 @@ impl StateReader<'_> {
         let at = |error| self.at(error);
         for number in self.stored_documents(head)? {
             let text = self.stored_text(head, number)?;
-            let digest = digest_of(to, &head.at.uid, &text);
-            let mac = tag_of(to, &head.at.uid, number, text.is_secret, digest);
+            let digest = digest_of(to, &head.journal.uid, &text);
+            let mac = tag_of(to, &head.journal.uid, number, text.is_secret, digest);
             let sql = "UPDATE documents SET digest = ?2, mac = ?3, body = coalesce(?4, body) WHERE id = ?1";
             let body = sealer.map(|sealer| sealed_body(sealer, head, number, &text)).transpose()?.flatten();
             let mut statement = self.connection.prepare_cached(sql).map_err(at)?;

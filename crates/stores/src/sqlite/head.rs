@@ -16,7 +16,7 @@ pub(super) struct InstanceRow {
     pub(super) id: i64,
     pub(super) revision: i64,
     /// The position of its journal.
-    pub(super) at: state::JournalHead,
+    pub(super) journal: state::JournalHead,
     /// The sequence of the last pruned entry; entries of current records are kept. 0 if none was pruned.
     pub(super) pruned: i64,
     /// The number of pruned operations.
@@ -37,7 +37,7 @@ impl InstanceRow {
         InstanceRow {
             id: 0,
             revision: 0,
-            at: state::JournalHead::default(),
+            journal: state::JournalHead::default(),
             pruned: 0,
             pruned_operations: 0,
             documents: 0,
@@ -49,31 +49,31 @@ impl InstanceRow {
 
     /// The sequence of the last entry.
     pub(super) fn entries(&self) -> i64 {
-        self.at.entries.cast_signed()
+        self.journal.entries.cast_signed()
     }
 
     /// The sequence before which every call has its outcome.
     pub(super) fn unsettled(&self) -> i64 {
-        self.at.unsettled.cast_signed()
+        self.journal.unsettled.cast_signed()
     }
 
     /// The sequence of the last `Finished` entry.
     pub(super) fn finished(&self) -> Option<i64> {
-        self.at.finished.map(u64::cast_signed)
+        self.journal.finished.map(u64::cast_signed)
     }
 
     /// The sequence of the `Finished` entry whose exports are current.
     pub(super) fn exports(&self) -> Option<i64> {
-        self.at.exports.map(u64::cast_signed)
+        self.journal.exports.map(u64::cast_signed)
     }
 
     /// The number of operations.
     pub(super) fn operations(&self) -> i64 {
-        self.at.operations.cast_signed()
+        self.journal.operations.cast_signed()
     }
 
     fn generation(&self) -> i64 {
-        self.at.generation.0.cast_signed()
+        self.journal.generation.0.cast_signed()
     }
 
     /// The id of an entry of this instance.
@@ -82,12 +82,13 @@ impl InstanceRow {
     }
 
     pub(super) fn place(&self, entry: i64) -> SealPlace<'_> {
-        SealPlace { uid: &self.at.uid, record: sequence_of(entry) }
+        SealPlace { uid: &self.journal.uid, record: sequence_of(entry) }
     }
 
     /// The tag of an entry. It covers the uid of the instance, so that no entry can be moved to another one.
     pub(super) fn entry_tag(&self, tagger: &Tagger, row: &EntryRow<'_>) -> Tag {
-        let row_of = tagger.row("entry").text(&self.at.uid).number(sequence_of(row.id).cast_signed()).number(row.step);
+        let row_of =
+            tagger.row("entry").text(&self.journal.uid).number(sequence_of(row.id).cast_signed()).number(row.step);
         row_of.text(row.kind).number(i64::from(row.sealed)).bytes(row.body).finish()
     }
 
@@ -100,7 +101,7 @@ impl InstanceRow {
     }
 
     fn tag(&self, tagger: &Tagger, name: &str, format: i64) -> Tag {
-        let at = &self.at;
+        let at = &self.journal;
         let row = tagger.row("instance").text(name).number(self.id).text(&at.uid).text(&at.document);
         let row = row.number(at.created).number(self.revision).number(self.generation()).number(self.entries());
         let row = row.number(self.unsettled()).optional(self.finished()).optional(self.exports());
@@ -127,16 +128,16 @@ impl InstanceRow {
         connection.prepare_cached(sql)?.execute(params![
             self.id,
             name.as_str(),
-            &*self.at.uid,
-            &*self.at.document,
-            self.at.created,
+            &*self.journal.uid,
+            &*self.journal.document,
+            self.journal.created,
             self.revision,
             self.generation(),
             self.entries(),
             self.unsettled(),
             self.finished(),
             self.exports(),
-            self.at.exports_old,
+            self.journal.exports_old,
             self.operations(),
             self.live.bytes(),
             tagger.key(),
@@ -186,7 +187,7 @@ fn read_old(row: &Row<'_>) -> Result<InstanceRow, rusqlite::Error> {
     Ok(InstanceRow {
         id: row.get(0)?,
         revision: row.get(4)?,
-        at: state::JournalHead {
+        journal: state::JournalHead {
             uid: row.get(1)?,
             document: row.get(2)?,
             created: row.get(3)?,
@@ -209,14 +210,14 @@ fn read_old(row: &Row<'_>) -> Result<InstanceRow, rusqlite::Error> {
 
 fn read_stored(row: &Row<'_>) -> Result<StoredHead, rusqlite::Error> {
     let mut head = InstanceRow { live: RecordsDigest::of_bytes(row.get(13)?), ..read_old(row)? };
-    head.at.operations = row.get::<_, i64>(12)?.unsigned_abs();
+    head.journal.operations = row.get::<_, i64>(12)?.unsigned_abs();
     (head.pruned, head.pruned_operations, head.documents) = (row.get(16)?, row.get(17)?, row.get(18)?);
     Ok(StoredHead { head, name: row.get(11)?, key: row.get(14)?, mac: row.get(15)? })
 }
 
 impl StateReader<'_> {
     /// Checks that the file has the expected tables.
-    pub(super) fn whole(&self) -> Result<(), StoreError> {
+    pub(super) fn check_tables(&self) -> Result<(), StoreError> {
         if self.format < 3 { Ok(()) } else { StateReader { only_looks: true, ..*self }.count().map(|_| ()) }
     }
 

@@ -48,7 +48,7 @@ impl StateReader<'_> {
         found: &mut Vec<Managed>,
     ) -> Result<(), StoreError> {
         let at = |error| self.at(error);
-        let mut entries: Vec<i64> = self.where_they_lie(head)?.into_iter().map(|(_, entry)| entry).collect();
+        let mut entries: Vec<i64> = self.record_entries(head)?.into_iter().map(|(_, entry)| entry).collect();
         if entries.is_empty() {
             return Ok(());
         }

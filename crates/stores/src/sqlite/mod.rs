@@ -37,8 +37,9 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Checkpoint, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry,
-    Managed, Operation, PROOF, Pruned, Revision, Since, Snapshot, Store, StoreError, Tail, Verification,
+    BoxFuture, Checkpoint, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, LEASE_CHECK_VALIDITY, Lease,
+    LeaseHolder, LogEntry, Managed, Operation, Pruned, Revision, Since, Snapshot, Store, StoreError, Tail,
+    Verification,
 };
 
 use crate::machine::ThisMachine;
@@ -215,7 +216,7 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
                     sealer,
                     host,
                 };
-                job(reading.whole().map(|()| Some(reading)));
+                job(reading.check_tables().map(|()| Some(reading)));
             }
             Err(error) => job(Err(failed(path, error))),
         }
@@ -295,7 +296,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             let now = self.host.elapsed();
             let proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner).get(&lease.instance).copied();
-            if proved.is_some_and(|(epoch, at)| epoch == lease.epoch && now.saturating_sub(at) < PROOF) {
+            if proved.is_some_and(|(epoch, at)| epoch == lease.epoch && now.saturating_sub(at) < LEASE_CHECK_VALIDITY) {
                 return Ok(());
             }
             let (asked, none) = (lease.clone(), StoreError::Busy { instance: lease.instance.clone(), holder: None });

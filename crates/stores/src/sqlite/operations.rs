@@ -60,7 +60,7 @@ impl OperationRow {
 
     /// Writes the row; replaces the row with the same name.
     pub(super) fn write(&self, connection: &Connection, head: &InstanceRow) -> Result<(), rusqlite::Error> {
-        let mac = head.tagger.as_ref().map(|tagger| self.tag(tagger, &head.at.uid));
+        let mac = head.tagger.as_ref().map(|tagger| self.tag(tagger, &head.journal.uid));
         let sql = "INSERT INTO operations (name, instance, first, epoch, kind, who, began, document, outcome, ended, \
                    generation, created, updated, deleted, replaced, number, mac) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
@@ -100,7 +100,7 @@ impl StateReader<'_> {
              ORDER BY first DESC LIMIT 1"
         );
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
-        let needed = head.at.needed().unwrap_or(0).cast_signed();
+        let needed = head.journal.needed().unwrap_or(0).cast_signed();
         let mut rows = statement.query([head.id, needed, head.pruned + 1]).map_err(at)?;
         let row = rows.next().map_err(at)?;
         Ok(row.map(|row| self.checked_operation(head, row)).transpose()?.map(|operation| operation.name))
@@ -124,7 +124,7 @@ impl StateReader<'_> {
         if self.format >= 3 {
             operation.number = row.get(14).map_err(at)?;
             let mac: Tag = row.get(15).map_err(at)?;
-            if head.tagger.as_ref().is_some_and(|tagger| operation.tag(tagger, &head.at.uid) != mac) {
+            if head.tagger.as_ref().is_some_and(|tagger| operation.tag(tagger, &head.journal.uid) != mac) {
                 return Err(self.changed_operation(&operation));
             }
         }

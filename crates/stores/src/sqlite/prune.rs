@@ -21,7 +21,7 @@ pub(super) fn prune(
     let Some(operation) = reading.operation_row(&head, first)? else {
         return Err(refused(format!("there is no operation `{first}`")));
     };
-    if head.at.needed().is_none_or(|needed| operation.first.unsigned_abs() > needed) {
+    if head.journal.needed().is_none_or(|needed| operation.first.unsigned_abs() > needed) {
         return Err(refused(is_needed(first)));
     }
     let operations = operation.number - 1 - head.pruned_operations;
@@ -29,7 +29,7 @@ pub(super) fn prune(
         return Ok(None);
     }
     // The records decide which entries stay, so they are checked first.
-    reading.where_they_lie(&head)?;
+    reading.record_entries(&head)?;
     let connection = reading.connection;
     let remove = |sql: &str, from: i64, to: i64| -> Result<u64, StoreError> {
         let count = connection.prepare_cached(sql).and_then(|mut it| it.execute(params![from, to])).map_err(at)?;

@@ -39,7 +39,7 @@ fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
 impl StateReader<'_> {
     /// The state of the journal: the open calls, and the running operation.
     pub(super) fn journal(&self, head: &InstanceRow) -> Result<Journal, StoreError> {
-        let mut journal = Journal::found(head.at.generation, self.open(head)?);
+        let mut journal = Journal::found(head.journal.generation, self.open(head)?);
         let Some(last) = self.operations(head, 1)?.pop() else { return Err(damaged(self.path)) };
         let runs = last.outcome.is_none();
         // If the rows of the instance and of its last operation contradict each other, they belong to different
@@ -153,7 +153,7 @@ impl StateReader<'_> {
     }
 
     /// Checks that none of these entries is missing; `damaged` otherwise. Entries are numbered without a gap.
-    pub(super) fn are_there(&self, head: &InstanceRow, first: i64, last: i64) -> Result<(), StoreError> {
+    pub(super) fn check_none_missing(&self, head: &InstanceRow, first: i64, last: i64) -> Result<(), StoreError> {
         let sql = "SELECT count(*) FROM entries WHERE id BETWEEN ?1 AND ?2";
         let count = self.connection.prepare_cached(sql).and_then(|mut statement| {
             statement.query_row([head.entry(first), head.entry(last)], |row| row.get::<_, i64>(0))
@@ -179,11 +179,11 @@ impl StateReader<'_> {
     fn snapshot(&self, head: &InstanceRow) -> Result<Snapshot, StoreError> {
         let mut snapshot = Snapshot {
             revision: Revision(head.revision.unsigned_abs()),
-            uid: head.at.uid.clone(),
-            document: head.at.document.clone(),
+            uid: head.journal.uid.clone(),
+            document: head.journal.document.clone(),
             records: self.records(head)?,
             open: self.journal(head)?.open(),
-            exports_old: head.at.exports_old,
+            exports_old: head.journal.exports_old,
             ..Snapshot::default()
         };
         let exports = head.exports().filter(|exports| Some(*exports) != head.finished());
@@ -206,13 +206,13 @@ impl StateReader<'_> {
         let revision = Revision(head.revision.unsigned_abs());
         Ok(Some(match since {
             Since::Checkpoint => {
-                let (sequence, created) = (head.at.entries, head.at.created);
+                let (sequence, created) = (head.journal.entries, head.journal.created);
                 let from = Checkpoint { sequence, created, snapshot: self.snapshot(&head)? };
                 Tail { revision, from, entries: Vec::new() }
             }
             Since::Entry(sequence) => {
                 let pruned = head.pruned.unsigned_abs();
-                let sequence = sequence.clamp(pruned, head.at.entries);
+                let sequence = sequence.clamp(pruned, head.journal.entries);
                 let from = match sequence == pruned && pruned > 0 {
                     true => self.base(&head)?,
                     false => Checkpoint { sequence, ..Checkpoint::default() },
@@ -237,14 +237,14 @@ impl StateReader<'_> {
         records.truncate(usize::try_from(before).unwrap_or(usize::MAX));
         let ended = self.operations(head, i64::MAX)?.iter().filter(|row| row.outcome.is_some()).count() as u64;
         let snapshot = Snapshot {
-            generation: Generation(head.at.generation.0.saturating_sub(ended)),
-            uid: head.at.uid.clone(),
-            document: head.at.document.clone(),
+            generation: Generation(head.journal.generation.0.saturating_sub(ended)),
+            uid: head.journal.uid.clone(),
+            document: head.journal.document.clone(),
             records,
-            exports_old: head.at.exports_old,
+            exports_old: head.journal.exports_old,
             ..Snapshot::default()
         };
-        Ok(Checkpoint { sequence: head.pruned.unsigned_abs(), created: head.at.created, snapshot })
+        Ok(Checkpoint { sequence: head.pruned.unsigned_abs(), created: head.journal.created, snapshot })
     }
 
     /// The intents of deletes since the last operation that finished.
@@ -283,7 +283,7 @@ impl StateReader<'_> {
     }
 
     fn records(&self, head: &InstanceRow) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
-        let mut lie = self.where_they_lie(head)?;
+        let mut lie = self.record_entries(head)?;
         // Records are read in the order of the file, then sorted.
         lie.sort_by_key(|(_, entry)| *entry);
         let (path, sealer) = (self.path, self.sealer);
@@ -319,11 +319,11 @@ impl StateReader<'_> {
         for (rank, address, record) in found.into_iter().flatten() {
             in_order[rank] = Some((address, record));
         }
-        Ok(together(in_order))
+        Ok(collect_records(in_order))
     }
 
     /// The rank of each record, from 0, and the id of its entry, in the order of the ranks.
-    pub(super) fn where_they_lie(&self, head: &InstanceRow) -> Result<Vec<(usize, i64)>, StoreError> {
+    pub(super) fn record_entries(&self, head: &InstanceRow) -> Result<Vec<(usize, i64)>, StoreError> {
         let at = |error| self.at(error);
         let sql =
             format!("SELECT id, entry, address FROM {} WHERE id BETWEEN ?1 AND ?2 ORDER BY id", self.records_table());
@@ -335,7 +335,7 @@ impl StateReader<'_> {
             let (position, entry) = (row.get(0).map_err(at)?, row.get(1).map_err(at)?);
             if let Some(tagger) = &head.tagger {
                 let address = std::str::from_utf8(text(row, 2).map_err(at)?).map_err(|_| damaged(self.path))?;
-                live.add(tagger, &head.at.uid, (position, entry, address));
+                live.add(tagger, &head.journal.uid, (position, entry, address));
             }
             old_live.add(position, entry);
             found.push((found.len(), entry));
@@ -444,10 +444,10 @@ impl StateReader<'_> {
         Ok(Some(InstanceInfo {
             name: name.clone(),
             revision: Revision(head.revision.unsigned_abs()),
-            generation: head.at.generation,
-            document: head.at.document.clone(),
+            generation: head.journal.generation,
+            document: head.journal.document.clone(),
             records: records.unsigned_abs(),
-            created: head.at.created,
+            created: head.journal.created,
             needed,
             last,
             waiting,
@@ -632,7 +632,7 @@ impl<'a> Parsing<'a> {
 }
 
 /// The records by address. Addresses of dependencies that name other records are shared with them.
-fn together(found: Vec<Option<(Address, Arc<Record>)>>) -> IndexMap<Address, Arc<Record>> {
+fn collect_records(found: Vec<Option<(Address, Arc<Record>)>>) -> IndexMap<Address, Arc<Record>> {
     let mut records: IndexMap<Address, Arc<Record>> =
         IndexMap::with_capacity_and_hasher(found.len(), Default::default());
     records.extend(found.into_iter().flatten());

@@ -218,8 +218,8 @@ pub(super) fn open_to_write(
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         // Another process may have created or rewritten the file.
         match recognise_in(&transaction, path)? {
-            None => make(&transaction, sealer).map_err(at)?,
-            Some(older) => renew(&transaction, path, sealer, host, older)?,
+            None => create_tables(&transaction, sealer).map_err(at)?,
+            Some(older) => upgrade_file(&transaction, path, sealer, host, older)?,
         }
         transaction.commit().map_err(at)?;
     }
@@ -280,7 +280,7 @@ fn keep_private(path: &Path) {
 fn keep_private(_path: &Path) {}
 
 /// Turns an empty file into a state file.
-fn make(transaction: &Transaction<'_>, sealer: &Sealer) -> Result<(), rusqlite::Error> {
+fn create_tables(transaction: &Transaction<'_>, sealer: &Sealer) -> Result<(), rusqlite::Error> {
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.execute_batch(TABLES)?;
     transaction.execute_batch(VIEWS)?;
@@ -289,7 +289,7 @@ fn make(transaction: &Transaction<'_>, sealer: &Sealer) -> Result<(), rusqlite::
 }
 
 /// Rewrites a file of an older format in this format, with a tag for every row.
-fn renew(
+fn upgrade_file(
     transaction: &Transaction<'_>,
     path: &Path,
     sealer: &Sealer,

@@ -22,8 +22,8 @@ pub(super) fn checked(reading: &StateReader<'_>) -> Result<Vec<(InstanceName, In
     for name in reading.names()? {
         let name: InstanceName = name.parse().map_err(|_| damaged(reading.path))?;
         let head = reading.known(&name)?;
-        reading.where_they_lie(&head)?;
-        reading.are_there(&head, 1, head.entries())?;
+        reading.record_entries(&head)?;
+        reading.check_none_missing(&head, 1, head.entries())?;
         heads.push((name, head));
     }
     Ok(heads)
@@ -44,7 +44,7 @@ pub(super) fn tag_all(
     for (name, mut head) in heads {
         let sql = "SELECT count(*) FROM operations WHERE instance = ?1";
         let operations: i64 = connection.query_row(sql, [head.id], |row| row.get(0)).map_err(at)?;
-        head.at.operations = operations.unsigned_abs();
+        head.journal.operations = operations.unsigned_abs();
         let sql = "UPDATE operations SET number = (SELECT count(*) FROM operations o WHERE o.instance = operations.instance \
                    AND o.first <= operations.first) WHERE instance = ?1";
         connection.execute(sql, [head.id]).map_err(at)?;
@@ -78,7 +78,7 @@ pub(super) fn retag(
     let at = |error| reading.at(error);
     let from = head.tagger.clone().ok_or_else(|| StoreError::from(reading.sealer.cannot_open()))?;
     let operations = reading.operations(head, i64::MAX)?;
-    reading.are_there(head, head.pruned + 1, head.entries())?;
+    reading.check_none_missing(head, head.pruned + 1, head.entries())?;
     reading.write_documents_again(head, &to, sealer)?;
     if live(connection, path, head, &from)? != head.live {
         return Err(damaged_row(path, "the records of an instance are not what was written"));
@@ -121,7 +121,7 @@ pub(super) fn live(
     let mut digest = RecordsDigest::default();
     while let Some(row) = rows.next().map_err(at)? {
         let address: String = row.get(2).map_err(at)?;
-        digest.add(tagger, &head.at.uid, (row.get(0).map_err(at)?, row.get(1).map_err(at)?, &address));
+        digest.add(tagger, &head.journal.uid, (row.get(0).map_err(at)?, row.get(1).map_err(at)?, &address));
     }
     Ok(digest)
 }

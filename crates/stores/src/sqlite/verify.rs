@@ -25,7 +25,7 @@ pub(super) fn all(reading: &StateReader<'_>) -> Result<Verification, StoreError>
         Err(error @ (StoreError::WrongKey | StoreError::KeyMissing)) => return Err(error),
         Err(error) => {
             tell(None, error.to_string());
-            those_there_are(reading)
+            readable_names(reading)
         }
     };
     for name in names {
@@ -57,8 +57,9 @@ pub(super) fn all(reading: &StateReader<'_>) -> Result<Verification, StoreError>
                     Err(error) => broken.push(format!("the lease: {}", reading.at(error))),
                 }
             }
-            None => broken
-                .extend(reading.are_there(&head, head.pruned + 1, head.entries()).err().map(|error| error.to_string())),
+            None => broken.extend(
+                reading.check_none_missing(&head, head.pruned + 1, head.entries()).err().map(|error| error.to_string()),
+            ),
         }
         match reading.operations(&head, i64::MAX) {
             Ok(operations) => rows += operations.len() as u64,
@@ -94,7 +95,7 @@ fn integrity(reading: &StateReader<'_>) -> Result<Vec<String>, rusqlite::Error> 
 }
 
 /// The names that can still be read.
-fn those_there_are(reading: &StateReader<'_>) -> Vec<String> {
+fn readable_names(reading: &StateReader<'_>) -> Vec<String> {
     let Ok(mut statement) = reading.connection.prepare("SELECT name FROM instances NOT INDEXED") else {
         return Vec::new();
     };

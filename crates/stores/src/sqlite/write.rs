@@ -26,7 +26,7 @@ use super::reading::StateReader;
 use super::{documents, prune, reading, schema, upgrade};
 
 /// The maximum number of requests in one transaction. It bounds the waiting time of the first request.
-const TOGETHER: usize = 256;
+const MAX_BATCH: usize = 256;
 
 /// A request to the writer.
 pub(super) enum WriteRequest {
@@ -117,7 +117,7 @@ impl KnownRecords {
             let found: IndexMap<Box<str>, (i64, i64)> = rows.collect::<Result<_, _>>()?;
             let Some(tagger) = &head.tagger else { return Err(WriteError::Failed(StoreError::WrongKey)) };
             let mut live = RecordsDigest::default();
-            found.iter().for_each(|(address, (id, entry))| live.add(tagger, &head.at.uid, (*id, *entry, address)));
+            found.iter().for_each(|(address, (id, entry))| live.add(tagger, &head.journal.uid, (*id, *entry, address)));
             if head.live != live {
                 return Err(WriteError::Torn);
             }
@@ -186,7 +186,7 @@ impl StateWriter {
                 },
             };
             let (mut ready, mut replies) = (vec![first], vec![reply]);
-            for (request, reply) in requests.try_iter().take(TOGETHER - 1) {
+            for (request, reply) in requests.try_iter().take(MAX_BATCH - 1) {
                 ready.push(request);
                 replies.push(reply);
             }
@@ -218,7 +218,7 @@ impl StateWriter {
             let each = requests.iter().map(std::slice::from_ref);
             return each.flat_map(|request| self.answer(connection, request)).collect();
         }
-        match self.together(connection, requests) {
+        match self.answer_in_one_transaction(connection, requests) {
             Ok(answers) => answers,
             Err(error) => {
                 self.known.clear();
@@ -235,7 +235,7 @@ impl StateWriter {
 
     /// Handles requests in one transaction. An outer error is that of the file, and nothing was written; an inner error
     /// is the refusal of one request.
-    fn together(
+    fn answer_in_one_transaction(
         &mut self,
         connection: &mut Connection,
         requests: &[WriteRequest],
@@ -296,7 +296,7 @@ impl StateWriter {
                     return Err(busy(instance, Some(holder)));
                 }
                 lease::take(connection, &self.sealer, &*self.host, instance, epoch, (who, *lasts))?;
-                self.look_again(instance);
+                self.forget_seen_lease(instance);
                 Ok(WriteAnswer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
             }
             WriteRequest::Renew { lease, lasts } => {
@@ -390,7 +390,7 @@ impl StateWriter {
         let mut head = self.new_head(connection)?;
         head.id = self.add_instance(connection, head.tagger.as_ref())?;
         let Snapshot { uid, document, generation, exports_old, records, .. } = &base.snapshot;
-        head.at = state::JournalHead {
+        head.journal = state::JournalHead {
             uid: uid.clone(),
             document: document.clone(),
             created: base.created,
@@ -419,10 +419,10 @@ impl StateWriter {
         };
         writing.write(&lease, &outcomes, bodies)?;
         // A gap has at least one entry.
-        head.at.entries = head.at.entries.max(1);
+        head.journal.entries = head.journal.entries.max(1);
         head.pruned = head.entries();
-        let journal = Journal::found(head.at.generation, []);
-        head.at.settle(&journal);
+        let journal = Journal::found(head.journal.generation, []);
+        head.journal.settle(&journal);
         head.write(connection, name)?;
         self.known.insert(name.clone(), KnownInstance { head, journal, records: known, seen: None });
         Ok(())
@@ -436,7 +436,7 @@ impl StateWriter {
     }
 
     /// Makes the next commit read the lease again. A change by this connection does not change `version`.
-    fn look_again(&mut self, instance: &InstanceName) {
+    fn forget_seen_lease(&mut self, instance: &InstanceName) {
         if let Some(known) = self.known.get_mut(instance) {
             known.seen = None;
         }
@@ -445,7 +445,7 @@ impl StateWriter {
     /// Ends a lease. Its row stays, so that epochs grow.
     fn end(&mut self, connection: &Connection, instance: &InstanceName, epoch: i64) -> Result<(), WriteError> {
         lease::end(connection, &self.sealer, instance.as_str(), epoch)?;
-        self.look_again(instance);
+        self.forget_seen_lease(instance);
         Ok(())
     }
 
@@ -511,15 +511,15 @@ impl StateWriter {
             && let Some(operation) = began
         {
             // Bodies are sealed for this uid.
-            head.at.uid = operation.id.clone();
-            head.at.created = operation.began;
+            head.journal.uid = operation.id.clone();
+            head.journal.created = operation.began;
         }
         if !self.sealer.can_seal() && entries.iter().any(|entry| entry.kind.has_secret()) {
             return Err(WriteError::Refused(StoreError::NoKey));
         }
         let mut bodies = Vec::with_capacity(entries.len());
-        for (entry, sequence) in entries.iter().zip(head.at.entries + 1..) {
-            let place = SealPlace { uid: &head.at.uid, record: sequence };
+        for (entry, sequence) in entries.iter().zip(head.journal.entries + 1..) {
+            let place = SealPlace { uid: &head.journal.uid, record: sequence };
             // Documents are stored with the body of their operation.
             bodies.push(match &entry.kind {
                 EntryKind::Began(operation) if body::has_long_text(&operation.desired) => None,
@@ -550,7 +550,7 @@ impl StateWriter {
         writing.write(lease, entries, bodies)?;
         journal.follow(lease.epoch, entries);
         head.revision += 1;
-        head.at.settle(&journal);
+        head.journal.settle(&journal);
         head.write(connection, name)?;
         let revision = Revision(head.revision.unsigned_abs());
         self.known.insert(name.clone(), KnownInstance { head, journal, records, seen });
@@ -709,7 +709,7 @@ impl EntryRows<'_> {
         let sql = "INSERT INTO entries (id, step, kind, sealed, body, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut add = self.connection.prepare_cached(sql)?;
         for (entry, body) in entries.iter().zip(bodies) {
-            self.head.at.follow(entry);
+            self.head.journal.follow(entry);
             let (sequence, id) = (self.head.entries(), self.head.entry(self.head.entries()));
             let body = match (body, &entry.kind) {
                 (None, EntryKind::Began(operation)) => self.operation(operation)?,
@@ -747,8 +747,8 @@ impl EntryRows<'_> {
 
     /// Stores the documents of an operation that begins, and returns its body.
     fn operation(&mut self, operation: &Operation) -> Result<EntryBody, WriteError> {
-        let uid = self.head.at.uid.clone();
-        let place = SealPlace { uid: &uid, record: self.head.at.entries };
+        let uid = self.head.journal.uid.clone();
+        let place = SealPlace { uid: &uid, record: self.head.journal.entries };
         let EntryRows { connection, path, sealer, head, .. } = self;
         documents::write_operation(connection, path, sealer, head, place, operation).map_err(WriteError::Failed)
     }
@@ -758,7 +758,7 @@ impl EntryRows<'_> {
         let address = outcome.address.to_string();
         let EntryRows { connection, head, records, .. } = self;
         let known = records.at(connection, head)?;
-        let (live, uid) = (&mut head.live, &head.at.uid);
+        let (live, uid) = (&mut head.live, &head.journal.uid);
         match (outcome.record.is_some(), known.get_mut(&*address)) {
             (true, None) => {
                 let sql = "INSERT INTO records (id, address, entry) VALUES (?1, ?2, ?1)";

@@ -1,7 +1,7 @@
 //! Checks of a provider's answers against the requests.
 //!
 //! A plan keeps the values of the document; an apply keeps the values of the plan. A provider of the legacy type system
-//! may break most of these rules ([`Violation::stands`]).
+//! may break most of these rules ([`Violation::counts_for`]).
 //!
 //! Values must be in the shape of the schema ([`conform`](crate::conform)).
 
@@ -69,7 +69,7 @@ pub enum Problem {
 impl Violation {
     /// Whether the violation counts for such a provider. With the legacy type system, only answers that cannot be
     /// recorded count.
-    pub fn stands(&self, legacy_type_system: bool) -> bool {
+    pub fn counts_for(&self, legacy_type_system: bool) -> bool {
         !legacy_type_system || matches!(self.problem, Problem::StillUnknown | Problem::WriteOnly)
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
 }
 
 /// Creates a temporary folder with the files that the documents of the case read.
-fn beside(pack: &Path, expect: &Json) -> Result<tempfile::TempDir, String> {
+fn case_folder(pack: &Path, expect: &Json) -> Result<tempfile::TempDir, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     if let Some(files) = expect["files"].as_str() {
         for entry in std::fs::read_dir(pack.join(files)).map_err(|error| error.to_string())? {
@@ -43,7 +43,7 @@ struct SavedPlan {
 }
 
 fn deploy(pack: &Path, expect: &Json) -> Result<(), String> {
-    let folder = beside(pack, expect)?;
+    let folder = case_folder(pack, expect)?;
     in_runtime(async {
         let mut harness = Harness::new(folder.path().to_path_buf(), Vec::new());
         let mut kept: HashMap<String, SavedPlan> = HashMap::new();

@@ -80,7 +80,7 @@ impl MessageTally {
         self.all.fetch_add(1, Ordering::Relaxed);
         let reported: Vec<String> = reported
             .into_iter()
-            .map(|one| one.words.as_ref().map_or_else(|| format!("({})", one.message), ToString::to_string))
+            .map(|one| one.native_message.as_ref().map_or_else(|| format!("({})", one.message), ToString::to_string))
             .collect();
         if reported.iter().any(|words| *words == wanted) {
             self.said.fetch_add(1, Ordering::Relaxed);
@@ -143,7 +143,7 @@ impl TemplateCase {
         let name = self.params["stack_name"].as_str().unwrap_or("oracle");
         if let Some(refused) = dialects::Dialects::BUILT_IN.rules("hot").naming.instance(name, None) {
             let refused = StepResult { phase: "validate", diagnostics: vec![refused], ..StepResult::default() };
-            return self.judge("", &refused, &self.expected, &mut Placeholders::default()).map(|_| ());
+            return self.compare_step("", &refused, &self.expected, &mut Placeholders::default()).map(|_| ());
         }
         harness.name = state::InstanceName::from_free_text(name);
         let template = format!("{}.yaml", self.name);
@@ -155,7 +155,7 @@ impl TemplateCase {
         let mut placeholders = Placeholders::default();
         let given = match self.given(&mut harness, &text, None, place) {
             Ok(given) => given,
-            Err(refused) => return self.judge("", &refused, expected, &mut placeholders).map(|_| ()),
+            Err(refused) => return self.compare_step("", &refused, expected, &mut placeholders).map(|_| ()),
         };
         let mode = self.params["mode"].as_str().unwrap_or("create");
         let rollback = self.params["disable_rollback"] == json!(false);
@@ -164,7 +164,7 @@ impl TemplateCase {
             "validate" => validated(&harness, &template, &text, &given).await,
             _ => looked(&harness, &template, &text, given.clone()).await,
         };
-        if self.judge("", &created, expected, &mut placeholders)? == Comparison::Otherwise {
+        if self.compare_step("", &created, expected, &mut placeholders)? == Comparison::Otherwise {
             return Ok(());
         }
         if let (Some(expected), Some(update)) = (self.expected.get("update"), self.params.get("update")) {
@@ -181,7 +181,7 @@ impl TemplateCase {
                 Err(refused) => *refused,
             };
             let updated = StepResult { previous: created.resolved.clone(), ..updated };
-            if self.judge("update.", &updated, expected, &mut placeholders)? == Comparison::Otherwise {
+            if self.compare_step("update.", &updated, expected, &mut placeholders)? == Comparison::Otherwise {
                 return Ok(());
             }
             if let Some(changes) = expected.get("changes") {
@@ -291,7 +291,8 @@ impl TemplateCase {
             .zip(&trees)
             .map(|((name, _), (file, (tree, _)))| dialects::Companion { file: *file, name, folder: "", tree })
             .collect();
-        let Some(surrounded) = dialects::Dialects::BUILT_IN.get("hot").and_then(|hot| hot.surround(&document, &beside))
+        let Some(surrounded) =
+            dialects::Dialects::BUILT_IN.get("hot").and_then(|hot| hot.read_companions(&document, &beside))
         else {
             return Ok(Given::default());
         };
@@ -316,7 +317,7 @@ impl TemplateCase {
     }
 
     /// Compares one step with Heat's.
-    fn judge(
+    fn compare_step(
         &self,
         step: &str,
         answer: &StepResult,
@@ -335,7 +336,7 @@ impl TemplateCase {
             }
         }
         if answer.ok != ok {
-            let said = self.said(answer);
+            let said = self.error_summary(answer);
             return Err(format!("{step}ok: {} where Heat has {ok} ({}) {said}", answer.ok, expected["error"]));
         }
         if !ok {
@@ -343,7 +344,7 @@ impl TemplateCase {
                 self.messages.heard(&self.name, words, answer.diagnostics.iter().filter(|one| one.is_error()));
             }
             if expected["phase"] != json!(answer.phase) {
-                let said = self.said(answer);
+                let said = self.error_summary(answer);
                 return Err(format!("{step}phase: {} where Heat has {} {said}", answer.phase, expected["phase"]));
             }
             if let Some(code) = self.rule.get("code") {
@@ -353,7 +354,7 @@ impl TemplateCase {
                 };
                 let errors: Vec<&Diagnostic> = answer.diagnostics.iter().filter(|one| one.is_error()).collect();
                 if !errors.iter().any(|one| codes.contains(&one.code.name)) {
-                    return Err(format!("{step}code: {} where {codes:?} is meant", self.said(answer)));
+                    return Err(format!("{step}code: {} where {codes:?} is meant", self.error_summary(answer)));
                 }
             }
             if let Some(states) = expected.get("resource_states") {
@@ -391,7 +392,7 @@ impl TemplateCase {
                 placeholders.before_creation = true;
             }
             if let Err(difference) = same(mine, wanted, key, placeholders) {
-                return Err(format!("{step}{difference} {}", self.said(answer)));
+                return Err(format!("{step}{difference} {}", self.error_summary(answer)));
             }
         }
         if let Some(wanted) = expected.get("output_errors").and_then(Json::as_object) {
@@ -423,7 +424,7 @@ impl TemplateCase {
     }
 
     /// The errors of a step in one line.
-    fn said(&self, answer: &StepResult) -> String {
+    fn error_summary(&self, answer: &StepResult) -> String {
         let errors = answer.diagnostics.iter().filter(|one| one.is_error());
         let said: Vec<String> = errors.map(|one| format!("{}: {}", one.code.name, one.message)).collect();
         let _ = &answer.files;
@@ -659,7 +660,7 @@ fn phase_of(diagnostics: &Diagnostics) -> &'static str {
     // Heat reads nested templates and checks version keys only in validation.
     let in_root = |one: &&Diagnostic| one.is_error() && one.trail.is_empty();
     let unread = |one: &Diagnostic| {
-        let words = one.words.as_deref();
+        let words = one.native_message.as_deref();
         let early = ["Template format version not found.", "The template is not a JSON object or YAML mapping."];
         match one.code.name {
             "invalid-syntax" | "multiple-documents" => true,

@@ -164,7 +164,7 @@ fn check(input: &[u8]) -> u64 {
 }
 
 /// Runs a future with a paused clock.
-fn lately<T>(work: impl Future<Output = T>) -> T {
+fn block_on_paused_clock<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.unwrap_or_else(|error| panic!("a runtime can be had: {error}")).block_on(work)
 }
@@ -208,7 +208,7 @@ fn deploy(input: &[u8]) -> u64 {
     let Ok(text) = std::str::from_utf8(input) else { return 0 };
     // Retained resources remain after the destroy.
     let stays = ["retain", "protect", "ignoreChanges"].iter().any(|word| text.contains(word));
-    let seen = lately(async {
+    let seen = block_on_paused_clock(async {
         let whole = harness();
         let Some((outcome, steps)) = apply(&whole, Some(text), Vec::new()).await else { return (0, 0, false) };
         if outcome != Some(OperationOutcome::Ready) {

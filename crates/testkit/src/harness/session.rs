@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use diag::{Diagnostics, Files};
-use engine::installed::{Installed, InstalledProvider, InstalledStore, Roots, Runtime, WorkingDirectory};
+use engine::installed::{Installed, InstalledProvider, InstalledStore, RootOptions, Runtime, WorkingDirectory};
 use engine::{
     Config, DocumentSource, Envelope, Event, Frontend, Given, InputSource, Inputs, Library, Selection, Session,
     SessionEvent, SessionOptions,
@@ -36,7 +36,7 @@ impl Harness {
             simulate: simulation(self.world.clone()),
             stores: vec![self.installed_store(process)],
             sources: Arc::new(move || sources.clone()),
-            roots: Roots { context: self.context.clone(), change: self.breakpoints_of_root() },
+            roots: RootOptions { context: self.context.clone(), change: self.breakpoints_of_root() },
             runtime: Runtime {
                 clock: self.clock.clone(),
                 rng: self.random.rng.clone(),
@@ -86,7 +86,7 @@ impl Harness {
     }
 
     /// Returns a function that adds the harness's breakpoints to a root document, as a dialect with breakpoints would.
-    fn breakpoints_of_root(&self) -> Option<engine::installed::ChangeRoot> {
+    fn breakpoints_of_root(&self) -> Option<engine::installed::RootTransform> {
         if self.breakpoints.is_empty() {
             return None;
         }

@@ -195,5 +195,5 @@ pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -
     let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
     let alone = LoadContext::NONE;
     let document = dialects::Document { file, name: root, text, tree: &tree, context: &alone };
-    Dialects::BUILT_IN.surround(&document, &[Companion { file: beside, name, folder: "", tree: &given }]).context
+    Dialects::BUILT_IN.read_companions(&document, &[Companion { file: beside, name, folder: "", tree: &given }]).context
 }

@@ -13,7 +13,7 @@ use provider::{
     ReadRequest, Readiness, Ready, Session, Verdict, configured,
 };
 
-use super::hosted::{Beneath, ProviderDefect, ToyOptions, field, with};
+use super::hosted::{ProviderDefect, ToyBackend, ToyOptions, field, with};
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let catalog = provider::read_catalog(include_str!("checker.json"));
@@ -30,13 +30,13 @@ pub fn catalog() -> Arc<Catalog> {
 
 /// The provider of `checker/bucket` and `checker/letter`.
 pub struct CheckerProvider {
-    beneath: Beneath,
+    beneath: ToyBackend,
 }
 
 impl CheckerProvider {
     /// A provider with options.
     pub fn new(options: ToyOptions) -> CheckerProvider {
-        CheckerProvider { beneath: Beneath::new(catalog(), options) }
+        CheckerProvider { beneath: ToyBackend::new(catalog(), options) }
     }
 
     /// The inputs with defaults and generated values.

@@ -84,18 +84,18 @@ impl ProviderDefect {
 }
 
 /// The simulated provider below a toy, with the toy's defect and witness.
-pub(super) struct Beneath {
+pub(super) struct ToyBackend {
     pub(super) fake: Arc<FakeProvider>,
     pub(super) world: SharedCloud,
     defect: Option<ProviderDefect>,
     witness: Option<Witness>,
 }
 
-impl Beneath {
-    pub(super) fn new(catalog: Arc<provider::Catalog>, options: ToyOptions) -> Beneath {
+impl ToyBackend {
+    pub(super) fn new(catalog: Arc<provider::Catalog>, options: ToyOptions) -> ToyBackend {
         let world = options.fake.world.clone().unwrap_or_default();
         let fake = FakeOptions { catalog: Some(catalog), world: Some(world.clone()), ..options.fake };
-        Beneath { fake: Arc::new(fake::provider(fake)), world, defect: options.defect, witness: options.witness }
+        ToyBackend { fake: Arc::new(fake::provider(fake)), world, defect: options.defect, witness: options.witness }
     }
 
     pub(super) fn has(&self, defect: ProviderDefect) -> bool {

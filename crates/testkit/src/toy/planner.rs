@@ -15,7 +15,7 @@ use provider::{
     Ready, Session, UpgradeRequest, Upgraded, Verdict, configured,
 };
 
-use super::hosted::{Beneath, ProviderDefect, ToyOptions, field, with};
+use super::hosted::{ProviderDefect, ToyBackend, ToyOptions, field, with};
 
 const TEXT: &str = include_str!("planner.json");
 
@@ -32,7 +32,7 @@ pub fn catalog(old_schema: bool) -> Arc<Catalog> {
 
 /// The provider of `planner/server`.
 pub struct PlannerProvider {
-    beneath: Beneath,
+    beneath: ToyBackend,
     catalog: Arc<Catalog>,
 }
 
@@ -40,7 +40,7 @@ impl PlannerProvider {
     /// A provider with options.
     pub fn new(options: ToyOptions) -> PlannerProvider {
         let catalog = catalog(options.old_schema);
-        PlannerProvider { beneath: Beneath::new(catalog.clone(), options), catalog }
+        PlannerProvider { beneath: ToyBackend::new(catalog.clone(), options), catalog }
     }
 
     /// Whether the schemas have version 1.

@@ -61,7 +61,7 @@ fn pauses_longer_than_the_time_limit_are_refused() {
         let codes = async |pause: f64| {
             let policy = format!("batch_create: {{pause_time: {pause}}}");
             let stage = stage(&harness, &group(3, "a", &policy)).await;
-            let words = stage.diagnostics.iter().filter_map(|one| Some(one.words.as_ref()?.to_string()));
+            let words = stage.diagnostics.iter().filter_map(|one| Some(one.native_message.as_ref()?.to_string()));
             (stage.diagnostics.iter().map(|one| one.code.name).collect::<Vec<_>>(), words.collect::<Vec<_>>())
         };
         let words = "ValueError: The current update policy will result in stack update timeout.".to_owned();

@@ -21,14 +21,14 @@ async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operat
     let settings = settings(Some(4), false);
     let request = OperateRequest {
         staged,
-        looks_again: false,
+        recheck_inputs: false,
         shell: &shell,
         store: store.as_ref(),
         instance: &harness.name,
-        id: engine::shell::operation_id(&shell.chance),
+        id: engine::shell::operation_id(&shell.rng),
         who: "ann@test",
         settings,
-        back: None,
+        rollback_planner: None,
         interrupts,
     };
     let running = operate(request, |_| {});

@@ -97,7 +97,7 @@ async fn counts(count: usize) -> Counts {
     };
     let staged = engine::plan(request, &mut found).await.expect("a plan");
     assert!(staged.plan.is_empty());
-    let first = lab_plan_waits(&text).await;
+    let first = plan_dependency_count(&text).await;
     Counts {
         reads: world.reads.into_inner(),
         others: world.others.into_inner(),
@@ -109,7 +109,7 @@ async fn counts(count: usize) -> Counts {
 }
 
 /// The number of dependencies between the steps of a first plan.
-async fn lab_plan_waits(text: &str) -> u64 {
+async fn plan_dependency_count(text: &str) -> u64 {
     let staged = crate::stage(&harness(), text).await.staged.expect("a plan");
     staged.plan.steps.iter().map(|step| step.waits_on.len() as u64).sum()
 }

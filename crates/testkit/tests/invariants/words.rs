@@ -254,7 +254,7 @@ async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
     shell.providers.insert(["test".into()], move || Arc::new(Echo { inner, catalog, speaks }));
     shell.settings.insert("test".into(), Value::map([("token", Value::from(SETTING).secret())]));
     // Each run is a new operation.
-    shell.chance = engine::shell::Rng::seeded(speaks as u64 * 1_000);
+    shell.rng = engine::shell::Rng::seeded(speaks as u64 * 1_000);
     let mut text: IndexMap<Name, Name> = IndexMap::default();
     text.insert("password".into(), PASSWORD.into());
     let given = Given { text, ..Given::default() };
@@ -287,14 +287,14 @@ async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
         let store = harness.store();
         let request = engine::shell::OperateRequest {
             staged,
-            looks_again: false,
+            recheck_inputs: false,
             shell: &shell,
             store: store.as_ref(),
             instance: &harness.name,
-            id: engine::shell::operation_id(&shell.chance),
+            id: engine::shell::operation_id(&shell.rng),
             who: "tester@test",
             settings: settings(Some(2), true),
-            back: None,
+            rollback_planner: None,
             interrupts,
         };
         let operated = engine::shell::operate(request, |event| events.push(event)).await;

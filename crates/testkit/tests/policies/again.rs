@@ -11,8 +11,8 @@ use provider::BoxFuture;
 use provider::{ErrorKind, ProviderError, Retries};
 use state::OperationOutcome::{Failed, Interrupted, Ready};
 
-use crate::cloud::{Accident, times};
-use crate::{Bench, lately, said};
+use crate::cloud::{ScriptedFault, times};
+use crate::{PolicyHarness, lately, said};
 
 const ONE: &str = "
 version: 2023-04-20
@@ -71,7 +71,7 @@ const KINDS: &[Kind] = &[
 fn every_kind_of_call_is_retried_after_growing_pauses() {
     for kind in KINDS {
         lately(async {
-            let bench = Bench::new();
+            let bench = PolicyHarness::new();
             if kind.at_stage {
                 bench.apply(Some(kind.document)).await;
                 bench.cloud.forget();
@@ -96,7 +96,7 @@ fn every_kind_of_call_is_retried_after_growing_pauses() {
 fn every_kind_of_call_fails_with_its_code_after_five_retries() {
     for kind in KINDS {
         lately(async {
-            let bench = Bench::new();
+            let bench = PolicyHarness::new();
             if kind.at_stage {
                 bench.apply(Some(kind.document)).await;
                 bench.cloud.forget();
@@ -119,7 +119,7 @@ fn every_kind_of_call_fails_with_its_code_after_five_retries() {
 fn permanent_refusal_is_not_retried() {
     for kind in KINDS {
         lately(async {
-            let bench = Bench::new();
+            let bench = PolicyHarness::new();
             if kind.at_stage {
                 bench.apply(Some(kind.document)).await;
                 bench.cloud.forget();
@@ -140,7 +140,7 @@ fn permanent_refusal_is_not_retried() {
 fn catalogue_sets_the_policy_for_each_class_of_errors() {
     lately(async {
         let second = Duration::from_secs(1);
-        let bench = Bench::with(|catalog| {
+        let bench = PolicyHarness::with(|catalog| {
             catalog.retries.throttled = Retries { attempts: 8, first: second * 10, longest: second * 40 };
             catalog.retries.transient = Retries { attempts: 1, first: second, longest: second };
         });
@@ -159,10 +159,10 @@ fn catalogue_sets_the_policy_for_each_class_of_errors() {
 #[test]
 fn retry_waits_at_least_as_long_as_the_server_asks() {
     lately(async {
-        let bench = Bench::new();
+        let bench = PolicyHarness::new();
         let busy = |seconds| {
-            let error = ProviderError::new(ErrorKind::Throttled, "busy").after(Duration::from_secs(seconds));
-            Accident::Refused(error)
+            let error = ProviderError::new(ErrorKind::Throttled, "busy").with_retry_after(Duration::from_secs(seconds));
+            ScriptedFault::Refused(error)
         };
         bench.accidents("create a", [busy(1), busy(30), busy(86_400)]);
         assert_eq!(bench.apply(Some(ONE)).await.ended(), Some(Ready));
@@ -181,8 +181,8 @@ fn retry_waits_at_least_as_long_as_the_server_asks() {
 #[test]
 fn readiness_is_polled_with_growing_pauses_until_the_time_limit() {
     lately(async {
-        let bench = Bench::new();
-        bench.accidents("unsettled cluster", vec![Accident::None; 10]);
+        let bench = PolicyHarness::new();
+        bench.accidents("unsettled cluster", vec![ScriptedFault::None; 10]);
         assert_eq!(bench.apply(Some(CLUSTER)).await.ended(), Some(Ready));
         let looks = bench.cloud.times_of("stable cluster");
         let pauses: Vec<u128> = looks.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
@@ -196,8 +196,8 @@ fn readiness_is_polled_with_growing_pauses_until_the_time_limit() {
                     .all(|(pause, wanted)| pause.abs_diff(wanted) <= 1),
             "{pauses:?}"
         );
-        let bench = Bench::new();
-        bench.accidents("unsettled cluster", vec![Accident::None; 1_000]);
+        let bench = PolicyHarness::new();
+        bench.accidents("unsettled cluster", vec![ScriptedFault::None; 1_000]);
         let ran = bench.apply(Some(CLUSTER)).await;
         assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
         assert!(
@@ -213,9 +213,9 @@ fn readiness_may_use_the_whole_time_limit() {
     // Polled at once, after 500 ms, and after 750 ms more.
     for (within, elapsed) in [(1_250, 1_250), (1_249, 500)] {
         lately(async {
-            let mut bench = Bench::new();
+            let mut bench = PolicyHarness::new();
             bench.settings.stable_within = Duration::from_millis(within);
-            bench.accidents("unsettled cluster", vec![Accident::None; 10]);
+            bench.accidents("unsettled cluster", vec![ScriptedFault::None; 10]);
             let ran = bench.apply(Some(CLUSTER)).await;
             assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_millis(elapsed)));
         });
@@ -225,8 +225,8 @@ fn readiness_may_use_the_whole_time_limit() {
 #[test]
 fn unanswered_poll_ends_at_the_time_limit() {
     lately(async {
-        let bench = Bench::new();
-        bench.accidents("stable cluster", [Accident::Deaf]);
+        let bench = PolicyHarness::new();
+        bench.accidents("stable cluster", [ScriptedFault::IgnoresCancel]);
         let ran = bench.apply(Some(CLUSTER)).await;
         assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
         assert_eq!(ran.elapsed, Duration::from_secs(30 * 60));
@@ -240,7 +240,7 @@ fn unknown_readiness_is_polled_by_the_next_run() {
         [(ErrorKind::Throttled, 6, "retries-exhausted"), (ErrorKind::Credentials, 1, "provider-failed")]
     {
         lately(async {
-            let bench = Bench::new();
+            let bench = PolicyHarness::new();
             bench.accidents("stable cluster", times(count, kind));
             let ran = bench.apply(Some(CLUSTER)).await;
             assert!(ran.said()[0].contains(code), "{:?}", ran.said());
@@ -263,8 +263,8 @@ resources:
 #[test]
 fn call_over_its_time_limit_is_cancelled() {
     lately(async {
-        let bench = Bench::new();
-        bench.accidents("create a", [Accident::Hangs]);
+        let bench = PolicyHarness::new();
+        bench.accidents("create a", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
         assert_eq!(ran.elapsed, Duration::from_secs(60));
@@ -277,8 +277,8 @@ fn call_over_its_time_limit_is_cancelled() {
 #[test]
 fn timeout_is_reported_equally_by_run_and_provider() {
     lately(async {
-        for accident in [Accident::Hangs, Accident::GivesUp] {
-            let bench = Bench::new();
+        for accident in [ScriptedFault::Hangs, ScriptedFault::FailsAtDeadline] {
+            let bench = PolicyHarness::new();
             bench.accidents("create a", [accident]);
             let ran = bench.apply(Some(LIMITED)).await;
             assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
@@ -295,9 +295,9 @@ fn timeout_is_reported_equally_by_run_and_provider() {
 #[test]
 fn time_limits_reach_the_provider() {
     lately(async {
-        let bench = Bench::new();
+        let bench = PolicyHarness::new();
         let busy = times(1, ErrorKind::Transient);
-        bench.accidents("create a", busy.into_iter().chain([Accident::GivesUp]));
+        bench.accidents("create a", busy.into_iter().chain([ScriptedFault::FailsAtDeadline]));
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
         assert_eq!(ran.elapsed, Duration::from_secs(60));
@@ -319,9 +319,9 @@ fn time_limits_reach_the_provider() {
 #[test]
 fn call_that_ignores_cancellation_is_left_to_the_next_plan() {
     lately(async {
-        let mut bench = Bench::new();
+        let mut bench = PolicyHarness::new();
         bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
-        bench.accidents("create a", [Accident::Deaf]);
+        bench.accidents("create a", [ScriptedFault::IgnoresCancel]);
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.ended(), Some(Failed));
         assert_eq!(ran.elapsed, Duration::from_secs(60 + 20));
@@ -337,11 +337,11 @@ fn call_that_ignores_cancellation_is_left_to_the_next_plan() {
 #[test]
 fn call_that_times_out_in_the_queue_is_not_retried() {
     lately(async {
-        let mut bench = Bench::new();
+        let mut bench = PolicyHarness::new();
         bench.settings.parallelism = 1;
         bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
         bench.accidents("create a", times(1, ErrorKind::Transient));
-        bench.accidents("create c", [Accident::Takes(Duration::from_secs(300))]);
+        bench.accidents("create c", [ScriptedFault::Takes(Duration::from_secs(300))]);
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
         assert_eq!(bench.cloud.times_of("create a").len(), 1);
@@ -351,10 +351,10 @@ fn call_that_times_out_in_the_queue_is_not_retried() {
 #[test]
 fn interrupt_cancels_calls_after_two_minutes() {
     lately(async {
-        let mut bench = Bench::new();
+        let mut bench = PolicyHarness::new();
         bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
-        bench.accidents("create a", [Accident::Takes(Duration::from_secs(100))]);
-        bench.accidents("create c", [Accident::Hangs]);
+        bench.accidents("create a", [ScriptedFault::Takes(Duration::from_secs(100))]);
+        bench.accidents("create c", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(LIMITED.replace("cyan.timeout.create: 1m", "x: y").as_str())).await;
         assert_eq!(ran.ended(), Some(Interrupted));
         assert_eq!(ran.elapsed, Duration::from_secs(10 + 120));
@@ -367,12 +367,12 @@ fn interrupt_cancels_calls_after_two_minutes() {
 #[test]
 fn failure_cancels_other_calls_after_two_minutes() {
     for (accident, elapsed, statuses) in [
-        (Accident::Takes(Duration::from_secs(100)), 100, ["a: create failed", "c: create ready"]),
-        (Accident::Hangs, 120, ["a: create failed", "c: create failed"]),
-        (Accident::Deaf, 120 + 20, ["a: create failed", "c: open"]),
+        (ScriptedFault::Takes(Duration::from_secs(100)), 100, ["a: create failed", "c: create ready"]),
+        (ScriptedFault::Hangs, 120, ["a: create failed", "c: create failed"]),
+        (ScriptedFault::IgnoresCancel, 120 + 20, ["a: create failed", "c: open"]),
     ] {
         lately(async {
-            let bench = Bench::new();
+            let bench = PolicyHarness::new();
             bench.accidents("create a", times(1, ErrorKind::Permanent));
             bench.accidents("create c", [accident]);
             let ran = bench.apply(Some(LIMITED)).await;
@@ -386,10 +386,10 @@ fn failure_cancels_other_calls_after_two_minutes() {
 #[test]
 fn second_interrupt_cancels_calls_at_once() {
     lately(async {
-        let mut bench = Bench::new();
+        let mut bench = PolicyHarness::new();
         bench.interrupts =
             vec![(Duration::from_secs(10), Interrupt::Gently), (Duration::from_secs(11), Interrupt::AtOnce)];
-        bench.accidents("create a", [Accident::Hangs]);
+        bench.accidents("create a", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(LIMITED)).await;
         let Operated::Aborted(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
         assert_eq!(lost.counts, [1, 0, 0, 0]);
@@ -402,7 +402,7 @@ fn second_interrupt_cancels_calls_at_once() {
 fn interrupt_ends_waiting_retries() {
     for call in ["create a", "fetch data", "call function"] {
         lately(async {
-            let mut bench = Bench::new();
+            let mut bench = PolicyHarness::new();
             bench.interrupts = vec![(Duration::from_secs(11), Interrupt::Gently)];
             bench.accidents(call, times(5, ErrorKind::Transient));
             let ran = bench.apply(Some(ASKING)).await;
@@ -417,10 +417,10 @@ fn interrupt_ends_waiting_retries() {
 #[test]
 fn interrupted_poll_leaves_readiness_unknown() {
     lately(async {
-        let mut bench = Bench::new();
+        let mut bench = PolicyHarness::new();
         bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
-        bench.accidents("stable cluster", [Accident::Hangs]);
-        bench.accidents("create a", [Accident::Hangs]);
+        bench.accidents("stable cluster", [ScriptedFault::Hangs]);
+        bench.accidents("create a", [ScriptedFault::Hangs]);
         let text = format!("{CLUSTER}  a: {{type: test/data, spec: {{input: 1}}}}\n");
         let ran = bench.apply(Some(&text)).await;
         assert_eq!(ran.ended(), Some(Interrupted));
@@ -437,7 +437,7 @@ impl RollbackPlanner for Never {
         Box::pin(std::future::pending())
     }
 
-    fn in_words(&self, found: Diagnostics) -> Diagnostics {
+    fn flatten_places(&self, found: Diagnostics) -> Diagnostics {
         found
     }
 }
@@ -445,7 +445,7 @@ impl RollbackPlanner for Never {
 #[test]
 fn interrupt_ends_the_planning_of_a_rollback() {
     lately(async {
-        let mut bench = Bench::new();
+        let mut bench = PolicyHarness::new();
         bench.settings.on_failure = engine::apply::OnFailure::Rollback;
         bench.back = Some(&Never);
         bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
@@ -459,7 +459,7 @@ fn interrupt_ends_the_planning_of_a_rollback() {
 #[test]
 fn retries_of_planning_are_reported() {
     lately(async {
-        let bench = Bench::new();
+        let bench = PolicyHarness::new();
         bench.apply(Some(ONE)).await;
         bench.accidents("read a", times(2, ErrorKind::Throttled));
         let retries = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -494,9 +494,9 @@ resources:
 
 #[test]
 fn link_call_has_the_time_limit_of_an_update_and_blocks_other_writers() {
-    for (accident, updates, elapsed) in [(Accident::Hangs, 2, 60), (Accident::Deaf, 1, 60 + 20)] {
+    for (accident, updates, elapsed) in [(ScriptedFault::Hangs, 2, 60), (ScriptedFault::IgnoresCancel, 1, 60 + 20)] {
         lately(async {
-            let mut bench = Bench::new();
+            let mut bench = PolicyHarness::new();
             bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
             bench.accidents("update role", [accident]);
             let ran = bench.apply(Some(LINKED)).await;
@@ -516,11 +516,11 @@ fn link_call_has_the_time_limit_of_an_update_and_blocks_other_writers() {
 
 #[test]
 fn calls_are_cancelled_and_awaited_after_the_store_fails() {
-    for (accident, elapsed, left) in [(Accident::Hangs, 10, 0), (Accident::Deaf, 10 + 20, 1)] {
+    for (accident, elapsed, left) in [(ScriptedFault::Hangs, 10, 0), (ScriptedFault::IgnoresCancel, 10 + 20, 1)] {
         lately(async {
-            let bench = Bench::new();
+            let bench = PolicyHarness::new();
             bench.accidents("create a", [accident]);
-            bench.accidents("create c", [Accident::Takes(Duration::from_secs(10))]);
+            bench.accidents("create c", [ScriptedFault::Takes(Duration::from_secs(10))]);
             let (staged, _) = bench.stage(Some(LIMITED), Options::default()).await;
             let taking_over = async {
                 tokio::time::sleep(Duration::from_secs(5)).await;
@@ -539,7 +539,7 @@ fn calls_are_cancelled_and_awaited_after_the_store_fails() {
 #[test]
 fn failed_link_is_recorded_as_far_as_known() {
     lately(async {
-        let bench = Bench::new();
+        let bench = PolicyHarness::new();
         bench.accidents("update role", times(2, ErrorKind::Permanent));
         // The contribution of the link to the function is known only during the run.
         let text = LINKED.replace("name: media", "name: \"${role.spec.id}\"");
@@ -554,7 +554,7 @@ fn failed_link_is_recorded_as_far_as_known() {
 #[test]
 fn deposed_resource_is_deleted_by_a_later_run() {
     lately(async {
-        let bench = Bench::new();
+        let bench = PolicyHarness::new();
         bench.apply(Some(CLUSTER)).await;
         bench.accidents("delete cluster", times(1, ErrorKind::Permanent));
         let moved = CLUSTER.replace("name: main", "name: main, zone: west");
@@ -568,14 +568,14 @@ fn deposed_resource_is_deleted_by_a_later_run() {
 #[test]
 fn deposed_resource_is_deleted_after_its_last_user() {
     lately(async {
-        let bench = Bench::new();
+        let bench = PolicyHarness::new();
         let site = "  site: {type: test/app, spec: {cluster: \"${resources.cluster.spec.id}\"}}\n";
         bench.apply(Some(&format!("{CLUSTER}{site}"))).await;
         // The new cluster exists, and the site still uses the old one.
         bench.accidents("update site", times(1, ErrorKind::Permanent));
         let moved = CLUSTER.replace("name: main", "name: main, zone: west");
         assert_eq!(bench.apply(Some(&format!("{moved}{site}"))).await.ended(), Some(Failed));
-        bench.accidents("delete site", [Accident::Takes(Duration::from_secs(10))]);
+        bench.accidents("delete site", [ScriptedFault::Takes(Duration::from_secs(10))]);
         let ran = bench.apply(Some(&moved)).await;
         assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
         let at = |call| bench.cloud.times_of(call)[0];

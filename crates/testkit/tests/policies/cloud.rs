@@ -14,7 +14,7 @@ use providers::fake::{self, FakeOptions, FakeProvider, SharedCloud};
 
 /// A scripted fault of a call.
 #[derive(Clone, Debug)]
-pub(crate) enum Accident {
+pub(crate) enum ScriptedFault {
     /// The call is refused.
     Refused(ProviderError),
     /// The call succeeds after this time. If it is cancelled earlier, it has no effect.
@@ -22,23 +22,23 @@ pub(crate) enum Accident {
     /// The call ends only when it is cancelled, without effect.
     Hangs,
     /// The call fails at its deadline.
-    GivesUp,
+    FailsAtDeadline,
     /// The call never ends, not even when it is cancelled.
-    Deaf,
+    IgnoresCancel,
     /// The call succeeds.
     None,
 }
 
 /// A number of refusals, one for each call.
-pub(crate) fn times(count: usize, kind: ErrorKind) -> Vec<Accident> {
-    vec![Accident::Refused(ProviderError::new(kind, "too much at the moment")); count]
+pub(crate) fn times(count: usize, kind: ErrorKind) -> Vec<ScriptedFault> {
+    vec![ScriptedFault::Refused(ProviderError::new(kind, "too much at the moment")); count]
 }
 
 /// A simulated cloud. It returns private data for each resource and refuses calls without that data.
 pub(crate) struct Cloud {
     inner: FakeProvider,
     begun: tokio::time::Instant,
-    accidents: Mutex<HashMap<String, VecDeque<Accident>>>,
+    accidents: Mutex<HashMap<String, VecDeque<ScriptedFault>>>,
     log: Mutex<Vec<(Duration, String)>>,
     under_way: Mutex<(usize, usize)>,
     deadlines: Mutex<Vec<(String, Option<Duration>)>>,
@@ -81,7 +81,7 @@ impl Cloud {
         made.iter().filter(|(made, _)| made == call).map(|(_, deadline)| *deadline).collect()
     }
 
-    pub(crate) fn accidents(&self, call: &str, accidents: impl IntoIterator<Item = Accident>) {
+    pub(crate) fn accidents(&self, call: &str, accidents: impl IntoIterator<Item = ScriptedFault>) {
         lock(&self.accidents).entry(call.to_owned()).or_default().extend(accidents);
     }
 
@@ -119,23 +119,23 @@ impl Cloud {
         }
         let cancelled = || ProviderError::new(ErrorKind::Cancelled, "the call was cancelled");
         let accident = lock(&self.accidents).get_mut(&name).and_then(VecDeque::pop_front);
-        match accident.unwrap_or(Accident::None) {
-            Accident::None => Ok(under_way),
-            Accident::Refused(error) => Err(error),
-            Accident::Takes(time) => tokio::select! {
+        match accident.unwrap_or(ScriptedFault::None) {
+            ScriptedFault::None => Ok(under_way),
+            ScriptedFault::Refused(error) => Err(error),
+            ScriptedFault::Takes(time) => tokio::select! {
                 biased;
                 () = call.cancel.cancelled() => Err(cancelled()),
                 () = tokio::time::sleep(time) => Ok(under_way),
             },
-            Accident::Hangs => {
+            ScriptedFault::Hangs => {
                 call.cancel.cancelled().await;
                 Err(cancelled())
             }
-            Accident::GivesUp => {
+            ScriptedFault::FailsAtDeadline => {
                 tokio::time::sleep(call.deadline.expect("a deadline")).await;
                 Err(ProviderError::new(ErrorKind::TimedOut, "not done in the time given"))
             }
-            Accident::Deaf => std::future::pending().await,
+            ScriptedFault::IgnoresCancel => std::future::pending().await,
         }
     }
 }

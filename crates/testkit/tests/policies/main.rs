@@ -22,7 +22,7 @@ use state::OperationOutcome;
 use testkit::harness::Harness;
 use tokio::sync::mpsc;
 
-use crate::cloud::{Accident, Cloud};
+use crate::cloud::{Cloud, ScriptedFault};
 
 /// Runs a future on one thread with a paused clock.
 fn lately<T>(work: impl Future<Output = T>) -> T {
@@ -31,7 +31,7 @@ fn lately<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// A harness whose cloud has scripted faults and a log of its calls with their times.
-struct Bench {
+struct PolicyHarness {
     harness: Harness,
     cloud: Arc<Cloud>,
     settings: ApplySettings,
@@ -44,14 +44,14 @@ struct Bench {
 }
 
 /// The result of an operation.
-struct Ran {
+struct RunOutcome {
     operated: Operated,
     events: Vec<Event>,
     /// The duration of the operation.
     elapsed: Duration,
 }
 
-impl Ran {
+impl RunOutcome {
     fn outcome(&self) -> &Outcome {
         match &self.operated {
             Operated::Done(outcome) => outcome,
@@ -73,14 +73,14 @@ fn said(found: &Diagnostics) -> Vec<String> {
     found.iter().map(|it| format!("{} {}: {}", it.severity.word(), it.code.name, it.message)).collect()
 }
 
-impl Bench {
+impl PolicyHarness {
     /// A bench with the catalogue of the simulated cloud.
-    fn new() -> Bench {
-        Bench::with(|_| {})
+    fn new() -> PolicyHarness {
+        PolicyHarness::with(|_| {})
     }
 
     /// A bench with a changed catalogue.
-    fn with(change: impl FnOnce(&mut Catalog)) -> Bench {
+    fn with(change: impl FnOnce(&mut Catalog)) -> PolicyHarness {
         let mut harness = Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new());
         let mut catalog = Catalog::clone(&providers::fake::whole_catalog());
         change(&mut catalog);
@@ -89,7 +89,7 @@ impl Bench {
         (harness.catalogs, harness.functions) = (Arc::new(catalogs), Arc::new(functions));
         let begun = tokio::time::Instant::now();
         let cloud = Arc::new(Cloud::new(catalog, harness.world.clone(), begun));
-        Bench {
+        PolicyHarness {
             harness,
             cloud,
             settings: ApplySettings::default(),
@@ -101,7 +101,7 @@ impl Bench {
     }
 
     /// Scripts the faults of the next calls, one fault for each call. A call is `create a`, `read a`, `stable a`, ...
-    fn accidents(&self, call: &str, accidents: impl IntoIterator<Item = Accident>) {
+    fn accidents(&self, call: &str, accidents: impl IntoIterator<Item = ScriptedFault>) {
         self.cloud.accidents(call, accidents);
     }
 
@@ -118,12 +118,12 @@ impl Bench {
             root: self.harness.folder.as_path().into(),
             working_directory: None,
             clock: self.harness.clock.clone(),
-            chance: self.chance.clone(),
+            rng: self.chance.clone(),
             sources: Default::default(),
             http: None,
             planning: None,
             log: None,
-            known: Default::default(),
+            secrets: Default::default(),
             remarks: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         }
@@ -158,7 +158,7 @@ impl Bench {
     }
 
     /// Carries out a plan in a new process. After a failure it rolls back if the settings say so.
-    async fn run(&self, staged: Staged) -> Ran {
+    async fn run(&self, staged: Staged) -> RunOutcome {
         let (sender, interrupts) = mpsc::unbounded_channel::<Interrupt>();
         let begun = tokio::time::Instant::now();
         for (after, interrupt) in self.interrupts.clone() {
@@ -174,14 +174,14 @@ impl Bench {
         let tell = |event| events.push(event);
         let request = OperateRequest {
             staged,
-            looks_again: false,
+            recheck_inputs: false,
             shell: &shell,
             store: store.as_ref(),
             instance: &self.harness.name,
-            id: engine::shell::operation_id(&shell.chance),
+            id: engine::shell::operation_id(&shell.rng),
             who: "tester@test",
             settings: self.settings,
-            back: self.back,
+            rollback_planner: self.back,
             interrupts,
         };
         let running = operate(request, tell);
@@ -190,11 +190,11 @@ impl Bench {
         if matches!(operated, Operated::Aborted(_)) {
             tokio::time::sleep(LEASE * 2).await;
         }
-        Ran { operated, events, elapsed }
+        RunOutcome { operated, events, elapsed }
     }
 
     /// Stages a document, or a destroy if there is none, and carries out the plan.
-    async fn apply(&self, text: Option<&str>) -> Ran {
+    async fn apply(&self, text: Option<&str>) -> RunOutcome {
         let (staged, found) = self.stage(text, Options::default()).await;
         let staged = staged.unwrap_or_else(|| panic!("no plan: {:?}", said(&found)));
         self.run(staged).await

@@ -5,13 +5,13 @@ use blueprint::Value;
 use diag::Diagnostics;
 use engine::Options;
 
-use crate::{Bench, said};
+use crate::{PolicyHarness, said};
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
 
 #[tokio::test(start_paused = true)]
 async fn changed_settings_of_a_provider_refuse_a_saved_plan() {
-    let bench = Bench::new();
+    let bench = PolicyHarness::new();
     let (staged, _) = bench.stage(Some(ONE), Options { refresh: true, ..Options::default() }).await;
     let staged = staged.expect("there is a plan");
     let mut shell = bench.shell();
@@ -30,7 +30,7 @@ async fn changed_settings_of_a_provider_refuse_a_saved_plan() {
 
 #[tokio::test(start_paused = true)]
 async fn drift_of_a_planned_resource_refuses_a_saved_plan() {
-    let bench = Bench::new();
+    let bench = PolicyHarness::new();
     let (staged, _) = bench.stage(Some(ONE), Options { refresh: true, ..Options::default() }).await;
     bench.run(staged.expect("there is a plan")).await;
     let (staged, _) =

@@ -7,8 +7,8 @@ use engine::Options;
 use provider::Rate;
 use state::OperationOutcome::{Gone, Ready};
 
-use crate::cloud::{Accident, times};
-use crate::{Bench, lately};
+use crate::cloud::{ScriptedFault, times};
+use crate::{PolicyHarness, lately};
 
 fn wide(count: usize) -> String {
     let mut text = String::from("version: 2023-04-20\nresources:\n");
@@ -32,7 +32,7 @@ fn most_within(mut at: Vec<Duration>, stretch: Duration) -> usize {
     most
 }
 
-fn all(bench: &Bench) -> Vec<Duration> {
+fn all(bench: &PolicyHarness) -> Vec<Duration> {
     bench.cloud.log().into_iter().map(|(at, _)| at).collect()
 }
 
@@ -40,7 +40,7 @@ fn all(bench: &Bench) -> Vec<Duration> {
 fn calls_use_the_full_rate_of_the_catalogue() {
     lately(async {
         let second = Duration::from_secs(1);
-        let bench = Bench::with(|catalog| catalog.rate = Rate::new(10.0, Some(5)));
+        let bench = PolicyHarness::with(|catalog| catalog.rate = Rate::new(10.0, Some(5)));
         let text = wide(105);
         assert_eq!(bench.apply(Some(&text)).await.ended(), Some(Ready));
         let made = all(&bench);
@@ -69,7 +69,7 @@ fn calls_use_the_full_rate_of_the_catalogue() {
 fn polls_and_retries_count_as_calls() {
     lately(async {
         let second = Duration::from_secs(1);
-        let bench = Bench::with(|catalog| catalog.rate = Rate::new(2.0, Some(1)));
+        let bench = PolicyHarness::with(|catalog| catalog.rate = Rate::new(2.0, Some(1)));
         let mut text = String::from("version: 2023-04-20\nresources:\n");
         for number in 0..10 {
             let _ = writeln!(text, "  c{number}: {{type: test/cluster, spec: {{name: n{number}}}}}");
@@ -88,11 +88,11 @@ fn polls_and_retries_count_as_calls() {
 fn many_polls_share_the_rate() {
     lately(async {
         let second = Duration::from_secs(1);
-        let bench = Bench::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
+        let bench = PolicyHarness::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
         let mut text = String::from("version: 2023-04-20\nresources:\n");
         for number in 0..30 {
             let _ = writeln!(text, "  c{number}: {{type: test/cluster, spec: {{name: n{number}}}}}");
-            bench.accidents(&format!("unsettled c{number}"), vec![Accident::None; 8]);
+            bench.accidents(&format!("unsettled c{number}"), vec![ScriptedFault::None; 8]);
         }
         let ran = bench.apply(Some(&text)).await;
         assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
@@ -124,7 +124,7 @@ fn asking() -> String {
 fn questions_keep_the_rate_while_planning_and_running() {
     lately(async {
         let second = Duration::from_secs(1);
-        let bench = Bench::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
+        let bench = PolicyHarness::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
         let text = asking();
         let ran = bench.apply(Some(&text)).await;
         assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
@@ -139,10 +139,10 @@ fn questions_keep_the_rate_while_planning_and_running() {
 #[test]
 fn concurrent_calls_keep_the_limit_of_the_provider() {
     lately(async {
-        let bench = Bench::with(|catalog| catalog.max_parallel = 3);
+        let bench = PolicyHarness::with(|catalog| catalog.max_parallel = 3);
         let text = wide(50);
         for number in 0..50 {
-            let takes = Accident::Takes(Duration::from_secs(1));
+            let takes = ScriptedFault::Takes(Duration::from_secs(1));
             bench.accidents(&format!("create r{number}"), [takes.clone()]);
             bench.accidents(&format!("read r{number}"), [takes]);
         }
@@ -160,8 +160,8 @@ fn concurrent_calls_keep_the_limit_of_the_provider() {
 #[test]
 fn concurrent_questions_keep_the_limit_of_the_provider() {
     lately(async {
-        let bench = Bench::with(|catalog| catalog.max_parallel = 3);
-        bench.accidents("fetch data", vec![Accident::Takes(Duration::from_secs(1)); 20]);
+        let bench = PolicyHarness::with(|catalog| catalog.max_parallel = 3);
+        bench.accidents("fetch data", vec![ScriptedFault::Takes(Duration::from_secs(1)); 20]);
         let begun = bench.begun.elapsed();
         let (staged, _) = bench.stage(Some(&asking()), Options::default()).await;
         assert_eq!((bench.cloud.most_at_once(), bench.begun.elapsed() - begun), (3, Duration::from_secs(4)));

@@ -6,8 +6,8 @@ use engine::{Adoption, DriftPolicy, Options};
 use provider::ErrorKind;
 use state::OperationOutcome::{Failed, Gone, Ready};
 
-use crate::cloud::{Accident, times};
-use crate::{Bench, lately, said};
+use crate::cloud::{ScriptedFault, times};
+use crate::{PolicyHarness, lately, said};
 
 const COUNT: usize = 2_000;
 
@@ -20,8 +20,8 @@ fn many(input: impl Fn(usize) -> usize) -> String {
 }
 
 /// A bench in which every hundredth read is refused permanently, and every tenth resource has drifted.
-async fn with_accidents() -> Bench {
-    let bench = Bench::new();
+async fn with_accidents() -> PolicyHarness {
+    let bench = PolicyHarness::new();
     assert_eq!(bench.apply(Some(&many(|number| number))).await.ended(), Some(Ready));
     for number in (0..COUNT).step_by(100) {
         bench.accidents(&format!("read r{number}"), times(1, ErrorKind::Permanent));
@@ -41,7 +41,7 @@ fn reads_run_in_parallel_up_to_a_limit() {
     lately(async {
         let bench = with_accidents().await;
         for number in 0..COUNT {
-            bench.accidents(&format!("read r{number}"), vec![Accident::Takes(Duration::from_millis(100)); 2]);
+            bench.accidents(&format!("read r{number}"), vec![ScriptedFault::Takes(Duration::from_millis(100)); 2]);
         }
         let begun = bench.begun.elapsed();
         let (staged, _) = bench.stage(Some(&many(|number| number)), Options::default()).await;
@@ -57,7 +57,7 @@ fn reads_run_in_parallel_up_to_a_limit() {
 fn slow_read_delays_no_other_read() {
     lately(async {
         let bench = with_accidents().await;
-        bench.accidents("read r1", [Accident::Takes(Duration::from_secs(60))]);
+        bench.accidents("read r1", [ScriptedFault::Takes(Duration::from_secs(60))]);
         let begun = bench.begun.elapsed();
         assert!(bench.stage(Some(&many(|number| number)), Options::default()).await.0.is_some());
         assert_eq!(bench.begun.elapsed() - begun, Duration::from_secs(60));
@@ -113,7 +113,7 @@ fn plan_that_changes_an_unreadable_resource_is_shown_and_refused() {
 #[test]
 fn drift_policy_refuse_needs_every_read() {
     lately(async {
-        let bench = Bench::new();
+        let bench = PolicyHarness::new();
         assert_eq!(bench.apply(Some(&many(|number| number))).await.ended(), Some(Ready));
         bench.accidents("read r5", times(1, ErrorKind::Permanent));
         let options = Options { drift: DriftPolicy::Refuse, ..Options::default() };
@@ -163,7 +163,7 @@ fn plan_does_not_depend_on_the_order_of_answers() {
             let bench = with_accidents().await;
             for number in 0..COUNT {
                 let takes = Duration::from_millis(takes(number));
-                bench.accidents(&format!("read r{number}"), vec![Accident::Takes(takes); 2]);
+                bench.accidents(&format!("read r{number}"), vec![ScriptedFault::Takes(takes); 2]);
             }
             let (staged, _) = bench.stage(Some(&many(|number| number)), Options::default()).await;
             let staged = staged.expect("a plan");
@@ -180,9 +180,9 @@ fn plan_does_not_depend_on_the_order_of_answers() {
 #[test]
 fn interrupted_call_must_be_settled_first() {
     lately(async {
-        let mut bench = Bench::new();
+        let mut bench = PolicyHarness::new();
         bench.interrupts = vec![(Duration::from_secs(1), engine::shell::Interrupt::AtOnce)];
-        bench.accidents("create r5", [Accident::Hangs]);
+        bench.accidents("create r5", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(&many(|number| number))).await;
         assert!(matches!(ran.operated, engine::shell::Operated::Aborted(_)));
         bench.accidents("read r5", times(1, ErrorKind::Permanent));
@@ -205,7 +205,7 @@ fn reason_for_a_required_read_is_reported() {
         (Options::default().drift, "the plan would change it"),
     ] {
         lately(async {
-            let bench = Bench::new();
+            let bench = PolicyHarness::new();
             bench.apply(Some(&text(1))).await;
             bench.accidents("read a", times(1, ErrorKind::Permanent));
             let (_, found) = bench.stage(Some(&text(2)), Options { drift, ..Options::default() }).await;
@@ -228,7 +228,7 @@ resources:
 ";
     let two = format!("{one}  c: {{type: test/bucket, metadata: {{labels: {{app: x}}}}, spec: {{name: more}}}}\n");
     lately(async {
-        let bench = Bench::new();
+        let bench = PolicyHarness::new();
         assert_eq!(bench.apply(Some(one)).await.ended(), Some(Ready));
         for (text, needed) in [(one, vec![]), (two.as_str(), vec!["role"])] {
             bench.accidents("read role", times(1, ErrorKind::Permanent));
@@ -249,7 +249,7 @@ const TWO: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec:
 #[test]
 fn two_refused_creates_leave_no_search() {
     lately(async {
-        let bench = Bench::new();
+        let bench = PolicyHarness::new();
         for name in ["a", "b"] {
             bench.accidents(&format!("create {name}"), times(2, ErrorKind::Permanent));
         }
@@ -281,7 +281,7 @@ fn failed_create_without_a_search_blocks_nothing() {
     ];
     for (way, options, deploys) in ways {
         lately(async {
-            let bench = Bench::new();
+            let bench = PolicyHarness::new();
             // The last try is refused permanently. An earlier try may have taken effect.
             bench.accidents("create a", times(1, ErrorKind::Transient));
             bench.accidents("create a", times(1, ErrorKind::Permanent));

@@ -6,8 +6,8 @@ use std::time::Duration;
 use engine::{Options, plan_file};
 use state::OperationOutcome::{Gone, Ready};
 
-use crate::cloud::Accident;
-use crate::{Bench, lately};
+use crate::cloud::ScriptedFault;
+use crate::{PolicyHarness, lately};
 
 const MILLI: Duration = Duration::from_millis(1);
 
@@ -28,13 +28,13 @@ fn chain_behind_many(many: usize, chain: usize, input: &str) -> String {
 }
 
 /// Sets the duration of all calls of these verbs, for `r` and for `c`.
-fn all_take(bench: &Bench, verbs: &[&str], many: usize, chain: usize, takes: [Duration; 2]) {
+fn all_take(bench: &PolicyHarness, verbs: &[&str], many: usize, chain: usize, takes: [Duration; 2]) {
     for verb in verbs {
         for number in 0..many {
-            bench.accidents(&format!("{verb} r{number}"), [Accident::Takes(takes[0])]);
+            bench.accidents(&format!("{verb} r{number}"), [ScriptedFault::Takes(takes[0])]);
         }
         for number in 0..chain {
-            bench.accidents(&format!("{verb} c{number}"), [Accident::Takes(takes[1])]);
+            bench.accidents(&format!("{verb} c{number}"), [ScriptedFault::Takes(takes[1])]);
         }
     }
 }
@@ -42,7 +42,7 @@ fn all_take(bench: &Bench, verbs: &[&str], many: usize, chain: usize, takes: [Du
 #[test]
 fn longest_path_goes_first_once_durations_are_known() {
     lately(async {
-        let mut bench = Bench::new();
+        let mut bench = PolicyHarness::new();
         bench.settings.parallelism = 10;
         let takes = [Duration::from_secs(1), Duration::from_secs(5)];
         // 100 s of work for ten calls at once, and a chain of 10 s.
@@ -65,14 +65,14 @@ fn longest_path_goes_first_once_durations_are_known() {
 #[test]
 fn new_resource_is_expected_to_take_as_long_as_its_type() {
     lately(async {
-        let mut bench = Bench::new();
+        let mut bench = PolicyHarness::new();
         bench.settings.parallelism = 2;
         let text = |more: &str| {
             let one = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
             format!("{one}  b: {{type: test/bucket, spec: {{name: b}}}}\n{more}")
         };
-        bench.accidents("create a", [Accident::Takes(Duration::from_secs(1))]);
-        bench.accidents("create b", [Accident::Takes(Duration::from_secs(8))]);
+        bench.accidents("create a", [ScriptedFault::Takes(Duration::from_secs(1))]);
+        bench.accidents("create b", [ScriptedFault::Takes(Duration::from_secs(8))]);
         assert_eq!(bench.apply(Some(&text(""))).await.ended(), Some(Ready));
         // Eight short resources, and one that takes as long as all of them together.
         let mut more = String::new();
@@ -88,7 +88,7 @@ fn new_resource_is_expected_to_take_as_long_as_its_type() {
 #[test]
 fn queued_calls_start_in_the_order_of_the_longest_path() {
     lately(async {
-        let mut bench = Bench::with(|catalog| catalog.max_parallel = 2);
+        let mut bench = PolicyHarness::with(|catalog| catalog.max_parallel = 2);
         bench.settings.parallelism = 100;
         all_take(&bench, &["create", "update"], 10, 2, [Duration::from_secs(1), Duration::from_secs(5)]);
         assert_eq!(bench.apply(Some(&chain_behind_many(10, 2, "one"))).await.elapsed, Duration::from_secs(15));
@@ -100,7 +100,7 @@ fn queued_calls_start_in_the_order_of_the_longest_path() {
 fn recorded_durations_do_not_change_plans() {
     let plan = |takes: Duration| {
         lately(async move {
-            let bench = Bench::new();
+            let bench = PolicyHarness::new();
             all_take(&bench, &["create"], 20, 5, [takes, takes]);
             assert_eq!(bench.apply(Some(&chain_behind_many(20, 5, "one"))).await.ended(), Some(Ready));
             let known = bench.harness.snapshot().await.records.values().filter(|record| record.duration_ms > 0).count();
@@ -143,10 +143,10 @@ fn layered(layers: usize, width: usize) -> String {
 /// The excess over the ideal duration, as a fraction of the ideal, of a run in which every call takes 50 ms.
 fn beyond_ideal(text: &str, names: &[String], parallelism: usize, ideal: Duration) -> f64 {
     lately(async {
-        let mut bench = Bench::new();
+        let mut bench = PolicyHarness::new();
         bench.settings.parallelism = parallelism;
         for name in names {
-            bench.accidents(&format!("create {name}"), [Accident::Takes(50 * MILLI)]);
+            bench.accidents(&format!("create {name}"), [ScriptedFault::Takes(50 * MILLI)]);
         }
         let ran = bench.apply(Some(text)).await;
         assert_eq!(ran.ended(), Some(Ready));

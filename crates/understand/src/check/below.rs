@@ -16,13 +16,13 @@ pub struct Passed {
     /// The inputs by position; Unknown if not known.
     pub values: Vec<Value>,
     /// The errors of the child's own defaults that apply here.
-    pub theirs: Diagnostics,
+    pub default_errors: Diagnostics,
 }
 
 impl Passed {
     /// Whether any input, or any error of a default, is known.
     pub fn is_known(&self) -> bool {
-        self.values.iter().any(|value| !value.is_unknown()) || !self.theirs.is_empty()
+        self.values.iter().any(|value| !value.is_unknown()) || !self.default_errors.is_empty()
     }
 }
 
@@ -41,7 +41,7 @@ pub fn pass_down(
     }
     let given: HashMap<&Name, &Expr, foldhash::fast::FixedState> =
         child.inputs.iter().map(|(name, expr)| (&name.item, expr)).collect();
-    let mut passed = Passed { values: Vec::with_capacity(below.inputs.len()), theirs: Diagnostics::new() };
+    let mut passed = Passed { values: Vec::with_capacity(below.inputs.len()), default_errors: Diagnostics::new() };
     for (name, input) in &below.inputs {
         let mut mistakes = Diagnostics::new();
         let value = match given.get(name) {
@@ -64,7 +64,7 @@ pub fn pass_down(
         let is_theirs = |one: &Diagnostic| default.is_some_and(|default| default.is_some() && default == one.span());
         for mut one in mistakes {
             if is_theirs(&one) {
-                passed.theirs.push(one);
+                passed.default_errors.push(one);
                 continue;
             }
             if let Some(expr) = given.get(name) {

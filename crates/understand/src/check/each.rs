@@ -14,12 +14,12 @@ const MOST_SHOWN: usize = 32;
 
 /// For each value and data source, by position, the edge that leads to a resource or child, if there is one.
 #[derive(Default)]
-pub(super) struct Leads {
+pub(super) struct DeployedDependencies {
     locals: Vec<Option<Edge>>,
     data_sources: Vec<Option<Edge>>,
 }
 
-impl Leads {
+impl DeployedDependencies {
     fn of(&self, node: GraphNode) -> Option<Edge> {
         match node {
             GraphNode::Local(at) => self.locals.get(at as usize).copied().flatten(),
@@ -35,8 +35,8 @@ impl Leads {
 
 impl Checker<'_> {
     /// Finds the values and data sources that depend on a resource or child, directly or indirectly.
-    pub(super) fn leads(&self, graph: &Graph) -> Leads {
-        let mut leads = Leads {
+    pub(super) fn leads(&self, graph: &Graph) -> DeployedDependencies {
+        let mut leads = DeployedDependencies {
             locals: vec![None; self.blueprint.locals.len()],
             data_sources: vec![None; self.blueprint.data_sources.len()],
         };
@@ -52,7 +52,7 @@ impl Checker<'_> {
     }
 
     /// Checks `each`. Returns the type of its items.
-    pub(super) fn each(&mut self, each: &Each, node: GraphNode, leads: &Leads) -> Type {
+    pub(super) fn each(&mut self, each: &Each, node: GraphNode, leads: &DeployedDependencies) -> Type {
         let ty = self.infer(&each.list, ExpressionContext::of(node, "`each` itself"));
         if ty == Type::Error {
             return Type::Error;
@@ -76,12 +76,12 @@ impl Checker<'_> {
             });
             return Type::Error;
         }
-        self.known_before(each, node, leads);
+        self.report_unknown_list(each, node, leads);
         joined(items)
     }
 
     /// Reports a list that depends on a resource or child, with the path.
-    fn known_before(&mut self, each: &Each, node: GraphNode, leads: &Leads) {
+    fn report_unknown_list(&mut self, each: &Each, node: GraphNode, leads: &DeployedDependencies) {
         let mut first: Option<Edge> = None;
         Edges { blueprint: self.blueprint, links: &self.links }.needs(&each.list, EdgeKind::Reads, &mut |edge| {
             if first.is_none() && leads.is_deployed(edge.to) {

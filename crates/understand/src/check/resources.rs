@@ -6,7 +6,7 @@ use blueprint::{Resource, Type};
 use diag::Spanned;
 
 use super::TypeOf;
-use super::each::Leads;
+use super::each::DeployedDependencies;
 use super::types::{is_scalar, with_article};
 use super::{Checker, ExpressionContext, Repetition, codes};
 use crate::graph::{Graph, GraphNode};
@@ -19,7 +19,7 @@ impl Checker<'_> {
         let leads = if blueprint.resources.values().any(|resource| resource.each.is_some()) {
             self.leads(graph)
         } else {
-            Leads::default()
+            DeployedDependencies::default()
         };
         for (at, resource) in blueprint.resources.values().enumerate() {
             let node = GraphNode::Resource(at as u32);

@@ -44,13 +44,13 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
             let theirs = named.entry((&wait.type_name, &wait.its)).or_insert_with(|| {
                 let mut theirs = Naming::new();
                 for at in by_type.get(wait.type_name.as_ref()).into_iter().flatten() {
-                    for (meant, _) in spec(*at).into_iter().flat_map(|other| all_named(other, &wait.its)) {
+                    for (meant, _) in spec(*at).into_iter().flat_map(|other| field_spellings(other, &wait.its)) {
                         theirs.entry(meant).or_default().push(*at);
                     }
                 }
                 theirs
             });
-            for (meant, span) in meant_by(resource, wait, blueprint, types) {
+            for (meant, span) in third_resources_of(resource, wait, blueprint, types) {
                 for other in theirs.get(&meant).into_iter().flatten().filter(|other| **other != at) {
                     if seen.insert(*other) {
                         mine.push(Edge { to: GraphNode::Resource(*other as u32), kind: EdgeKind::DependsOn, span });
@@ -67,13 +67,13 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
 
 /// The spellings of the third resources that a resource refers to, with their places. With `through`, they are taken
 /// from the resource that the own fields refer to.
-fn meant_by(
+fn third_resources_of(
     resource: &Resource,
     wait: &ImplicitDependency,
     blueprint: &Blueprint,
     types: &[TypeOf],
 ) -> Vec<(String, Span)> {
-    let Some((type_name, fields)) = &wait.through else { return all_named(resource, &wait.own) };
+    let Some((type_name, fields)) = &wait.through else { return field_spellings(resource, &wait.own) };
     let mut all = Vec::new();
     for path in &wait.own {
         each(&resource.spec, path, &mut |expr| {
@@ -81,7 +81,7 @@ fn meant_by(
             let ReferenceHead::Resource { name, .. } = &reference.head else { return };
             let Some((at, _, other)) = blueprint.resources.get_full(name) else { return };
             if matches!(types.get(at), Some(TypeOf::Known(ty)) if ty.name == *type_name) {
-                all.extend(all_named(other, fields).into_iter().map(|(meant, _)| (meant, expr.span)));
+                all.extend(field_spellings(other, fields).into_iter().map(|(meant, _)| (meant, expr.span)));
             }
         });
     }
@@ -89,12 +89,12 @@ fn meant_by(
 }
 
 /// The spellings of the values of fields of a resource, with their places.
-fn all_named(resource: &Resource, paths: &[Name]) -> Vec<(String, Span)> {
+fn field_spellings(resource: &Resource, paths: &[Name]) -> Vec<(String, Span)> {
     let mut all = Vec::new();
     for path in paths {
         each(&resource.spec, path, &mut |expr| {
             let mut meant = String::new();
-            if spell(expr, &mut meant) {
+            if write_spelling(expr, &mut meant) {
                 all.push((meant, expr.span));
             }
         });
@@ -121,7 +121,7 @@ fn each<'e>(expr: &'e Expr, path: &str, see: &mut impl FnMut(&'e Expr)) {
 
 /// Writes an expression without its places, so that equal expressions have equal spellings. Returns false if the
 /// expression cannot be compared.
-fn spell(expr: &Expr, out: &mut String) -> bool {
+fn write_spelling(expr: &Expr, out: &mut String) -> bool {
     match &expr.kind {
         ExprKind::Literal(Value::Text(text)) => {
             let _ = write!(out, "{text:?}");
@@ -129,7 +129,7 @@ fn spell(expr: &Expr, out: &mut String) -> bool {
         }
         ExprKind::Literal(Value::Null) => false,
         ExprKind::Literal(value) => write!(out, "{value}").is_ok(),
-        ExprKind::Substitution(inner) => spell(inner, out),
+        ExprKind::Substitution(inner) => write_spelling(inner, out),
         ExprKind::Ref(reference) => {
             let _ = match &reference.head {
                 ReferenceHead::Resource { name, .. } => write!(out, "resource {name:?}"),
@@ -147,7 +147,7 @@ fn spell(expr: &Expr, out: &mut String) -> bool {
             let _ = write!(out, "{}(", call.function);
             let all = call.arguments.iter().all(|argument| {
                 let _ = write!(out, "{:?}=", argument.name.as_ref().map(|name| &name.item));
-                let known = spell(&argument.value, out);
+                let known = write_spelling(&argument.value, out);
                 out.push(',');
                 known
             });

@@ -43,7 +43,7 @@ pub struct DocumentInstance {
     /// Positions of its includes whose condition is false.
     left_out: BTreeSet<u32>,
     /// Whether it belongs to a group member that is removed, or that exists only during an update.
-    pub stands_in: bool,
+    pub is_temporary_member: bool,
     /// The numbers of its first element of each kind: see [`NumberedKind`].
     first: [u32; 5],
 }
@@ -237,7 +237,7 @@ impl Documents {
             file,
             children,
             left_out: BTreeSet::new(),
-            stands_in: false,
+            is_temporary_member: false,
             first: [0; 5],
         };
         Documents {
@@ -252,7 +252,7 @@ impl Documents {
     }
 
     /// Returns the same places, with some of the checked documents replaced.
-    pub fn with_meanings(
+    pub fn with_checked(
         &self,
         meaning: impl Fn(&Arc<Checked>) -> Option<Arc<Checked>>,
         found: &mut Diagnostics,
@@ -361,7 +361,7 @@ impl Documents {
     }
 
     /// Adds the includes that lead to a unit to its diagnostics. The dialects above complete the messages.
-    pub fn lead_to(&self, unit: u32, found: &mut Diagnostics) {
+    pub fn add_trails(&self, unit: u32, found: &mut Diagnostics) {
         if found.is_empty() {
             return;
         }

@@ -81,7 +81,7 @@ impl Documents {
                 above.children[include as usize] = Some(this);
                 path.extend(above.path.iter().cloned());
                 path.extend(above.checked.blueprint.children.get_index(include as usize).map(|(name, _)| name.clone()));
-                stands_in = above.stands_in || path.last().is_some_and(|name| beyond.contains(name));
+                stands_in = above.is_temporary_member || path.last().is_some_and(|name| beyond.contains(name));
             }
             let children = vec![None; checked.blueprint.children.len()];
             let first = counts.map(|count| count as u32);
@@ -98,7 +98,7 @@ impl Documents {
                 file,
                 children,
                 left_out,
-                stands_in,
+                is_temporary_member: stands_in,
                 first,
             });
         }

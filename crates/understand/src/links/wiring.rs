@@ -5,7 +5,7 @@
 //! reads the end that refers to it.
 
 use blueprint::{AccessorKind, Expr, Name, Ref, ReferenceHead, Schema};
-use provider::{LinkKind, Opinion, Side};
+use provider::{LinkKind, Side, WriteMode};
 
 /// The part of a link that is read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,7 +72,7 @@ impl Wiring {
         for effect in kind.effects.iter().filter(|effect| !effect.after) {
             let Some(target) = LinkTarget::of(&effect.into, kind) else { continue };
             let mut found = Vec::new();
-            if let Opinion::Put(_, key) = &effect.opinion {
+            if let WriteMode::Put(_, key) = &effect.opinion {
                 reads(key, kind, &mut found);
             }
             reads(&effect.value, kind, &mut found);

@@ -8,7 +8,7 @@ use super::given::{CallArguments, SuppliedArguments};
 use super::row::{Row, method, operator, plain};
 use crate::failure::{Evaluated, Halt};
 use crate::lexer;
-use crate::model::{Datum, Lambda, LambdaBody, Machine, Memory, Scope};
+use crate::model::{Datum, Lambda, LambdaBody, Machine, ReplayableSequence, Scope};
 use crate::tree::Variable;
 
 pub(super) const ROWS: &[Row] = &[
@@ -141,7 +141,7 @@ fn send(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum>
 fn assert(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut value = given.take(0);
     if let Datum::Stream(_) = value {
-        value = Datum::Memory(Rc::new(Memory::new(value, machine)));
+        value = Datum::Memory(Rc::new(ReplayableSequence::new(value, machine)));
     }
     let condition = given.lambda(1).ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
     if machine.apply(&condition, std::slice::from_ref(&value))?.truth() {

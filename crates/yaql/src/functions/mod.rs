@@ -33,7 +33,7 @@ pub(crate) use row::FunctionCode;
 pub use row::{CallForm, YaqlFunction};
 
 use self::row::Row;
-use crate::drawing::Draw;
+use crate::drawing::ExternalValue;
 use crate::model::Datum;
 use crate::signature;
 
@@ -121,10 +121,10 @@ pub(crate) fn overloads_at(entry: Option<usize>) -> Overloads {
 }
 
 /// The value that a function needs from the caller.
-pub(crate) fn draws(name: &str) -> Option<Draw> {
+pub(crate) fn draws(name: &str) -> Option<ExternalValue> {
     match name {
-        "now" => Some(Draw::Now),
-        "random" => Some(Draw::Random),
+        "now" => Some(ExternalValue::Now),
+        "random" => Some(ExternalValue::Random),
         _ => None,
     }
 }
@@ -199,11 +199,11 @@ mod tests {
 
     struct Drawn;
 
-    impl crate::Drawing for Drawn {
-        fn drawn(&mut self, _: crate::DrawSite, what: Draw) -> Option<blueprint::Value> {
+    impl crate::ExternalValues for Drawn {
+        fn drawn(&mut self, _: crate::DrawSite, what: ExternalValue) -> Option<blueprint::Value> {
             Some(match what {
-                Draw::Now => blueprint::Value::Int(1_577_934_245_000_000),
-                Draw::Random => blueprint::Value::Float(0.5),
+                ExternalValue::Now => blueprint::Value::Int(1_577_934_245_000_000),
+                ExternalValue::Random => blueprint::Value::Float(0.5),
             })
         }
     }

@@ -6,7 +6,7 @@ use pycompat::BigInt;
 use super::given::CallArguments;
 use super::row::{Row, operator, plain};
 use crate::arithmetic;
-use crate::drawing::Draw;
+use crate::drawing::ExternalValue;
 use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Machine};
 
@@ -231,7 +231,7 @@ fn shift_right(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum
 
 /// Returns a random number from 0 to 1, exclusive.
 fn drawn(machine: &mut Machine<'_>, ordinal: Option<u32>) -> Evaluated<f64> {
-    match machine.draw(ordinal, Draw::Random)? {
+    match machine.draw(ordinal, ExternalValue::Random)? {
         Value::Float(value) => Ok(value),
         Value::Int(value) => Ok(value as f64),
         _ => Err(Halt::failed("no number was drawn")),

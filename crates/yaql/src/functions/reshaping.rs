@@ -11,7 +11,7 @@ use super::row::{Row, both, method};
 use super::selecting::{callable, number_of_items};
 use crate::failure::{Evaluated, FailureKind, Halt};
 use crate::key::equal;
-use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Lambda, Machine, Memory, Ordering};
+use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Lambda, Machine, Ordering, ReplayableSequence};
 
 pub(super) const ROWS: &[Row] = &[
     both("append", "collection: iterable, *args: any?", append).says(
@@ -173,7 +173,7 @@ fn zip_longest(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
 /// Returns the collection in a form that can be iterated several times.
 fn remembering(machine: &mut Machine<'_>, collection: Datum) -> Datum {
     match collection {
-        Datum::Stream(_) => Datum::Memory(Rc::new(Memory::new(collection, machine))),
+        Datum::Stream(_) => Datum::Memory(Rc::new(ReplayableSequence::new(collection, machine))),
         other => other,
     }
 }

@@ -9,7 +9,7 @@ use super::given::CallArguments;
 use super::row::{Row, method, operator, plain, property};
 use crate::arithmetic;
 use crate::dates::{self, DateTimeParts, Moment, Timespan};
-use crate::drawing::Draw;
+use crate::drawing::ExternalValue;
 use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Machine};
 
@@ -262,7 +262,7 @@ fn now(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> 
         Datum::Null => Timespan::ZERO,
         other => return Err(Halt::failed(format!("'{}' object is no length of time", other.type_name()))),
     };
-    match machine.draw(given.ordinal, Draw::Now)? {
+    match machine.draw(given.ordinal, ExternalValue::Now)? {
         Value::Int(instant) => Moment::at(instant.into(), offset).map(moment),
         _ => Err(Halt::failed("no time was drawn")),
     }

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use blueprint::Value;
-use yaql::{Draw, DrawSite, Drawing, EvaluationLimits, EvaluationStop, FailureKind, Program};
+use yaql::{DrawSite, EvaluationLimits, EvaluationStop, ExternalValue, ExternalValues, FailureKind, Program};
 
 /// The time limit of an expression.
 const LONGEST: Duration = Duration::from_secs(3);
@@ -61,11 +61,11 @@ fn cases(folder: &Path) -> Vec<Case> {
 /// Supplies the same values each time.
 struct Drawn;
 
-impl Drawing for Drawn {
-    fn drawn(&mut self, site: DrawSite, what: Draw) -> Option<Value> {
+impl ExternalValues for Drawn {
+    fn drawn(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value> {
         Some(match what {
-            Draw::Now => Value::Int(1_577_934_245_000_000),
-            Draw::Random => Value::Float(f64::from((site.call * 7 + site.turn) % 10) / 10.0),
+            ExternalValue::Now => Value::Int(1_577_934_245_000_000),
+            ExternalValue::Random => Value::Float(f64::from((site.call * 7 + site.turn) % 10) / 10.0),
         })
     }
 }

@@ -65,7 +65,7 @@ impl Dialogue {
     async fn at_prompt(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let names = Names::of(&self.document);
         let mut prompt = Prompt::new(names)?;
-        report.terminal.say(format!("`{}` is staged. `:help` says more.", self.document.source.shown));
+        report.terminal.write_message(format!("`{}` is staged. `:help` says more.", self.document.source.shown));
         while let Some(text) = prompt.line()? {
             if self.one(&text, report).await {
                 break;
@@ -77,7 +77,7 @@ impl Dialogue {
     async fn in_pipe(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let mut text = String::new();
         let mut lines = std::io::stdin().lock().lines();
-        while let Some(line) = crate::signals::interruptible(|| lines.next()) {
+        while let Some(line) = crate::signals::while_blocked(|| lines.next()) {
             let line = line.map_err(|source| CommandError::Unreadable { name: "standard input".to_owned(), source })?;
             text.push_str(&line);
             if prompt::is_open(&text) {
@@ -97,8 +97,8 @@ impl Dialogue {
         match text.trim() {
             "" => {}
             ":quit" | ":q" | ":exit" => return true,
-            ":help" | ":h" | ":?" => report.terminal.aside(HELP),
-            ":names" => report.terminal.aside(&listed(&Names::of(&self.document))),
+            ":help" | ":h" | ":?" => report.terminal.write_stderr(HELP),
+            ":names" => report.terminal.write_stderr(&listed(&Names::of(&self.document))),
             other if other.starts_with(':') => {
                 self.failed = true;
                 report.error(&CommandError::Usage {
@@ -128,7 +128,7 @@ impl Dialogue {
                 .push(json!({"expression": expression, "value": json::value(&value, self.reveal), "known": known}));
         } else {
             let value = if self.reveal { value.revealed() } else { value };
-            report.terminal.raw(&format!("{}\n", bare(&value)));
+            report.terminal.write_value(&format!("{}\n", bare(&value)));
         }
     }
 }

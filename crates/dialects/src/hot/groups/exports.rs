@@ -6,7 +6,7 @@ use diag::{Span, Spanned};
 use super::definition::part;
 use super::writer::GroupWriter;
 use crate::Expanded;
-use crate::hot::expressions::{FACADE, INSTANCE, UNIT, call, named, reference};
+use crate::hot::expressions::{CHILD_PATH, FACADE, INSTANCE, call, named, reference};
 use crate::hot::kinds::{ALL, BY_NAME, LoweredKind, RESOURCE_GROUP, SCALING_GROUP, own};
 use crate::hot::refusing::refusing;
 
@@ -30,7 +30,7 @@ impl GroupWriter<'_> {
         }
         let span = self.expansion.kind.span;
         let fact = |fact: &str| reference(ReferenceHead::Scoped(fact.into()), span, &[]);
-        let id = call("(group id)", span, vec![fact(INSTANCE), fact(UNIT)], span);
+        let id = call("(group id)", span, vec![fact(INSTANCE), fact(CHILD_PATH)], span);
         self.export("OS::stack_id", id, span);
         let reads = self.expansion.reads.clone();
         for Spanned { item: name, span } in reads {

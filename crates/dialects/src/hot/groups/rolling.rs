@@ -21,9 +21,9 @@ pub(super) struct PreviousGroup<'a> {
     /// A digest of the current definition of members; null if the definition is not known before the deployment.
     definition: Value,
     /// Whether the group was never created completely.
-    pub(super) is_being_made: bool,
+    pub(super) never_completed: bool,
     /// Whether the definition of members changes, or an earlier change is unfinished.
-    pub(super) is_another: bool,
+    pub(super) definition_changed: bool,
 }
 
 impl<'a> PreviousGroup<'a> {
@@ -34,8 +34,8 @@ impl<'a> PreviousGroup<'a> {
         let same = memory.get("definition").is_some_and(|known| known.revealed() == definition.revealed());
         PreviousGroup {
             memory,
-            is_being_made: memory.is_null() || making == Some(&Value::Bool(true)),
-            is_another: unfinished.is_some() || definition.is_null() || !same,
+            never_completed: memory.is_null() || making == Some(&Value::Bool(true)),
+            definition_changed: unfinished.is_some() || definition.is_null() || !same,
             definition,
         }
     }
@@ -59,7 +59,7 @@ impl<'a> PreviousGroup<'a> {
     /// The entries to remember for the next operation, besides the names.
     pub(super) fn remembered(&self, stay: &[Name]) -> Vec<(&'static str, Value)> {
         let leaving = Value::list(self.leaving(stay).into_iter().map(Value::Text));
-        let unfinished = Value::map([("making", Value::Bool(self.is_being_made)), ("leaving", leaving)]);
+        let unfinished = Value::map([("making", Value::Bool(self.never_completed)), ("leaving", leaving)]);
         vec![("definition", self.definition.clone()), (UNFINISHED, unfinished)]
     }
 }
@@ -145,15 +145,15 @@ mod tests {
         let same = value(r#"{"properties": {"b": 2, "a": 1}, "type": "T"}"#);
         let other = value(r#"{"type": "T", "properties": {"a": 2, "b": 2}}"#);
         let first = PreviousGroup::new(&Value::Null, &one);
-        assert!(first.is_being_made);
+        assert!(first.never_completed);
         let memory: Vec<(&str, Value)> = first.remembered(&[]);
         let known = Value::map(memory.iter().filter(|(key, _)| *key != UNFINISHED).cloned());
         let (again, changed) = (PreviousGroup::new(&known, &same), PreviousGroup::new(&known, &other));
-        assert!(!again.is_being_made && !again.is_another && changed.is_another);
+        assert!(!again.never_completed && !again.definition_changed && changed.definition_changed);
         // An unfinished operation continues.
         let known = Value::map(memory);
         let again = PreviousGroup::new(&known, &one);
-        assert!(again.is_being_made && again.is_another);
+        assert!(again.never_completed && again.definition_changed);
     }
 
     #[test]

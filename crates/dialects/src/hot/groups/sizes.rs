@@ -21,7 +21,7 @@ impl GroupWriter<'_> {
             _ => "%index%".to_owned(),
         };
         let before = PreviousGroup::new(self.place.before, self.defined("resource_def"));
-        let removed = self.removed(before.is_being_made);
+        let removed = self.removed(before.never_completed);
         let mut numbers =
             (0_usize..).map(|number| Name::from(number.to_string())).filter(|name| !removed.contains(name));
         let names: Vec<Name> = numbers.by_ref().take(count).collect();
@@ -30,8 +30,8 @@ impl GroupWriter<'_> {
         }
         let policy = self.expansion.policy.as_ref().map(|policy| (self.place.value)(policy));
         let batches = match &policy {
-            Some(policy) if before.is_being_made => Policy::of(policy.get("batch_create")),
-            Some(policy) if before.is_another => Policy::of(policy.get("rolling_update")),
+            Some(policy) if before.never_completed => Policy::of(policy.get("batch_create")),
+            Some(policy) if before.definition_changed => Policy::of(policy.get("rolling_update")),
             _ => None,
         };
         if let Some(batches) = batches {
@@ -43,9 +43,9 @@ impl GroupWriter<'_> {
             let candidates = numbers.take(more + before.there()).enumerate();
             let beyond = candidates.take_while(|(at, name)| *at < more || name.parse().ok() <= far);
             batches.beyond = beyond.map(|(_, name)| name).collect();
-            batches.backwards = !before.is_being_made;
+            batches.backwards = !before.never_completed;
             for name in batches.beyond.iter().take(more) {
-                self.for_a_while(|writer| writer.numbered(name, &variable));
+                self.add_temporary(|writer| writer.numbered(name, &variable));
             }
             self.blueprint.batches = Some(Box::new(batches));
         }
@@ -137,11 +137,11 @@ impl GroupWriter<'_> {
         let too_many = names.len().saturating_sub(size);
         names.drain(..too_many);
         while names.len() < size {
-            names.push(self.drawn(next));
+            names.push(self.member_name(next));
             next += 1;
         }
         for name in &names {
-            self.aged(name);
+            self.add_scaling_member(name);
         }
         let before = PreviousGroup::new(self.place.before, self.defined("resource"));
         let usual = Value::map::<&str>([]);
@@ -149,15 +149,15 @@ impl GroupWriter<'_> {
             Some(policy) if !policy.is_null() => policy,
             _ => &usual,
         };
-        if before.is_another
-            && !before.is_being_made
+        if before.definition_changed
+            && !before.never_completed
             && let Some(policy) = Policy::of(Some(policy))
         {
             let mut batches = policy.batches(names.clone(), self.span_of("rolling_updates"));
             batches.new_ones_last = true;
             let count = i64::try_from(batches.most() - names.len()).unwrap_or(0);
-            let stands_in: Vec<Name> = (next..next + count).map(|number| self.drawn(number)).collect();
-            stands_in.iter().for_each(|name| self.for_a_while(|writer| writer.aged(name)));
+            let stands_in: Vec<Name> = (next..next + count).map(|number| self.member_name(number)).collect();
+            stands_in.iter().for_each(|name| self.add_temporary(|writer| writer.add_scaling_member(name)));
             // The oldest member is removed first.
             batches.beyond = stands_in.into_iter().chain(before.leaving(&names).into_iter().rev()).collect();
             self.blueprint.batches = Some(Box::new(batches));
@@ -168,14 +168,14 @@ impl GroupWriter<'_> {
     }
 
     /// Adds a member of a scaling group.
-    pub(super) fn aged(&mut self, name: &Name) {
+    pub(super) fn add_scaling_member(&mut self, name: &Name) {
         let definition = self.member.clone();
         let properties = part(&definition, "properties").cloned();
         self.member(name, &definition, properties, Vec::new());
     }
 
     /// The name of the member with a number.
-    pub(super) fn drawn(&self, number: i64) -> Name {
+    pub(super) fn member_name(&self, number: i64) -> Name {
         letters(&digest(&format!("member {number}"), self.place.path)).into()
     }
 
@@ -215,7 +215,7 @@ impl GroupWriter<'_> {
     }
 
     /// Adds a member that the exports of the group leave out.
-    pub(super) fn for_a_while(&mut self, member: impl FnOnce(&mut Self)) {
+    pub(super) fn add_temporary(&mut self, member: impl FnOnce(&mut Self)) {
         let shown = self.names.len();
         member(self);
         self.names.truncate(shown);

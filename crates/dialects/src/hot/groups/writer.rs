@@ -122,10 +122,10 @@ impl GroupWriter<'_> {
     pub(super) fn within_limit(&mut self, key: &str, count: usize) -> usize {
         let settings = &self.place.context.settings;
         let resources = settings.limits(NAME).resources.unwrap_or(0);
-        let most = settings.room.members.unwrap_or(resources.max(MOST_MEMBERS));
+        let most = settings.limits.members.unwrap_or(resources.max(MOST_MEMBERS));
         if count <= most {
             // Each member has its own definition.
-            let all = expr::Meter::new(None, settings.room.all_value_bytes).all();
+            let all = expr::Meter::new(None, settings.limits.all_value_bytes).all();
             let fits = all / expr::weight(&self.expansion.spec).max(1);
             if count <= fits.max(1) {
                 return count;

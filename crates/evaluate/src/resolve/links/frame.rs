@@ -129,7 +129,7 @@ impl LinkFrame<'_> {
         match head {
             "a" => self.end(Side::A, reference),
             "b" => self.end(Side::B, reference),
-            "note" => match self.document.evaluation.note(self.at, &member, &mut self.found) {
+            "note" => match self.document.evaluation.annotation_value(self.at, &member, &mut self.found) {
                 Ok(value) => Ok(ResolvedHead { value, used: 1 }),
                 Err(Halt::Need(need)) => {
                     self.document.need = Some(need);

@@ -1,18 +1,18 @@
 //! Tests of the formula as a table, and of the invariants of every group.
 
-use super::Extra::{Nothing, Possible, There};
 use super::MemberState::{Absent, Current, Failed, Old};
+use super::StandInState::{Nothing, Possible, There};
 use super::*;
 
 /// Prints turns: `+` is created or changed, `-` is deleted. Members that do not stay have an apostrophe.
 fn shown(rolling: &RollingGroup<'_>) -> String {
     let (all, late) = turns(rolling);
     let turn = |turn: &BatchTurn| {
-        let comes = turn.comes.iter().map(|who| match who {
-            Who::Member(at) => format!("+{at}"),
-            Who::Extra(at) => format!("+{at}'"),
+        let comes = turn.changed.iter().map(|who| match who {
+            MemberRef::Member(at) => format!("+{at}"),
+            MemberRef::Extra(at) => format!("+{at}'"),
         });
-        comes.chain(turn.goes.iter().map(|at| format!("-{at}'"))).collect::<Vec<_>>().join(" ")
+        comes.chain(turn.deleted.iter().map(|at| format!("-{at}'"))).collect::<Vec<_>>().join(" ")
     };
     let mut shown = all.iter().map(turn).collect::<Vec<_>>().join(" / ");
     if let Some(late) = late {
@@ -46,7 +46,7 @@ fn batches_are_as_the_formula_says() {
 #[test]
 fn members_come_and_go_in_their_order() {
     /// Members, members that do not stay, batch size, members in service, expected turns.
-    type Row<'r> = (&'r [MemberState], &'r [Extra], usize, usize, &'r str);
+    type Row<'r> = (&'r [MemberState], &'r [StandInState], usize, usize, &'r str);
     let table: &[Row<'_>] = &[
         (&[Old; 4], &[], 2, 0, "+3 +2 / +1 +0"),
         (&[Old, Current, Old], &[], 1, 0, "+2 / +0"),
@@ -118,32 +118,32 @@ fn holds(rolling: &RollingGroup<'_>) {
     let mut now = rolling.members.to_vec();
     let mut extras = rolling.extras.to_vec();
     let mut changed = vec![0; now.len()];
-    let size = |now: &[MemberState], extras: &[Extra]| {
+    let size = |now: &[MemberState], extras: &[StandInState]| {
         now.iter().filter(|standing| **standing != Absent).count() + extras.iter().filter(|it| **it == There).count()
     };
     for turn in &all {
-        assert!(*turn != BatchTurn::default() && turn.comes.len() <= rolling.size, "{}", shown());
+        assert!(*turn != BatchTurn::default() && turn.changed.len() <= rolling.size, "{}", shown());
         let least = rolling.in_service.min(target).min(size(&now, &extras));
-        for goes in &turn.goes {
+        for goes in &turn.deleted {
             assert_eq!(std::mem::replace(&mut extras[*goes], Nothing), There, "{}", shown());
         }
         // A member that is being changed is not in service.
-        for who in &turn.comes {
+        for who in &turn.changed {
             match who {
-                Who::Member(at) => (now[*at], changed[*at]) = (Absent, changed[*at] + 1),
-                Who::Extra(at) => assert_eq!(extras[*at], Possible, "{}", shown()),
+                MemberRef::Member(at) => (now[*at], changed[*at]) = (Absent, changed[*at] + 1),
+                MemberRef::Extra(at) => assert_eq!(extras[*at], Possible, "{}", shown()),
             }
         }
         assert!(size(&now, &extras) >= least, "{}", shown());
-        for who in &turn.comes {
+        for who in &turn.changed {
             match who {
-                Who::Member(at) => now[*at] = Current,
-                Who::Extra(at) => extras[*at] = There,
+                MemberRef::Member(at) => now[*at] = Current,
+                MemberRef::Extra(at) => extras[*at] = There,
             }
         }
     }
-    for who in late.iter().flat_map(|late| &late.comes) {
-        let Who::Member(at) = who else { panic!("{}", shown()) };
+    for who in late.iter().flat_map(|late| &late.changed) {
+        let MemberRef::Member(at) = who else { panic!("{}", shown()) };
         (now[*at], changed[*at]) = (Current, changed[*at] + 1);
     }
     assert!(now.iter().all(|standing| *standing == Current) && !extras.contains(&There), "{}", shown());

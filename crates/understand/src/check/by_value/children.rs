@@ -54,7 +54,7 @@ impl Checker<'_> {
                     .label(own.span, "this is the resource being defined")
                     .help("take the reference away");
                 let round = [(name.as_ref(), policies.type_name)];
-                itself.words = self.rules.messages.of(&Mistake::Circle(&round)).map(Box::new);
+                itself.native_message = self.rules.messages.of(&Mistake::Cycle(&round)).map(Box::new);
                 found.push(itself);
             }
             if there {
@@ -131,7 +131,7 @@ impl Checker<'_> {
                     .label(given.span, "not declared there")
                     .help_nearest(&given.item, inputs.keys().map(|name| name.as_ref()));
                 let mistake = Mistake::NoInput { child: name, input: &given.item };
-                unknown.words = self.rules.messages.of(&mistake).map(Box::new);
+                unknown.native_message = self.rules.messages.of(&mistake).map(Box::new);
                 found.push(unknown);
             }
         }
@@ -143,7 +143,7 @@ impl Checker<'_> {
                     .new(format!("{document} needs its parameter `{input}`"))
                     .label(child.span, format!("`{input}` is not given and has no default"));
                 let mistake = Mistake::InputMissing { child: name, input };
-                missing.words = self.rules.messages.of(&mistake).map(Box::new);
+                missing.native_message = self.rules.messages.of(&mistake).map(Box::new);
                 found.push(missing);
             }
         }

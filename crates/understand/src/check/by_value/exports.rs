@@ -15,7 +15,7 @@ impl Checker<'_> {
             let place = ExpressionPlace::new(ExpressionPart::Export, name, &export.field);
             // A hidden export may read anything. Its errors are reported when it is read.
             if !export.hidden {
-                self.gone(place, &export.field, known);
+                self.report_absent_attributes(place, &export.field, known);
             }
             export.field.references(&mut |reference| {
                 let found = self.attribute(place, reference);

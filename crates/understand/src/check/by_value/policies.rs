@@ -45,7 +45,7 @@ impl Checker<'_> {
             let mut none = dialects::codes::INVALID_DELETION_POLICY
                 .new(format!("no snapshot can be taken of a `{}`", policies.type_name))
                 .label(removal.span, "not possible for this type");
-            none.words = self.rules.messages.of(&Mistake::NoSnapshot(name)).map(Box::new);
+            none.native_message = self.rules.messages.of(&Mistake::NoSnapshot(name)).map(Box::new);
             found.push(none);
         }
         let Some(policy) = policies.update else { return };

@@ -10,22 +10,27 @@ use crate::check::TypeOf;
 
 impl Checker<'_> {
     /// Reports attributes of absent elements, if the dialect rejects them even where no other check would fail.
-    pub(super) fn gone(&mut self, place: ExpressionPlace<'_>, expr: &Expr, known: &KnownValues<'_>) {
+    pub(super) fn report_absent_attributes(
+        &mut self,
+        place: ExpressionPlace<'_>,
+        expr: &Expr,
+        known: &KnownValues<'_>,
+    ) {
         match &expr.kind {
             ExprKind::Choice(choice) => match known.value(&choice.condition, &mut Diagnostics::new()) {
-                Some(Value::Bool(true)) => self.gone(place, &choice.then, known),
-                Some(Value::Bool(false)) => self.gone(place, &choice.otherwise, known),
+                Some(Value::Bool(true)) => self.report_absent_attributes(place, &choice.then, known),
+                Some(Value::Bool(false)) => self.report_absent_attributes(place, &choice.otherwise, known),
                 _ => {}
             },
-            ExprKind::List(items) => items.iter().for_each(|item| self.gone(place, item, known)),
+            ExprKind::List(items) => items.iter().for_each(|item| self.report_absent_attributes(place, item, known)),
             ExprKind::Map(entries) => {
-                entries.iter().for_each(|(_, value)| self.gone(place, value, known));
+                entries.iter().for_each(|(_, value)| self.report_absent_attributes(place, value, known));
             }
             ExprKind::Call(call) => {
                 let arguments = call.arguments.iter();
-                arguments.for_each(|argument| self.gone(place, &argument.value, known));
+                arguments.for_each(|argument| self.report_absent_attributes(place, &argument.value, known));
             }
-            ExprKind::Access(inner, _) => self.gone(place, inner, known),
+            ExprKind::Access(inner, _) => self.report_absent_attributes(place, inner, known),
             ExprKind::Ref(reference) => {
                 let (name, condition) = match &reference.head {
                     ReferenceHead::Resource { name, .. } => {
@@ -45,7 +50,7 @@ impl Checker<'_> {
                 let words = self.rules.messages.of(&mistake);
                 let mut gone = code.new(format!("`{name}` is not there"));
                 gone = gone.label(reference.head_span, "read here").label(condition.span, "this is false");
-                gone.words = words.map(Box::new);
+                gone.native_message = words.map(Box::new);
                 self.found.push(gone);
             }
             _ => {}
@@ -75,7 +80,7 @@ impl Checker<'_> {
                     .new(format!("`{name}` has no attribute `{attribute}`"))
                     .label(accessor.span, format!("`{}` has no such attribute", ty.name))
                     .help_nearest(attribute, ty.attribute_names().map(|(name, _)| name.as_ref()));
-                nothing.words = words(name, attribute);
+                nothing.native_message = words(name, attribute);
                 Some(nothing)
             }
             ReferenceHead::Child(name) => {
@@ -92,7 +97,7 @@ impl Checker<'_> {
                     .new(format!("`{name}` has no attribute `{export}`"))
                     .label(accessor.span, "its document has no such output")
                     .help_nearest(export, shown);
-                nothing.words = words(name, export);
+                nothing.native_message = words(name, export);
                 Some(nothing)
             }
             _ => None,

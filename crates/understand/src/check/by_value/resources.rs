@@ -61,7 +61,7 @@ impl Checker<'_> {
                     .label(reference.head_span, "this is the resource being defined")
                     .help("take the reference away");
                 let round = [(name.as_ref(), resource.type_name.item.as_ref())];
-                itself.words = self.rules.messages.of(&Mistake::Circle(&round)).map(Box::new);
+                itself.native_message = self.rules.messages.of(&Mistake::Cycle(&round)).map(Box::new);
                 found.push(itself);
             }
         });
@@ -72,7 +72,7 @@ impl Checker<'_> {
                 .new(format!("`{name}` exists elsewhere and cannot depend on `{}`", needed.item))
                 .label(needed.span, "named here");
             let mistake = Mistake::ExternalDepends { type_name: &resource.type_name.item, id };
-            depends.words = self.rules.messages.of(&mistake).map(Box::new);
+            depends.native_message = self.rules.messages.of(&mistake).map(Box::new);
             found.push(depends);
         }
         let spec = ExpressionPlace::new(ExpressionPart::Spec, name, &resource.spec);
