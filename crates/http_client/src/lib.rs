@@ -8,6 +8,7 @@
 //! Not here: requests, time limits and the meaning of answers; the choice of redirects, unless a caller follows all of
 //! them.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,13 +92,23 @@ impl Clients {
     }
 }
 
-/// Whether the address is on this machine, which is contacted without a proxy.
+/// Whether the address is on this machine, which is contacted without a proxy. Names are not resolved: only names of
+/// `localhost` count.
 pub fn is_this_machine(url: &Url) -> bool {
     let Some(host) = url.host_str() else { return false };
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    // A complete name ends with a dot.
+    let host = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
+    host == "localhost" || host.ends_with(".localhost") || host.parse().is_ok_and(is_local)
+}
+
+/// Whether an IP address leads to this machine. A connection to the unspecified address (`0.0.0.0`, `::`) does, too.
+fn is_local(address: IpAddr) -> bool {
+    let local_v4 = |address: Ipv4Addr| address.is_loopback() || address.is_unspecified();
+    match address {
+        IpAddr::V4(address) => local_v4(address),
+        // `::ffff:127.0.0.1` and `::127.0.0.1` stand for the IPv4 address.
+        IpAddr::V6(address) => address.is_loopback() || address.to_ipv4().is_some_and(local_v4),
+    }
 }
 
 /// The authorities of a PEM text.
@@ -168,8 +179,23 @@ mod tests {
             ("http://127.0.0.7/", true),
             ("http://[::1]:8080/", true),
             ("http://app.localhost/", true),
+            ("http://LOCALHOST./", true),
+            ("http://app.localhost./", true),
+            ("http://127.0.0.1./", true),
+            ("http://0x7f.1/", true),
+            ("http://0.0.0.0/", true),
+            ("http://0/", true),
+            ("http://[::]/", true),
+            ("http://[::ffff:127.0.0.1]/", true),
+            ("http://[::ffff:7f00:7]/", true),
+            ("http://[::ffff:0.0.0.0]/", true),
+            ("http://[::127.0.0.1]/", true),
             ("http://example.com/", false),
+            ("http://localhost.example.com/", false),
+            ("http://notlocalhost/", false),
             ("http://10.0.0.1/", false),
+            ("http://[::ffff:10.0.0.1]/", false),
+            ("http://[2001:db8::1]/", false),
         ] {
             assert_eq!(is_this_machine(&Url::parse(url).expect("an address")), direct, "{url}");
         }

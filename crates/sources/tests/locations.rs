@@ -56,6 +56,29 @@ const PIECES: [&str; 40] = [
     "~",
 ];
 
+/// Hosts that lead to this machine.
+const LOCAL_HOSTS: [&str; 19] = [
+    "localhost",
+    "LocalHost",
+    "localhost.",
+    "app.localhost",
+    "app.localhost.",
+    "%6cocalhost",
+    "ｌｏｃａｌｈｏｓｔ",
+    "127.0.0.1",
+    "127.0.0.1.",
+    "127.1",
+    "0x7f000001",
+    "0177.0.0.1",
+    "0.0.0.0",
+    "0",
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:0:0]",
+    "[::127.0.0.1]",
+];
+
 fn path() -> impl Strategy<Value = String> {
     let piece = proptest::sample::select(&PIECES[..]);
     prop_oneof![
@@ -105,6 +128,25 @@ proptest! {
             let host = host.split(['/', ':', '?']).next().unwrap_or_default();
             let is_here = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
             prop_assert!(!is_here && host != "localhost", "{}", location);
+        }
+    }
+
+    /// A remote document cannot address a server of this machine, however its host is written.
+    #[test]
+    fn a_local_host_is_refused_from_afar(
+        from in from_afar(),
+        host in proptest::sample::select(&LOCAL_HOSTS[..]),
+        port in proptest::sample::select(&["", ":8080"][..]),
+    ) {
+        let key = Request {
+            kind: Some("https".into()),
+            keys: vec![("host".into(), format!("{host}{port}").into())],
+            ..Request::path(Some(from.clone()), "a.yaml")
+        };
+        let address = |scheme: &str| Request::path(Some(from.clone()), format!("{scheme}://{host}{port}/a.yaml"));
+        for request in [key, address("https"), address("http")] {
+            let resolved = resolve(&request);
+            prop_assert!(matches!(resolved, Err(SourceError::Denied { .. })), "{:?}", resolved);
         }
     }
 

@@ -178,9 +178,17 @@ mod tests {
         assert_eq!(resolved(here, None, "http://localhost:80/x"), Ok("http://localhost/x".to_owned()));
         assert_eq!(resolved(None, None, "http://[::1]:8080/x"), Ok("http://[::1]:8080/x".to_owned()));
         let afar = Some("https://example.com/a.yaml");
-        for path in
-            ["http://127.0.0.1/x", "https://localhost/x", "https://[::1]/x", "https://2130706433/x", "http://0x7f.1/x"]
-        {
+        for path in [
+            "http://127.0.0.1/x",
+            "https://localhost/x",
+            "https://localhost./x",
+            "https://[::1]/x",
+            "https://0.0.0.0/x",
+            "https://[::]/x",
+            "https://[::ffff:127.0.0.1]/x",
+            "https://2130706433/x",
+            "http://0x7f.1/x",
+        ] {
             assert!(resolved(afar, None, path).unwrap_err().contains("may not ask this machine"), "{path}");
         }
         let request = Request {
