@@ -109,6 +109,23 @@ async fn a_resource_lives_from_plan_to_delete() {
     assert!(matches!(things.read(&Record::default()).await.unwrap(), ReadOutcome::Unknown));
 }
 
+#[tokio::test]
+async fn a_failed_read_before_a_comparison_shows_no_secret_setting() {
+    let Some((package, _)) = Package::shop().await else { return };
+    let provider = package.open().await.unwrap();
+    let settings = package.settings(&[("token", Value::from("the read fails").secret())]);
+    let configured = package.configure(&provider, settings, Value::Null).await.unwrap();
+    let things = Things::new(configured.session, "shop/index:Item");
+    let desired = spec(&[("fail", "read".into())]);
+    let made = Record { private: spec(&[("readFirst", true.into())]), ..things.create(&desired).await };
+    let planned = things.plan(PlanMode::Update, PlanPhase::Preview, &made, &desired).await.unwrap_err();
+    let updated = things.apply(Operation::Update, &made, &made.inputs).await.unwrap_err();
+    for error in [planned, updated] {
+        let said = format!("{error:?}");
+        assert!(said.contains("(secret)") && !said.contains("the read fails"), "{said}");
+    }
+}
+
 /// The same session and type, without the other settings.
 fn things_of(things: &Things) -> Things {
     Things::new(things.session.clone(), things.type_name)

@@ -21,8 +21,10 @@ pub(super) static KIND: SourceKind = SourceKind {
 /// [`SourceError::Denied`] for such a request, [`SourceError::Settings`] for an invalid address.
 pub(super) fn resolve(request: &Request) -> Result<Url, SourceError> {
     let url = whole(request)?;
-    let from_here =
-        |from: &Location| from.is_disk() || Url::parse(from.identity()).is_ok_and(|from| is_this_machine(&from));
+    // In the address of a bucket, the host is the name of the bucket.
+    let is_web = |from: &Location| &**from.kind() == KIND.name;
+    let local_url = |from: &Location| Url::parse(from.identity()).is_ok_and(|from| is_this_machine(&from));
+    let from_here = |from: &Location| from.is_disk() || is_web(from) && local_url(from);
     if is_this_machine(&url) && !request.from.as_ref().is_none_or(from_here) {
         return Err(SourceError::Denied { words: "a document from elsewhere may not ask this machine".to_owned() });
     }
@@ -196,6 +198,10 @@ mod tests {
             keys: vec![("host".into(), "localhost:8443".into())],
             ..Request::path(Some(Location::new("aws/s3", "s3://docs/a.yaml?region=eu-west-1")), "x")
         };
+        assert!(matches!(resolve(&request), Err(SourceError::Denied { .. })));
+        // A bucket may have the name of a local host.
+        let bucket = Location::new("aws/s3", "s3://a.localhost/a.yaml?region=eu-west-1");
+        let request = Request::path(Some(bucket), "https://localhost/x");
         assert!(matches!(resolve(&request), Err(SourceError::Denied { .. })));
     }
 
