@@ -123,7 +123,8 @@ impl ManagedPackage {
             }
         };
         let id = made.id.unwrap_or_default();
-        Ok(applied(facts, id, made.outputs, made.problems, made.refresh_before_update, made.inputs, (inputs, request)))
+        let sent = (inputs, request, &self.settings);
+        Ok(applied(facts, id, made.outputs, made.problems, made.refresh_before_update, made.inputs, sent))
     }
 
     async fn update(
@@ -140,12 +141,13 @@ impl ManagedPackage {
         let outputs = private.outputs(facts, request.prior);
         let old_inputs = private.read_inputs.as_ref().unwrap_or(request.prior_inputs);
         let recorded = RecordedResource { id, inputs: old_inputs, outputs: &outputs };
-        let outputs = current(session, target, &recorded, &private, call).await?;
+        let outputs = current(session, target, &recorded, &private, call, &self.settings).await?;
         let recorded = RecordedResource { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
         let desired = Desired { inputs: &inputs, ignored: &[], timeout: call.deadline };
         let made = session.update(target, &recorded, &desired).await.map_err(self.changed(request))?;
         let id = Name::from(id);
-        Ok(applied(facts, id, made.outputs, made.problems, made.refresh_before_update, made.inputs, (inputs, request)))
+        let sent = (inputs, request, &self.settings);
+        Ok(applied(facts, id, made.outputs, made.problems, made.refresh_before_update, made.inputs, sent))
     }
 
     async fn delete(
@@ -285,10 +287,10 @@ fn applied(
     problems: Vec<String>,
     refresh_before_update: bool,
     answered: Option<Value>,
-    (sent, request): (Value, &ApplyRequest<'_>),
+    (sent, request, settings): (Value, &ApplyRequest<'_>, &Value),
 ) -> Applied {
     let (fields, own) = complete_fields(facts, outputs, Value::Text(id.clone()));
-    let secrets = Scrub::of([&fields, &sent]);
+    let secrets = Scrub::of([&fields, &sent, settings]);
     let inputs = answered.map(|inputs| facts.complete_inputs(&inputs)).or(Some(sent));
     Applied {
         id,

@@ -56,7 +56,7 @@ pub(crate) async fn planned(
     request: &PlanRequest<'_>,
     settings: &Value,
 ) -> Result<Planned, ProviderError> {
-    let secrets = || Scrub::of([request.prior_inputs, request.prior, request.desired, settings]);
+    let secrets = || Scrub::of([request.prior_inputs, request.prior, request.desired, request.private, settings]);
     let reads = |failure: CallFailure| error_of(failure, CallEffect::Reads, &secrets());
     let phase = match request.phase {
         PlanPhase::Preview => Phase::Planning,
@@ -86,7 +86,7 @@ pub(crate) async fn planned(
         Some(id) => {
             let outputs = private.outputs(facts, request.prior);
             let recorded = RecordedResource { id, inputs: recorded_inputs, outputs: &outputs };
-            let outputs = current(session, &target, &recorded, &private, call).await?;
+            let outputs = current(session, &target, &recorded, &private, call, settings).await?;
             let recorded = RecordedResource { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
             let diff = session.diff(&target, &recorded, &desired).await.map_err(reads)?;
             let (verdict, replaces) = verdict_of(&diff, facts, !request.unhealthy.is_empty());
@@ -119,12 +119,13 @@ pub(crate) async fn current(
     recorded: &RecordedResource<'_>,
     private: &Private,
     call: &Call,
+    settings: &Value,
 ) -> Result<Option<Value>, ProviderError> {
     if !private.read_first {
         return Ok(None);
     }
     let read = session.read(target, recorded, call.deadline).await;
-    let secrets = || Scrub::of([recorded.inputs, recorded.outputs]);
+    let secrets = || Scrub::of([recorded.inputs, recorded.outputs, settings]);
     match read.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))? {
         ReadResult::Present { outputs, .. } => Ok(Some(outputs)),
         ReadResult::Absent => {

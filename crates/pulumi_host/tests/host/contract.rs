@@ -110,7 +110,7 @@ async fn a_resource_lives_from_plan_to_delete() {
 }
 
 #[tokio::test]
-async fn a_failed_read_before_a_comparison_shows_no_secret_setting() {
+async fn messages_show_no_secrets_of_settings_and_private_data() {
     let Some((package, _)) = Package::shop().await else { return };
     let provider = package.open().await.unwrap();
     let settings = package.settings(&[("token", Value::from("the read fails").secret())]);
@@ -124,6 +124,21 @@ async fn a_failed_read_before_a_comparison_shows_no_secret_setting() {
         let said = format!("{error:?}");
         assert!(said.contains("(secret)") && !said.contains("the read fails"), "{said}");
     }
+    let read = spec(&[("label", Value::from("the shop is closed").secret())]);
+    let made = Record { private: spec(&[("readInputs", read)]), ..made };
+    let desired = spec(&[("fail", "check".into())]);
+    let refused = things.plan(PlanMode::Update, PlanPhase::Preview, &made, &desired).await.unwrap_err();
+    assert_eq!(refused.message, "(secret)");
+
+    let Some(package) = Package::of("bare", &["--schema"]) else { return };
+    let provider = package.open().await.unwrap();
+    let log = package.folder.path().join("log");
+    let settings = spec(&[("log", log.to_str().unwrap().into()), ("token", Value::from("it smokes").secret())]);
+    let session = package.configure(&provider, settings, Value::Null).await.unwrap().session;
+    let things = Things::new(session, "bare/index:Thing");
+    let sick = spec(&[("do", "sick".into())]);
+    let made = things.apply(Operation::Create, &Record::default(), &sick).await.unwrap();
+    assert_eq!(made.ready, Ready::Broken(vec!["it does not answer".into(), "(secret)".into()]));
 }
 
 /// The same session and type, without the other settings.
