@@ -10,17 +10,28 @@ use super::package::PackageSchema;
 /// The maximum depth of nested object types. Deeper parts accept any value.
 const DEPTH: usize = 24;
 
-/// Reads the types of one entry of a schema. Each object type is read once. Where a type contains itself, it accepts
-/// any value.
+/// The maximum number of types that are read for one entry. Further ones accept any value. Without it, the number of
+/// reads could grow exponentially with the types of a cycle.
+const MOST_TYPES: usize = 10_000;
+
+/// Reads the types of one entry of a schema. Where a type contains itself, it accepts any value. Types of a cycle are
+/// read in each place where they are used; other types are read once.
 pub(super) struct FieldReader<'a> {
     package: &'a PackageSchema,
+    /// The types that have the same fields in each place.
     made: IndexMap<String, Field>,
+    /// The types that are being read, outermost first.
     open: Vec<String>,
+    /// The number of open types at the outermost one that the fields read so far depend on: a type that contains itself
+    /// through others, or 0 where a limit is reached. `usize::MAX` if they depend on none.
+    depends_on: usize,
+    /// The number of types that were read.
+    count: usize,
 }
 
 impl<'a> FieldReader<'a> {
     pub(super) fn new(package: &'a PackageSchema) -> FieldReader<'a> {
-        FieldReader { package, made: IndexMap::default(), open: Vec::new() }
+        FieldReader { package, made: IndexMap::default(), open: Vec::new(), depends_on: usize::MAX, count: 0 }
     }
 
     /// The fields of a map of property specifications.
@@ -90,11 +101,21 @@ impl<'a> FieldReader<'a> {
         if let Some(made) = self.made.get(&token) {
             return made.clone();
         }
-        if self.open.len() >= DEPTH || self.open.contains(&token) {
+        // A direct reference to itself is the same in each place.
+        if self.open.last() == Some(&token) {
+            return any();
+        }
+        let limited = self.open.len() >= DEPTH || self.count >= MOST_TYPES;
+        let depends_on =
+            if limited { Some(0) } else { self.open.iter().position(|open| *open == token).map(|at| at + 1) };
+        if let Some(depends_on) = depends_on {
+            self.depends_on = self.depends_on.min(depends_on);
             return any();
         }
         let Some(spec) = self.package.object_type(&token) else { return any() };
         self.open.push(token.clone());
+        self.count += 1;
+        let outer = std::mem::replace(&mut self.depends_on, usize::MAX);
         let field = match spec["enum"].as_array() {
             Some(members) => {
                 let allowed = members.iter().map(|member| value(&member["value"])).collect();
@@ -106,8 +127,13 @@ impl<'a> FieldReader<'a> {
                 Field::of(Kind::Object(Arc::new(Schema { fields, open })))
             }
         };
+        let depends_on = std::mem::replace(&mut self.depends_on, outer);
+        if depends_on == usize::MAX {
+            self.made.insert(token, field.clone());
+        } else if depends_on < self.open.len() {
+            self.depends_on = outer.min(depends_on);
+        }
         self.open.pop();
-        self.made.insert(token, field.clone());
         field
     }
 }
@@ -174,6 +200,67 @@ pub(super) fn status(spec: &Json) -> SupportStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The fields of types, read in this order. Each type has fields of other types.
+    fn read(types: &[(&str, &[&str])], used: &[&str]) -> IndexMap<Name, Field> {
+        let reference = |name: &str| serde_json::json!({"$ref": format!("#/types/x::{name}")});
+        let object = |fields: &[&str]| {
+            let properties: Json = fields.iter().map(|name| ((*name).to_owned(), reference(name))).collect();
+            serde_json::json!({"type": "object", "properties": properties})
+        };
+        let types: Json = types.iter().map(|(name, fields)| (format!("x::{name}"), object(fields))).collect();
+        let text = serde_json::json!({"name": "x", "types": types}).to_string();
+        let package = PackageSchema::parse(text).expect("a schema");
+        let mut reader = FieldReader::new(&package);
+        used.iter().map(|name| (Name::from(*name), reader.property(&reference(name)))).collect()
+    }
+
+    /// The type of a field as text, without `nullable`.
+    fn shape(field: &Field) -> String {
+        let Kind::Object(schema) = &field.kind else { return "any".to_owned() };
+        let fields = schema.fields.iter().map(|(name, field)| format!("{name}: {}", shape(field)));
+        format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+    }
+
+    #[test]
+    fn fields_do_not_depend_on_the_order_of_properties() {
+        let types: &[(&str, &[&str])] =
+            &[("a", &["b", "leaf"]), ("b", &["a", "b", "leaf"]), ("c", &["a"]), ("leaf", &[])];
+        let wanted = [
+            ("a", "{b: {a: any, b: any, leaf: {}}, leaf: {}}"),
+            ("b", "{a: {b: any, leaf: {}}, b: any, leaf: {}}"),
+            ("c", "{a: {b: {a: any, b: any, leaf: {}}, leaf: {}}}"),
+        ];
+        for used in
+            [["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"], ["b", "c", "a"], ["c", "a", "b"], ["c", "b", "a"]]
+        {
+            let fields = read(types, &used);
+            for (name, shape_of) in wanted {
+                assert_eq!(shape(&fields[name]), shape_of, "{name} in {used:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_type_below_the_maximum_depth_is_read_elsewhere() {
+        let names: Vec<String> = (0..=DEPTH).map(|at| format!("t{at}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let types: Vec<(&str, &[&str])> =
+            (0..=DEPTH).map(|at| (names[at], &names[at + 1..(at + 2).min(DEPTH + 1)])).collect();
+        let fields = read(&types, &[names[0], names[DEPTH], names[DEPTH - 1]]);
+        assert!(shape(&fields[names[0]]).ends_with(&format!("{{{}: any{}", names[DEPTH], "}".repeat(DEPTH))));
+        assert_eq!(shape(&fields[names[DEPTH]]), "{}");
+        assert_eq!(shape(&fields[names[DEPTH - 1]]), format!("{{{}: {{}}}}", names[DEPTH]));
+    }
+
+    #[test]
+    fn the_number_of_types_that_contain_each_other_is_limited() {
+        let names: Vec<String> = (0..DEPTH).map(|at| format!("t{at}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let types: Vec<(&str, &[&str])> = names.iter().map(|name| (*name, &names[..])).collect();
+        let opened = shape(&read(&types, &names)["t0"]).matches('{').count();
+        assert_eq!(opened, MOST_TYPES);
+    }
 
     #[test]
     fn references_are_decoded() {
