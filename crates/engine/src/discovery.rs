@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use diag::FileId;
 use dialects::Dialects;
+use run::shell::read_at_most;
 
 use crate::error::Error;
 
@@ -69,7 +70,8 @@ pub fn with_tree<T>(path: &Path, name: &str, tell: impl FnOnce(&dialects::Docume
     if !std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST) {
         return None;
     }
-    let text = std::fs::read_to_string(path).ok()?;
+    // The file may grow while it is read.
+    let text = String::from_utf8(read_at_most(std::fs::File::open(path).ok()?, MOST).ok()??).ok()?;
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
     Some(tell(&dialects::Document { file, name, text: &text, tree: &tree, context: &Default::default() }))

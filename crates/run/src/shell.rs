@@ -4,6 +4,7 @@
 //! Not here: decisions; the selection of providers and stores; questions to providers (`ask_provider`); effects
 //! (`run`).
 
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -450,7 +451,7 @@ impl Shell {
 }
 
 /// Reads a whole file. The error is a phrase.
-#[expect(clippy::disallowed_methods, reason = "the shell is where files are read")]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the shell is where files are read")]
 fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if about.is_dir() {
@@ -459,5 +460,45 @@ fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     if about.len() > MOST_BYTES {
         return Err(format!("it has {} bytes; at most {MOST_BYTES} are read", about.len()));
     }
-    std::fs::read(path).map_err(|error| error.to_string())
+    // A pipe has no length, and a file may grow.
+    let read = std::fs::File::open(path).and_then(|file| read_at_most(file, MOST_BYTES));
+    let bytes = read.map_err(|error| error.to_string())?;
+    bytes.ok_or_else(|| format!("it has more than {MOST_BYTES} bytes"))
+}
+
+/// Reads to the end. Returns `None` if there are more than `most` bytes.
+///
+/// # Errors
+/// If reading fails.
+pub fn read_at_most(from: impl io::Read, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_stops_at_the_limit() {
+        let read = |length| read_at_most(io::repeat(7).take(length), 3).expect("it can be read");
+        assert_eq!(read(3), Some(vec![7; 3]));
+        assert_eq!(read(u64::MAX), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_without_a_length_is_read_up_to_the_limit() {
+        use std::io::Write as _;
+        use std::os::fd::AsRawFd as _;
+
+        let (reader, mut writer) = io::pipe().expect("a pipe");
+        // The writer fails when the pipe is closed.
+        let write = std::thread::spawn(move || writer.write_all(&vec![0; 2 * MOST_BYTES as usize]).is_ok());
+        let read = read_file(Path::new(&format!("/proc/self/fd/{}", reader.as_raw_fd())));
+        drop(reader);
+        assert_eq!(read, Err(format!("it has more than {MOST_BYTES} bytes")));
+        assert!(!write.join().expect("the writer ends"));
+    }
 }
