@@ -38,7 +38,7 @@ pub fn lay_out(form: &dyn Form, name: &str, text: &str) -> Result<FileWrite, Err
     if path.exists() {
         return Ok(FileWrite::Present);
     }
-    let unwritable = |source| Error::Unreadable { name: name.to_owned(), source };
+    let unwritable = |source| Error::Unwritable { name: name.to_owned(), source };
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(unwritable)?;
     }
@@ -60,4 +60,17 @@ impl ForeignStack {
 /// Returns the error for an export that cannot be imported. `what` is a phrase about the format.
 fn unusable(form: &dyn Form, what: String, help: Option<&str>) -> Error {
     Error::Unfit { name: format!("the {} form", form.name()), what, help: help.map(str::to_owned) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::foreign::heat::Abandoned;
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_reported_as_that() {
+        // Tests run in the folder of the crate.
+        let error = lay_out(&Abandoned, "Cargo.toml/a.yaml", "").expect_err("a file is in the way");
+        assert_eq!(error.to_string(), "`Cargo.toml/a.yaml` cannot be written");
+    }
 }
