@@ -406,15 +406,15 @@ fn the_first_format_is_read() {
     Connection::open(&path).unwrap().execute_batch(&fs::read_to_string(sample).unwrap()).unwrap();
     let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
     let (mut entries, mut wanted) = full_operation();
-    // Records of that time had no transforms, durations and attempts, and states had no children.
+    // Records of that time had no transforms, durations, attempts and providers, and states had no children.
     let forget = |record: &mut Arc<Record>| {
         let record = Arc::make_mut(record);
         (record.origin.made_from, record.duration_ms, record.attempt) = ("".into(), 0, None);
-        record.origin.folder = "".into();
+        (record.origin.folder, record.provider) = ("".into(), None);
     };
     wanted.records.values_mut().for_each(forget);
     for open in wanted.open.values_mut() {
-        (open.intent.private, open.intent.folder) = (Value::Null, "".into());
+        (open.intent.private, open.intent.folder, open.intent.provider) = (Value::Null, "".into(), None);
     }
     for entry in &mut entries {
         if let EntryKind::Outcome(outcome) = &mut entry.kind {
@@ -422,7 +422,7 @@ fn the_first_format_is_read() {
         }
         if let EntryKind::Intent(intent) = &mut entry.kind {
             let intent = Arc::make_mut(intent);
-            (intent.private, intent.folder) = (Value::Null, "".into());
+            (intent.private, intent.folder, intent.provider) = (Value::Null, "".into(), None);
         }
         if let EntryKind::Began(operation) = &mut entry.kind {
             let inputs = Value::map([("password", Value::from("s3cret").secret())]);

@@ -8,8 +8,8 @@ use super::harness::NOW;
 use crate::seal::Sealer;
 use crate::{
     ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Memoised, Operation,
-    OperationKind, OperationOutcome, Outcome, Record, RecordOrigin, Revision, Snapshot, Status, StatusOp, StatusWord,
-    Stop, Stops,
+    OperationKind, OperationOutcome, Outcome, ProviderRef, Record, RecordOrigin, Revision, Snapshot, Status, StatusOp,
+    StatusWord, Stop, Stops,
 };
 
 /// A sealer with a fixed key.
@@ -175,7 +175,12 @@ fn every_value() -> Value {
     ])
 }
 
-/// A record with every field set, except `provider`.
+/// A declared configuration of a provider.
+fn provider() -> ProviderRef {
+    ProviderRef { address: address("core/region[\"eu\"]"), id: "provider-1".into() }
+}
+
+/// A record with every field set.
 pub fn full_record() -> Record {
     Record {
         type_name: "test/everything".into(),
@@ -202,7 +207,7 @@ pub fn full_record() -> Record {
             made_from: "core/shop".into(),
             folder: "child".into(),
         },
-        provider: None,
+        provider: Some(provider()),
     }
 }
 
@@ -236,7 +241,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         private: every_value(),
         folder: "child".into(),
         dependencies: vec![address("plain")],
-        provider: None,
+        provider: Some(provider()),
     };
     let everything = Arc::new(full_record());
     let plain = Arc::new(record(Value::Int(1)));
