@@ -217,6 +217,11 @@ async fn rekeyed(place: &StorePlace) -> Result<(), Failed> {
         StoreError::WrongKey,
         "rekeying with the wrong key"
     );
+    check_err!(
+        place.at(NOW, &place.open(Sealer::none())).rekey(&other()).await,
+        StoreError::KeyMissing,
+        "rekeying sealed data without its key"
+    );
     check!(place.at(NOW, &store).rekey(&other()).await? > 0, "no entry was resealed");
     for name in ["shop", "bar"] {
         check_err!(
