@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::build_tool::target;
+use crate::build_tool::{cargo, target};
 
 /// The package on PyPI with the schemas, and its version, which is pinned because another version changes the
 /// catalogue.
@@ -113,8 +113,7 @@ fn check_openstack(root: &Path) -> io::Result<bool> {
 
 /// Generates the catalogue of OpenStack from the facts in the project.
 fn openstack(root: &Path, out: &Path) -> io::Result<bool> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = Command::new(cargo());
     command.current_dir(root).args(["run", "--quiet", "-p", "providers", "--example", "openstack_catalog", "--"]);
     Ok(command.arg(root.join(FACTS)).arg(out).status()?.success())
 }
@@ -125,8 +124,7 @@ fn make(root: &Path, folder: &Path, out: &Path) -> io::Result<bool> {
     let date = std::fs::read_to_string(schemas.join("version.json"))?;
     // `{"schema_date": "2026-10-20T22:11:15Z"}`: the day is enough.
     let date = date.split('"').nth(3).and_then(|date| date.split('T').next()).unwrap_or("an unknown day").to_owned();
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let made = Command::new(cargo)
+    let made = Command::new(cargo())
         .current_dir(root)
         .args(["run", "--quiet", "-p", "providers", "--example", "aws_catalog", "--"])
         .arg(&schemas)
