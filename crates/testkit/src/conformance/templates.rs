@@ -106,7 +106,6 @@ struct StepResult {
     /// The phase in which the step failed.
     phase: &'static str,
     diagnostics: Vec<Diagnostic>,
-    files: Files,
     resolved: Option<Resolved>,
     snapshot: Snapshot,
     /// The state before the step.
@@ -427,7 +426,6 @@ impl TemplateCase {
     fn error_summary(&self, answer: &StepResult) -> String {
         let errors = answer.diagnostics.iter().filter(|one| one.is_error());
         let said: Vec<String> = errors.map(|one| format!("{}: {}", one.code.name, one.message)).collect();
-        let _ = &answer.files;
         format!("[{}]", said.join("; "))
     }
 
@@ -633,7 +631,7 @@ fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
 
 /// Checks a document and evaluates what is known, without creating resources.
 async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> StepResult {
-    let StageResult { files, diagnostics, staged } = harness.stage(name, text, given, Options::default()).await;
+    let StageResult { diagnostics, staged, .. } = harness.stage(name, text, given, Options::default()).await;
     let changes = staged.iter().flat_map(|staged| &staged.plan.exports);
     let exports = changes.map(|one| (one.name.clone(), one.after.clone().unwrap_or_default())).collect();
     let resolved = staged.map(|mut staged| staged.resolved().unwrap_or_default());
@@ -642,17 +640,17 @@ async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> Step
     let diagnostics = diagnostics.iter().cloned().collect();
     let snapshot = harness.snapshot().await;
     let (action, status) = ("CREATE", "IN_PROGRESS");
-    StepResult { ok, phase, diagnostics, files, resolved, snapshot, exports, action, status, ..StepResult::default() }
+    StepResult { ok, phase, diagnostics, resolved, snapshot, exports, action, status, ..StepResult::default() }
 }
 
 /// Checks a template without a plan; parameters need no value.
 async fn validated(harness: &Harness, name: &str, text: &str, given: &Given) -> StepResult {
-    let CheckedDocument { files, diagnostics, checked, .. } = harness.validate(name, text, given).await;
+    let CheckedDocument { diagnostics, checked, .. } = harness.validate(name, text, given).await;
     let ok = !diagnostics.has_errors();
     let phase = if ok { "" } else { phase_of(&diagnostics) };
     let validated = checked.map(|checked| heat_validated::answer(&checked.blueprint, text, given));
     let diagnostics = diagnostics.iter().cloned().collect();
-    StepResult { ok, phase, diagnostics, files, validated, ..StepResult::default() }
+    StepResult { ok, phase, diagnostics, validated, ..StepResult::default() }
 }
 
 /// The phase in which Heat reports the errors: parsing or validation.
@@ -688,19 +686,13 @@ async fn step(
 ) -> StepResult {
     let state_before = harness.snapshot().await;
     let stage = harness.stage(name, text, given.clone(), Options::default()).await;
-    let StageResult { files, diagnostics, mut staged } = stage;
+    let StageResult { diagnostics, mut staged, .. } = stage;
     let declared = staged.as_mut().and_then(|staged| staged.resolved()).unwrap_or_default();
     let declared: Vec<ResolvedElement> = declared.elements.into_iter().filter(|one| one.there).collect();
     let mut all: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
     let Some(staged) = staged else {
         let phase = phase_of(&diagnostics);
-        return StepResult {
-            phase,
-            diagnostics: all,
-            files,
-            snapshot: harness.snapshot().await,
-            ..StepResult::default()
-        };
+        return StepResult { phase, diagnostics: all, snapshot: harness.snapshot().await, ..StepResult::default() };
     };
     let mut settings = settings(None, false);
     if rollback {
@@ -713,20 +705,12 @@ async fn step(
             all.extend(outcome.diagnostics.iter().cloned());
             (outcome.outcome == Some(state::OperationOutcome::Ready), outcome.rolled_back.is_some())
         }
-        _ => return StepResult { phase: word, diagnostics: all, files, ..StepResult::default() },
+        _ => return StepResult { phase: word, diagnostics: all, ..StepResult::default() },
     };
     let snapshot = harness.snapshot().await;
     if !(done || rolled_back && word == "update") {
         let before = state_before;
-        return StepResult {
-            phase: word,
-            diagnostics: all,
-            files,
-            snapshot,
-            before,
-            declared,
-            ..StepResult::default()
-        };
+        return StepResult { phase: word, diagnostics: all, snapshot, before, declared, ..StepResult::default() };
     }
     // Stages once more to get the resolved document; after a rollback with the former inputs.
     let (name, text, given) = if done { (name, text, given) } else { before.unwrap_or((name, text, given)) };
@@ -743,7 +727,6 @@ async fn step(
         ok: true,
         phase: "",
         diagnostics: all,
-        files,
         resolved,
         snapshot,
         before: state_before,
