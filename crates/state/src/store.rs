@@ -112,8 +112,8 @@ pub trait Store: Send + Sync {
     /// Leases that have expired are ended: their holders must not add data that is sealed with the former key.
     ///
     /// # Errors
-    /// `Busy` while a lease is held; `NoKey` if `to` cannot seal; `WrongKey` or `KeyMissing` if the stored data was sealed
-    /// with another key than that of this store, or if this store has no key.
+    /// `Busy` while a lease is held; `NoKey` if `to` cannot seal; `WrongKey` if the stored data was sealed with another
+    /// key than that of this store, and `KeyMissing` if this store has none.
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>>;
 
     /// Restores a whole journal from another store: the operations of an instance, each with its entries, after `base`,
