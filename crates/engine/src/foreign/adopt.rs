@@ -65,12 +65,12 @@ fn unusable(form: &dyn Form, what: String, help: Option<&str>) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foreign::heat::Abandoned;
+    use crate::foreign::heat::HeatFormat;
 
     #[test]
     fn a_file_that_cannot_be_written_is_reported_as_that() {
         // Tests run in the folder of the crate.
-        let error = lay_out(&Abandoned, "Cargo.toml/a.yaml", "").expect_err("a file is in the way");
+        let error = lay_out(&HeatFormat, "Cargo.toml/a.yaml", "").expect_err("a file is in the way");
         assert_eq!(error.to_string(), "`Cargo.toml/a.yaml` cannot be written");
     }
 }
