@@ -94,6 +94,7 @@ pub use installed::Installed;
 pub use instance::{InstanceSelector, document_of_request};
 pub use library::{Closer, Library, Selection};
 pub use operate::OperateRequest;
+#[doc(no_inline)]
 pub use phases::*;
 pub use place::StatePlace;
 pub use progress::{NotDone, RunProgress};
