@@ -119,6 +119,20 @@ pub fn only(all: &mut DriftScan, addresses: &[Address], snapshot: &Snapshot, fou
     all.unread.retain(|address, _| named.covers(address));
 }
 
+/// The contributions that links have written by steps of their own, by target.
+pub(crate) type OverlaysByTarget = DeterministicMap<Address, Vec<Contribution>>;
+
+/// Collects the contributions that links have written by steps of their own.
+pub(crate) fn overlays_by_target(snapshot: &Snapshot) -> OverlaysByTarget {
+    let mut written = OverlaysByTarget::default();
+    for (_, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+        for overlay in overlays_of(record) {
+            written.entry(overlay.target).or_default().push(overlay.contribution);
+        }
+    }
+    written
+}
+
 /// The values that links have written, by target.
 fn written_by_links(snapshot: &Snapshot) -> DeterministicMap<Address, Vec<(Address, Contribution)>> {
     let mut written: DeterministicMap<Address, Vec<(Address, Contribution)>> = DeterministicMap::default();

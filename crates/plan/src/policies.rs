@@ -11,12 +11,16 @@ use evaluate::answers::{Answers, PinnedRead};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 use understand::compare::{Change, mark_fields};
+use understand::links::DeterministicMap;
+use understand::links::contribution::ContributionIndex;
+use understand::links::overlay::overlays_of;
 
 use crate::addresses::SelectedAddresses;
 use crate::codes;
 use crate::decision::Decision;
 use crate::draft::Draft;
-use crate::drift::{drifted_fields, prior_spec};
+use crate::drift::{OverlaysByTarget, drifted_fields, overlays_by_target, prior_spec};
+use crate::linked::Linked;
 use crate::model::{Action, Reason};
 use crate::options::DriftPolicy;
 use crate::settled::SettledRecords;
@@ -173,12 +177,20 @@ fn owner_of(site: &str) -> Option<Address> {
     site.rsplitn(3, '|').nth(2)?.parse().ok()
 }
 
-/// Reports `drift-refused` for each resource of a draft that has drifted.
-pub(crate) fn refuse_drift(draft: &Draft, answers: &Answers, found: &mut Diagnostics) {
+/// Reports `drift-refused` for each resource and each link of a draft that has drifted.
+pub(crate) fn refuse_drift(draft: &Draft, snapshot: &Snapshot, answers: &Answers, found: &mut Diagnostics) {
+    let written = overlays_by_target(snapshot);
+    let mut read = DeterministicMap::default();
     for decision in &draft.decisions {
-        let drifted = match decision.element {
-            Some(_) => decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::Vanished)),
-            None => has_drifted(decision, answers),
+        let by_reason = || decision.reasons.iter().any(|it| matches!(it, Reason::Drifted | Reason::Vanished));
+        let drifted = match decision.linked.as_deref() {
+            // The drift of a write is reported for its link.
+            Some(Linked::Write(_)) => false,
+            Some(Linked::Whole(link)) => {
+                by_reason() || has_link_drifted(decision, link.link.is_some(), answers, &mut read)
+            }
+            Some(Linked::Part { .. }) => by_reason(),
+            None => by_reason() || decision.element.is_none() && has_drifted(decision, answers, &written),
         };
         if !drifted {
             continue;
@@ -191,15 +203,35 @@ pub(crate) fn refuse_drift(draft: &Draft, answers: &Answers, found: &mut Diagnos
 }
 
 /// Whether a resource that is no longer declared differs from its record.
-fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
+fn has_drifted(decision: &Decision, answers: &Answers, written: &OverlaysByTarget) -> bool {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return false };
     match answers.seen.get(&decision.address) {
         // Changes that its annotation ignores do not count, although it is no longer declared.
         Some(PinnedRead::Present { fields, .. }) => {
-            prior_spec(ty, record, Some(fields), &ignored_changes(record), &[]).1
+            let written = written.get(&decision.address).map_or(&[][..], Vec::as_slice);
+            prior_spec(ty, record, Some(fields), &ignored_changes(record), written).1
         }
         _ => false,
     }
+}
+
+/// Whether something else has changed what a link has written by steps of its own, or removed it. If the link is no
+/// longer declared, a removed contribution is already as the plan wants it. `read` keeps the contents of the targets.
+fn has_link_drifted(
+    decision: &Decision,
+    declared: bool,
+    answers: &Answers,
+    read: &mut DeterministicMap<Address, ContributionIndex>,
+) -> bool {
+    let Some(record) = &decision.prior else { return false };
+    overlays_of(record).into_iter().filter(|overlay| !overlay.open).any(|overlay| {
+        let Some(PinnedRead::Present { fields, .. }) = answers.seen.get(&overlay.target) else { return false };
+        let target = read.entry(overlay.target).or_insert_with(|| ContributionIndex::new(fields.clone()));
+        match target.found(&overlay.contribution) {
+            Some(_) => !target.has(&overlay.contribution),
+            None => declared,
+        }
+    })
 }
 
 /// Reports refused changes, `protected` for replaced or deleted resources, and a note for each object left in the

@@ -4,18 +4,16 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap};
+use blueprint::Address;
 use evaluate::answers::{Answers, PinnedRead};
 use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot};
 use understand::compare::{Change, differences, mark_fields, with_path_of};
-use understand::links::address::is_link;
 use understand::links::contribution::Contribution;
-use understand::links::overlay::overlays_of;
 
 use crate::decision::{Decision, of_record};
 use crate::draft::Draft;
-use crate::drift::prior_spec;
+use crate::drift::{overlays_by_target, prior_spec};
 use crate::model::{Action, Reason};
 use crate::policies::ignored_changes;
 
@@ -23,12 +21,7 @@ use crate::policies::ignored_changes;
 pub(crate) fn draft(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
     let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
     // Values that links have written are no drift.
-    let mut written: IndexMap<Address, Vec<Contribution>> = IndexMap::default();
-    for (_, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
-        for overlay in overlays_of(record) {
-            written.entry(overlay.target).or_default().push(overlay.contribution);
-        }
-    }
+    let written = overlays_by_target(snapshot);
     for (address, record) in &snapshot.records {
         if record.id.is_empty() {
             continue;

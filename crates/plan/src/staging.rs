@@ -382,7 +382,7 @@ impl<'a> Staging<'a> {
         let rules = documents.map_or(DialectRules::NATIVE, |documents| documents.root().checked.rules);
         policies::report_protection(draft, rules.messages, &mut self.mistakes);
         if self.options.drift == DriftPolicy::Refuse {
-            policies::refuse_drift(draft, &self.answers, &mut self.mistakes);
+            policies::refuse_drift(draft, &self.snapshot, &self.answers, &mut self.mistakes);
         }
     }
 
