@@ -350,10 +350,10 @@ impl Config {
                 return Err(self.wrong(format!("there is no provider `{namespace}`")));
             }
             let path = format!("limits.{namespace}");
-            let value = self.value(&toml::Value::Table(camel(table)), &path)?;
+            let value = self.value(&toml::Value::Table(table.clone()), &path)?;
             let read = provider::read_limits(&value).map_err(|error| {
                 let place = error.place.trim_start_matches('$');
-                self.wrong(format!("`{path}{}` {}", kebab(place), kebab(&error.message)))
+                self.wrong(format!("`{path}{place}` {}", error.message))
             })?;
             limits.insert(namespace.as_str().into(), read);
         }
@@ -409,28 +409,6 @@ impl Config {
             }
         })
     }
-}
-
-/// Converts keys of this file to keys of a catalogue: `max-parallel` becomes `maxParallel`.
-fn camel(table: &toml::Table) -> toml::Table {
-    let one = |(key, value): (&String, &toml::Value)| {
-        let mut words = key.split('-');
-        let mut name = words.next().unwrap_or_default().to_owned();
-        for word in words {
-            let mut letters = word.chars();
-            name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-            name.push_str(letters.as_str());
-        }
-        let value = value.as_table().map_or_else(|| value.clone(), |inner| toml::Value::Table(camel(inner)));
-        (name, value)
-    };
-    table.iter().map(one).collect()
-}
-
-/// Converts keys of a catalogue in a message to keys of this file.
-fn kebab(text: &str) -> String {
-    let parallel = text.replace("maxParallel", "max-parallel");
-    parallel.replace("callsPerSecond", "calls-per-second")
 }
 
 /// Returns the parser's message with its place, without values of the file, which may be secret. (The parser quotes the

@@ -68,7 +68,7 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
         namespaces: namespaces(&object)?,
         docs: object.docs()?,
         max_parallel: object.small_count("maxParallel")?.unwrap_or(0),
-        rate: pace::rate(&object)?,
+        rate: pace::rate(&object, "callsPerSecond")?,
         retries: pace::retries(&object)?,
         loose_names: object.flag("looseNames")?,
         hidden: object.flag("hidden")?,

@@ -142,7 +142,11 @@ fn limits_of_a_provider_are_read_and_mistakes_in_them_reported() {
         ("[limits.shop]\nmax-parallel = 1", "there is no provider `shop`"),
         ("[limits.test]\nmax-parallel = -1", "`limits.test.max-parallel` must be an integer from 0"),
         ("[limits.test]\ncalls-per-second = 0", "`limits.test.calls-per-second` must be more than 0"),
-        ("[limits.test]\ncalls-per-secnd = 1", "unknown key `callsPerSecnd`; did you mean `calls-per-second`?"),
+        (
+            "[limits.test]\ncalls-per-secnd = 1",
+            "`limits.test.calls-per-secnd` unknown key `calls-per-secnd`; did you mean `calls-per-second`?",
+        ),
+        ("[limits.test]\nburst = 3", "`limits.test.burst` says nothing without `calls-per-second`"),
         ("[limits.test]\nretries = { first = \"soon\" }", "`limits.test.retries.first` `soon` is no length of time"),
     ] {
         place.write("cyan.toml", limits);

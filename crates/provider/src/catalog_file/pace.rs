@@ -10,24 +10,24 @@ use crate::{Limits, Rate, Retries, RetryPolicy};
 /// Maximum number of retries that a policy may set.
 const MOST_ATTEMPTS: u32 = 1_000;
 
-/// Reads the user's limits for a provider: a map with the catalogue's keys `maxParallel`, `callsPerSecond`, `burst` and
-/// `retries`. The first mistake is the error.
+/// Reads the limits that a user sets for a provider: a map with the keys of `cyan.toml`, `max-parallel`,
+/// `calls-per-second`, `burst` and `retries`. The first mistake is the error.
 pub fn read_limits(value: &Value) -> Result<Limits, CatalogError> {
     let place = JsonPlace::top();
-    let object = JsonObject::new(value, &place, &["maxParallel", "callsPerSecond", "burst", "retries"])?;
+    let object = JsonObject::new(value, &place, &["max-parallel", "calls-per-second", "burst", "retries"])?;
     Ok(Limits {
-        max_parallel: object.small_count("maxParallel")?,
-        rate: rate(&object)?,
+        max_parallel: object.small_count("max-parallel")?,
+        rate: rate(&object, "calls-per-second")?,
         retries: object.get("retries").map(|_| retries(&object)).transpose()?,
     })
 }
 
-/// Reads the call rate. `None` if it is not limited.
-pub(super) fn rate(object: &JsonObject<'_>) -> Result<Option<Rate>, CatalogError> {
+/// Reads the call rate, which is the value of `key`. `None` if it is not limited.
+pub(super) fn rate(object: &JsonObject<'_>, key: &str) -> Result<Option<Rate>, CatalogError> {
     let burst = object.small_count("burst")?;
-    let Some(per_second) = object.number("callsPerSecond")? else {
+    let Some(per_second) = object.number(key)? else {
         return match burst {
-            Some(_) => Err(object.error("burst", "says nothing without `callsPerSecond`")),
+            Some(_) => Err(object.error("burst", format!("says nothing without `{key}`"))),
             None => Ok(None),
         };
     };
@@ -36,7 +36,7 @@ pub(super) fn rate(object: &JsonObject<'_>) -> Result<Option<Rate>, CatalogError
     }
     match Rate::new(per_second, burst) {
         Some(rate) => Ok(Some(rate)),
-        None => Err(object.error("callsPerSecond", "must be more than 0")),
+        None => Err(object.error(key, "must be more than 0")),
     }
 }
 

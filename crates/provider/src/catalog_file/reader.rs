@@ -138,7 +138,7 @@ impl fmt::Display for JsonPlace<'_> {
         match self.step {
             JsonStep::Top => f.write_str("$"),
             JsonStep::Index(index) => write!(f, "[{index}]"),
-            JsonStep::Key(key) if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
+            JsonStep::Key(key) if key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) => {
                 write!(f, ".{key}")
             }
             JsonStep::Key(key) => write!(f, "[{key:?}]"),
