@@ -206,7 +206,7 @@ fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
         text.push_str(&format!("{indent}    {}\n", paint.yellow(line)));
     }
     if let Some(former) = &step.moved_from {
-        text.push_str(&format!("    it was {former}\n"));
+        text.push_str(&format!("{indent}    it was {former}\n"));
     }
     if let Some(links) = &step.links {
         let signed =
@@ -319,4 +319,21 @@ pub(crate) fn summary([create, update, delete, replace]: [u64; 4]) -> String {
 pub(crate) fn done([created, updated, deleted, replaced]: [u64; 4]) -> String {
     let more = if replaced > 0 { format!(", {replaced} replaced") } else { String::new() };
     format!("{created} created, {updated} updated, {deleted} deleted{more}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn former_address_is_indented_as_its_step_is() {
+        let step = r#"{"id": 0, "address": "new", "type": "test/data", "action": "move", "reasons": ["moved"],
+            "moved_from": "old"}"#;
+        let step: Step = serde_json::from_str(step).unwrap();
+        let terminal = crate::terminal::Terminal::new(crate::terminal::ColorChoice::Never, false, false, false);
+        let (sources, paint) = (HashMap::new(), terminal.out);
+        let mut text = String::new();
+        one(&mut text, &step, Shown { fields: true, outside: &[], sources: &sources, stops: &[], indent: "  ", paint });
+        assert_eq!(text, "  > new test/data has a new address: moved\n      it was old\n");
+    }
 }
