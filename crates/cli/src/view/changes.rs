@@ -18,13 +18,13 @@ pub(crate) fn change(text: &mut String, change: &Change, indent: &str, paint: Pa
     let forces = if change.forces { paint.magenta(" (forces replacement)") } else { String::new() };
     let path = change.path.strip_prefix("spec.").unwrap_or(&change.path);
     match (&change.before, &change.after) {
-        (Some(before), Some(after)) => match (lines_of(before), lines_of(after)) {
-            (Some(old), Some(new)) => {
-                text.push_str(&format!("{indent}{path}:{forces}\n"));
-                diff(text, old, new, &format!("{indent}  "), paint);
-            }
-            _ => text.push_str(&format!("{indent}{path}: {} -> {}{forces}\n", short(before), short(after))),
-        },
+        (Some(Value::Text(old)), Some(Value::Text(new))) if old.contains('\n') || new.contains('\n') => {
+            text.push_str(&format!("{indent}{path}:{forces}\n"));
+            diff(text, old, new, &format!("{indent}  "), paint);
+        }
+        (Some(before), Some(after)) => {
+            text.push_str(&format!("{indent}{path}: {} -> {}{forces}\n", short(before), short(after)));
+        }
         (None, Some(after)) => text.push_str(&format!("{indent}{path}: {}{forces}\n", short(after))),
         (Some(before), None) => {
             text.push_str(&format!("{indent}{path}: {} -> {}{forces}\n", short(before), paint.dim("(nothing)")));
@@ -40,14 +40,6 @@ pub(crate) fn unread(unread: &IndexMap<Address, Name>, so: &str) -> String {
     match unread.len() {
         0 => String::new(),
         count => format!("partial: {count} could not be read, {so}: {}{more}\n", names.join(", ")),
-    }
-}
-
-/// Returns the text if it has several lines.
-fn lines_of(value: &Value) -> Option<&str> {
-    match value {
-        Value::Text(text) if text.contains('\n') => Some(text),
-        _ => None,
     }
 }
 
@@ -98,6 +90,16 @@ mod tests {
             shown(Some(old), Some(new)),
             "  content:\n      c\n      d\n    - e\n    - f\n    + E\n    + f (no line end)\n"
         );
+    }
+
+    #[test]
+    fn text_of_one_line_is_compared_with_text_of_several_lines() {
+        let (one, several) = (Value::from("a"), Value::from("a\nb\n"));
+        assert_eq!(
+            shown(Some(one.clone()), Some(several.clone())),
+            "  content:\n    - a (no line end)\n    + a\n    + b\n"
+        );
+        assert_eq!(shown(Some(several), Some(one)), "  content:\n    - a\n    - b\n    + a (no line end)\n");
     }
 
     #[test]
