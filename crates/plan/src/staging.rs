@@ -301,7 +301,7 @@ impl<'a> Staging<'a> {
         if !self.options.refresh || self.options.state_edit.is_some() {
             return;
         }
-        let asked = preflight::ask_rest(draft, &self.answers, self.world, &mut self.mistakes).await;
+        let asked = preflight::ask_rest(draft, &self.snapshot, &self.answers, self.world, &mut self.mistakes).await;
         if let Some(evaluation) = &mut self.evaluation {
             evaluation.answers.preflights.extend(asked.iter().map(|(address, it)| (address.clone(), it.clone())));
         }

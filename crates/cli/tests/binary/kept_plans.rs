@@ -335,6 +335,20 @@ fn reconcile_reports_a_changed_source() {
     assert!(refused.err.contains("error[source-unreadable]"), "{}", refused.err);
 }
 
+/// A resource between the two is unchanged, and the source is created again before it is read.
+#[test]
+fn reconcile_restores_a_source_before_it_is_read() {
+    let resources = "  src: {type: local/command, spec: {create: 'echo one > src.txt', read: 'test -f src.txt || exit 3', delete: 'rm -f src.txt'}}
+  d: {type: local/directory, dependsOn: src, spec: {path: out}}
+  a: {type: local/file, spec: {path: '${d.spec.path}/a.txt', source: src.txt}}\n";
+    let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{resources}"));
+    place.ends(0, &["deploy", "--yes"]);
+    std::fs::remove_file(place.path().join("src.txt")).unwrap();
+    place.write("out/a.txt", "by hand");
+    assert_eq!(place.ends(0, &["reconcile", "--yes"]).last_line(), "1 created, 1 updated, 0 deleted");
+    assert_eq!(place.read("out/a.txt"), "one\n");
+}
+
 /// Plan format 1 does not record the contents of sources.
 #[test]
 fn a_plan_of_format_1_that_reads_files_is_refused() {

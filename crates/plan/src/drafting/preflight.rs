@@ -15,6 +15,7 @@ use evaluate::resolve::Evaluation;
 use evaluate::retry::failure;
 use evaluate::world::World;
 use provider::{Operation, Preflight, PreflightRequest, ProviderError, SourceContent};
+use state::Snapshot;
 use understand::compare::{Change, same};
 
 use crate::codes;
@@ -35,11 +36,7 @@ pub(crate) struct Changing {
 impl Changing {
     /// Adds the objects and resources of a decision.
     pub(crate) fn add(&mut self, decision: &Decision, answers: &Answers) {
-        let changes = match decision.action {
-            Action::Create | Action::Replace => true,
-            Action::Update => !decision.only_recorded,
-            _ => false,
-        };
+        let changes = is_made_or_changed(decision);
         if changes && decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights) {
             let id = answers.preflights.get(&decision.address).and_then(|kept| kept.id.clone());
             let id = id.or_else(|| decision.prior.as_ref().map(|record| record.id.clone()));
@@ -52,12 +49,39 @@ impl Changing {
         }
     }
 
+    /// The resources that a plan without a document creates or changes, and recorded resources that use one of them,
+    /// also through others. Without the ids of objects.
+    fn of_records(decisions: &[Decision], snapshot: &Snapshot) -> Changing {
+        let mut users: IndexMap<&Address, Vec<&Address>> = IndexMap::default();
+        for (address, record) in &snapshot.records {
+            record.dependencies.iter().for_each(|used| users.entry(used).or_default().push(address));
+        }
+        let made = decisions.iter().filter(|decision| is_made_or_changed(decision));
+        let mut open: Vec<&Address> = made.map(|decision| &decision.address).collect();
+        let mut changing = Changing::default();
+        while let Some(address) = open.pop() {
+            if changing.unsettled.insert(address.clone()) {
+                open.extend(users.get(address).into_iter().flatten());
+            }
+        }
+        changing
+    }
+
     /// Whether a resource that this one depends on is created or changed.
     pub(crate) fn is_before(&self, decision: &Decision) -> bool {
         let settled = self.unsettled.is_empty();
         // An intermediate value counts as changed: the parts of its value are not distinguished.
         let uses = |used: &Address| self.unsettled.contains(used) || used.name.starts_with('=');
         !settled && decision.dependencies.iter().any(uses)
+    }
+}
+
+/// Whether a decision creates or changes an object.
+fn is_made_or_changed(decision: &Decision) -> bool {
+    match decision.action {
+        Action::Create | Action::Replace => true,
+        Action::Update => !decision.only_recorded,
+        _ => false,
     }
 }
 
@@ -257,11 +281,11 @@ pub(crate) fn needs_second_read(decision: &Decision) -> bool {
 /// Asks for the preflights that `ask` did not ask for: deletes, and all operations of a plan without a document.
 pub(crate) async fn ask_rest(
     draft: &mut Draft,
+    snapshot: &Snapshot,
     answers: &Answers,
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> IndexMap<Address, PinnedPreflight> {
-    let nothing = Arc::default();
     let is_asked = |decision: &Decision| {
         let preflights = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights);
         let there = decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
@@ -276,11 +300,15 @@ pub(crate) async fn ask_rest(
             && world.environment().manages(&decision.type_name)
     };
     let asked: Vec<usize> = (0..draft.decisions.len()).filter(|at| is_asked(&draft.decisions[*at])).collect();
+    if asked.is_empty() {
+        return IndexMap::default();
+    }
     let decisions = &draft.decisions;
+    let changing = Changing::of_records(decisions, snapshot);
     let puts = asked.into_iter().map(async |at| {
         let decision = &decisions[at];
         let folder = decision.prior.as_ref().map(|record| record.origin.folder.clone()).unwrap_or_default();
-        let answer = preflight_of(decision, &nothing, &folder, world).await;
+        let answer = preflight_of(decision, &changing.ids, &folder, world).await;
         (at, folder, answer)
     });
     let answered = futures::future::join_all(puts.collect::<Vec<_>>()).await;
@@ -288,8 +316,9 @@ pub(crate) async fn ask_rest(
     for (at, folder, answer) in answered {
         let decision = &mut draft.decisions[at];
         let Some(answer) = reported_answer(decision, answer, found) else { continue };
-        draft.obstacles.extend(obstacles_in(decision, &answer, false, |_| decision.span));
-        let answer = frozen(answer, folder, !decision.dependencies.is_empty());
+        let follows = changing.is_before(decision);
+        draft.obstacles.extend(obstacles_in(decision, &answer, follows, |_| decision.span));
+        let answer = frozen(answer, folder, follows);
         apply_sources(decision, &answer, &[]);
         kept.insert(decision.address.clone(), answer);
     }
