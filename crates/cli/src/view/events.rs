@@ -65,7 +65,9 @@ pub(crate) fn line(event: &Event, duration: Option<Duration>, paint: Paint) -> O
         Event::Skipped { address, reason } => format!("{address}: {} {reason}", paint.yellow("skipped:")),
         Event::RollingBack { generation: Some(number) } => format!("rolling back to generation {number}"),
         Event::RollingBack { generation: None } => "rolling back: what was made goes again".to_owned(),
-        Event::Waiting { address, at } => format!("{address}: {}", paint.yellow(format!("waits at the hook {at}"))),
+        Event::Waiting { address, at } => {
+            format!("{address}: {}", paint.yellow(format!("waits at the breakpoint {at}")))
+        }
         Event::Draining { running } => format!("nothing new starts; {running} still running"),
     })
 }

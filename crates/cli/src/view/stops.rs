@@ -41,7 +41,7 @@ impl<'p> Stops<'p> {
         if left.is_empty() {
             return;
         }
-        text.push_str(&format!("{}\n", paint.bold("hooks")));
+        text.push_str(&format!("{}\n", paint.bold("breakpoints")));
         for stop in left {
             let what = if stop.child { of_child(stop) } else { of_resource(stop) };
             text.push_str(&format!("  {} {}\n", paint.bold(&stop.address), paint.yellow(what)));
@@ -53,25 +53,26 @@ impl<'p> Stops<'p> {
 fn of_resource(stop: &PlannedStop) -> String {
     let at = stop.at;
     match (stop.passed, at.is_before()) {
-        (true, _) => format!("goes on from the hook {at}"),
-        (false, true) => format!("stops before this: hook {at}"),
-        (false, false) => format!("stops after this: hook {at}"),
+        (true, _) => format!("goes on from the breakpoint {at}"),
+        (false, true) => format!("stops before this: breakpoint {at}"),
+        (false, false) => format!("stops after this: breakpoint {at}"),
     }
 }
 
 fn of_child(stop: &PlannedStop) -> String {
     let at = stop.at;
     match (stop.passed, at.is_before()) {
-        (true, _) => format!("goes on from the hook {at}"),
-        (false, true) => format!("stops before anything in it begins: hook {at}"),
-        (false, false) => format!("stops once all of it is done: hook {at}"),
+        (true, _) => format!("goes on from the breakpoint {at}"),
+        (false, true) => format!("stops before anything in it begins: breakpoint {at}"),
+        (false, false) => format!("stops once all of it is done: breakpoint {at}"),
     }
 }
 
 /// The text at the end of an operation that stopped: where it stopped, what waits, and how to continue.
 pub(crate) fn standing(stops: &[(Name, Breakpoint)], waiting: &[String], destroys: bool) -> String {
     let at: Vec<String> = stops.iter().map(|(address, at)| format!("{address} ({at})")).collect();
-    let mut text = format!("Stopped at {}: {}.", if at.len() == 1 { "a hook" } else { "hooks" }, at.join(", "));
+    let what = if at.len() == 1 { "a breakpoint" } else { "breakpoints" };
+    let mut text = format!("Stopped at {what}: {}.", at.join(", "));
     if !waiting.is_empty() {
         let more = waiting.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -81,4 +82,22 @@ pub(crate) fn standing(stops: &[(Name, Breakpoint)], waiting: &[String], destroy
     let again = if destroys { "cyan destroy" } else { "cyan deploy" };
     text.push_str(&format!(" To go on, say `{again}` again."));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hook is the term of one dialect.
+    #[test]
+    fn place_of_a_stop_is_called_a_breakpoint() {
+        let [create, update] = [Breakpoint::PreCreate, Breakpoint::PostUpdate];
+        let stop = |at, passed| PlannedStop { address: "web".into(), child: false, at, passed };
+        assert_eq!(of_resource(&stop(create, false)), "stops before this: breakpoint pre-create");
+        assert_eq!(of_resource(&stop(update, true)), "goes on from the breakpoint post-update");
+        assert_eq!(of_child(&stop(update, false)), "stops once all of it is done: breakpoint post-update");
+        assert!(
+            standing(&[("web".into(), create)], &[], false).starts_with("Stopped at a breakpoint: web (pre-create).")
+        );
+    }
 }
