@@ -186,7 +186,7 @@ pub(crate) fn refuse_drift(draft: &Draft, snapshot: &Snapshot, answers: &Answers
         let drifted = match decision.linked.as_deref() {
             // The drift of a write is reported for its link.
             Some(Linked::Write(_)) => false,
-            Some(Linked::Whole(link)) => {
+            Some(Linked::Record(link)) => {
                 by_reason() || has_link_drifted(decision, link.link.is_some(), answers, &mut read)
             }
             Some(Linked::Part { .. }) => by_reason(),

@@ -452,11 +452,13 @@ impl<'a> LinkDraft<'a> {
             let before = contribution.identity().and_then(|identity| before.remove(&identity));
             let intact = before.is_some_and(|it| !it.open && same(&it.contribution.value, &contribution.value));
             let mut target = seen.as_mut().filter(|_| !contribution.value.has_unknown());
-            let away = target.as_mut().and_then(|it| (!it.fields.has(contribution)).then_some(it.observed));
-            let unsent = target.and_then(|it| it.sent.as_mut()).is_some_and(|sent| !sent.has(contribution));
-            write.drifted |= intact && !fresh && away == Some(true);
-            write.replaced |= intact && !fresh && (away == Some(false) || away.is_none() && unsent);
-            if fresh || !intact || away.is_some() || unsent {
+            let observed = target.as_ref().is_some_and(|target| target.observed);
+            let is_missing = target.as_mut().is_some_and(|target| !target.fields.has(contribution));
+            // A cut-off run has replaced the target: its last inputs do not have the contribution.
+            let is_unsent = target.and_then(|target| target.sent.as_mut()).is_some_and(|sent| !sent.has(contribution));
+            write.drifted |= intact && !fresh && is_missing && observed && !is_unsent;
+            write.replaced |= intact && !fresh && (is_unsent || is_missing && !observed);
+            if fresh || !intact || is_missing || is_unsent {
                 write.changes.push(Change {
                     path: format!("spec.{}", contribution.place()),
                     before: before.filter(|_| !fresh).map(|it| it.contribution.value.clone()),
