@@ -74,7 +74,7 @@ pub(crate) fn make_key_on_terminal(session: &mut Session, report: &Report) -> Re
     if session.sealer().can_seal() || !report.terminal.can_ask() {
         return Ok(());
     }
-    if let Some((sealer, file)) = key::make_usual()? {
+    if let Some((sealer, file)) = key::make_default_key()? {
         report.terminal.write_stderr(&format!(
             "A key for secrets has been made in {}. Keep a copy of it: what it seals cannot be read without it.\n",
             file.display()

@@ -82,7 +82,7 @@ impl Session {
         };
         if succeeded(&operated)
             && let Err(error) =
-                retention::after_an_operation(store.as_ref(), &instance, &who, self.config.history.keep).await
+                retention::prune_after_operation(store.as_ref(), &instance, &who, self.config.history.keep).await
         {
             run.notice(Notice::NotPruned { instance: instance.clone(), why: error.to_string() }, frontend);
         }

@@ -8,7 +8,7 @@ use crate::error::Error;
 pub const STATE_FOLDER: &str = ".cyan";
 
 /// Refuses a path that begins with `~`: only a shell expands it.
-pub fn refuse_home(path: &Path) -> Result<(), Error> {
+pub fn refuse_tilde(path: &Path) -> Result<(), Error> {
     match path.to_str().and_then(blueprint::home_mistake) {
         Some(message) => Err(Error::Usage { message, help: Some("`$HOME/..` is filled in by the shell".to_owned()) }),
         None => Ok(()),

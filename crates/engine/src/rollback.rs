@@ -1,4 +1,5 @@
-//! Plans that return to an earlier generation, on request or after a failed operation.
+//! Rollbacks: makes a plan that brings an instance back to an earlier generation, on request or after an operation has
+//! failed.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,11 +21,11 @@ use crate::stage::{Basis, PlannedOperation};
 
 /// A rollback plan.
 struct RollbackPlan {
-    /// The texts of the generation.
+    /// The documents of the generation, for diagnostics.
     files: Files,
-    /// The providers; `None` if its documents have errors.
+    /// The shell that the plan was made with; `None` if the documents have errors.
     shell: Option<Shell>,
-    /// The plan, if there is one.
+    /// The plan; `None` if there were errors.
     staged: Option<Staged>,
 }
 
@@ -37,7 +38,8 @@ struct RollbackRequest<'a> {
 }
 
 impl Session {
-    /// Plans a rollback to a generation; `None` means the last successful one. Without `refresh`, uses only the state.
+    /// Plans a rollback to a generation. `None` is the generation of the last successful operation, or no resources if
+    /// there is none. Without `refresh`, or with `no_refresh` in the configuration, the recorded objects are not read.
     pub async fn rollback(
         &self,
         instance: InstanceName,
@@ -89,6 +91,7 @@ impl Session {
                 let children = saved.answers.pinned();
                 let known = ReadingFacts::saved(&saved.given, &children, &snapshot);
                 let document = self.check(DocumentSource { shown, ..source }, known).await;
+                // Transforms can make resources of any provider.
                 if document.has_transforms() {
                     self.library.open_all();
                 }
@@ -96,8 +99,8 @@ impl Session {
                 let Some(documents) = document.documents.filter(|_| !found.has_errors()) else {
                     return Ok(RollbackPlan { files: document.files, shell: None, staged: None });
                 };
-                let wanted = Some((documents, saved.document));
-                (document.files, folder, wanted, saved.given, Some(saved.answers))
+                let planned = Some((documents, saved.document));
+                (document.files, folder, planned, saved.given, Some(saved.answers))
             }
         };
         self.library.open_recorded(&snapshot);
@@ -108,13 +111,13 @@ impl Session {
     }
 }
 
-/// Plans the rollback of a failed operation of this process.
+/// Makes the plan for the automatic rollback of an operation of this process that has failed.
 pub(crate) struct Planner<'a> {
     session: &'a Session,
     instance: &'a InstanceName,
-    /// Receives the events of planning, under the id of the failed operation.
+    /// Receives the events of planning. They have the id of the failed operation.
     run: &'a SharedRun<'a>,
-    /// The texts of the target generation, once they are known.
+    /// The documents of the target generation, once they have been read.
     files: Mutex<Files>,
 }
 
@@ -140,7 +143,7 @@ impl RollbackPlanner for Planner<'_> {
                 Err(error) => {
                     found.push(
                         crate::codes::ROLLBACK_INCOMPLETE
-                            .new("the plan of the rollback could not be made")
+                            .new("the rollback has not begun: its plan could not be made")
                             .note(error.to_string()),
                     );
                     None
@@ -149,6 +152,7 @@ impl RollbackPlanner for Planner<'_> {
         })
     }
 
+    // The front end does not have the documents of the target generation, so it cannot show labels in them.
     fn flatten_places(&self, mut found: Diagnostics) -> Diagnostics {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         for diagnostic in found.iter_mut() {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::Error;
 use crate::installed::Installed;
-use crate::paths::{STATE_FOLDER, refuse_home};
+use crate::paths::{STATE_FOLDER, refuse_tilde};
 use crate::place::StatePlace;
 
 /// Parses the URL of a state. Paths are relative to `base`.
@@ -26,7 +26,7 @@ pub(crate) fn parse(url: &str, base: &Path, installed: &Installed) -> Result<Sta
     }
     // A URL may have slashes in front of the path: `sqlite:///var/state.db`.
     let path = rest.strip_prefix("//").unwrap_or(rest);
-    refuse_home(Path::new(path))?;
+    refuse_tilde(Path::new(path))?;
     Ok(StatePlace { scheme: store.scheme, file: Some(base.join(path)) })
 }
 

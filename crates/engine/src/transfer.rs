@@ -133,7 +133,7 @@ impl StateImport {
         let count = operations.len();
         match store.restore(&self.planned.instance, self.exported.revision, base, operations).await {
             Ok(()) => Ok(HistoryRestored::Whole { operations: count }),
-            Err(StoreError::Refused { .. }) => Ok(HistoryRestored::KnownElsewhere),
+            Err(StoreError::OperationExists { .. }) => Ok(HistoryRestored::KnownElsewhere),
             Err(error) => Err(error),
         }
     }

@@ -1,7 +1,7 @@
-//! The state that an operation would find: asked while a plan is made, and again before a saved plan is applied.
+//! Preflights: a provider reports which files an operation would read, and which object it would find in its place.
 //!
-//! A preflight changes nothing. The plan stores its answer, so that a plan also depends on the files that it reads and
-//! on the objects in its way.
+//! The engine asks while it makes a plan, and again before it applies a saved plan. A preflight changes nothing. The
+//! plan stores the reply, so that a saved plan is refused if such a file or object has changed since.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,35 +10,37 @@ use blueprint::{Name, Value};
 
 use crate::Operation;
 
-/// A request for the state that a create, update or delete would find. Only asked if the type's
+/// The question of what a create, update or delete would find now. Only asked if the type's
 /// [`Capabilities`](crate::Capabilities) set `preflights`.
 #[derive(Clone, Copy, Debug)]
 pub struct PreflightRequest<'a> {
-    /// Create, update or delete. A replacement is a create with the id of the old resource.
+    /// Create, update or delete. The question about a replacement is that of a create, with the id and the inputs of
+    /// the old object.
     pub operation: Operation,
     /// The resource type.
     pub type_name: &'a str,
-    /// The provider's id of the existing resource. `None` if there is none.
+    /// The provider's id of the object that is recorded at the address; `None` if there is none.
     pub id: Option<&'a str>,
-    /// The inputs as last sent; null for a create.
+    /// The inputs as last sent; null without a recorded object.
     pub prior_inputs: &'a Value,
     /// The desired spec with defaults filled in. It may hold unknown values. Null for a delete.
     pub desired: &'a Value,
-    /// Ids of the resources that the plan creates or changes before this one.
+    /// Provider's ids of the objects that earlier steps of the plan create or change; empty when the question is
+    /// repeated for a saved plan.
     pub changing: &'a Arc<BTreeSet<Name>>,
 }
 
-/// The state that an operation would find now.
+/// The reply: what an operation would find now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preflight {
-    /// The future id of the resource, if it follows from the spec.
+    /// The id that the object will have, if the provider can derive it from the inputs.
     pub id: Option<Name>,
     /// The sources that the operation reads.
     pub sources: Vec<SourceRead>,
-    /// The object at the place of the resource, in the provider's own form; null for nothing. It is compared as a whole
-    /// before a saved plan is applied.
+    /// The object that exists at the place of the resource, in the provider's own form; null if there is none. It is
+    /// compared as a whole before a saved plan is applied.
     pub existing: Value,
-    /// The reason why the operation would fail.
+    /// The reason why the operation would fail; `None` if no reason is known.
     pub refused: Option<String>,
 }
 
@@ -47,18 +49,19 @@ pub struct Preflight {
 pub struct SourceRead {
     /// The field that names the source: see [`ResourceType::sources`](crate::ResourceType::sources).
     pub field: Name,
-    /// Its name in messages.
+    /// The name of the source in messages.
     pub name: Name,
-    /// Its content.
+    /// The digest of the source, or why there is none.
     pub content: SourceContent,
 }
 
-/// The content of a source.
+/// The content of a source, as its digest.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceContent {
-    /// Its digest, in the form of the computed field.
+    /// The digest of the content, as the computed field that [`ResourceType::sources`](crate::ResourceType::sources)
+    /// names has it.
     Digest(Value),
-    /// Unknown, because the plan creates or changes the source before it is read.
+    /// The digest is not known yet: an earlier step of the plan creates or changes the source.
     Open,
     /// The reason why it cannot be read.
     Unreadable(String),

@@ -1,27 +1,30 @@
-//! Secret marks on answers of plugins that do not accept marks.
+//! Secret marks on the responses of plugins whose protocol has no secret values.
 
 use std::sync::Arc;
 
 use blueprint::Value;
 
-/// Copies the secret marks of the inputs to the entries of an answer with the same names. Where both are maps, the
-/// marks are copied entry by entry; otherwise the whole entry of the answer is secret if the input contains a secret.
-pub fn mark_like_inputs(answer: Value, inputs: &Value) -> Value {
+/// Copies the secret marks of a map of inputs to the entries of a response that have the same names.
+///
+/// An entry that is a map in both is marked entry by entry. Any other entry becomes secret as a whole if the input
+/// contains a secret. If the map of inputs is itself secret, each entry of the response becomes secret. A response or
+/// inputs that are no map leave the response as it is.
+pub fn mark_like_inputs(response: Value, inputs: &Value) -> Value {
     if !inputs.has_secret() {
-        return answer;
+        return response;
     }
-    let (bare_inputs, all_secret) = inputs.exposed();
-    let (Value::Map(answered), Value::Map(sent)) = (answer.bare(), bare_inputs) else { return answer };
-    let marked = answered.iter().map(|(key, value)| {
+    let (bare_inputs, inputs_are_secret) = inputs.exposed();
+    let (Value::Map(returned), Value::Map(sent)) = (response.bare(), bare_inputs) else { return response };
+    let marked = returned.iter().map(|(key, value)| {
         let value = match sent.get(key) {
-            _ if all_secret => value.clone().secret(),
+            _ if inputs_are_secret => value.clone().secret(),
             Some(input) if input.has_secret() => marked_entry(value, input),
             _ => value.clone(),
         };
         (key.clone(), value)
     });
-    let secret = answer.exposed().1;
-    Value::Map(Arc::new(marked.collect())).tainted(secret)
+    let was_secret = response.exposed().1;
+    Value::Map(Arc::new(marked.collect())).tainted(was_secret)
 }
 
 fn marked_entry(value: &Value, input: &Value) -> Value {
@@ -31,13 +34,14 @@ fn marked_entry(value: &Value, input: &Value) -> Value {
     }
 }
 
-/// Marks every entry of an answer as secret.
-pub fn mark_every_entry(answer: Value) -> Value {
-    match &answer {
+/// Marks every entry of a response as secret, for a response that cannot be compared with inputs by name. A response
+/// that is no map stays as it is.
+pub fn mark_every_entry(response: Value) -> Value {
+    match &response {
         Value::Map(entries) => {
             Value::Map(Arc::new(entries.iter().map(|(key, value)| (key.clone(), value.clone().secret())).collect()))
         }
-        _ => answer,
+        _ => response,
     }
 }
 

@@ -373,10 +373,14 @@ async fn rules(place: &StorePlace) -> Result<(), Failed> {
     }
     hand.commit(vec![something(), finished(1, OperationOutcome::Ready)]).await?;
     check_err!(hand.refused(vec![something()]).await, StoreError::Refused { .. }, "an entry between operations");
-    check_err!(hand.refused(vec![began("op-1")]).await, StoreError::Refused { .. }, "an id used twice");
+    check_err!(hand.refused(vec![began("op-1")]).await, StoreError::OperationExists { .. }, "an id used twice");
     hand.commit(vec![began("op-2")]).await?;
     let mut other = TestWriter::take(&*store, "other").await?;
-    check_err!(other.refused(vec![began("op-2")]).await, StoreError::Refused { .. }, "an id of another instance");
+    check_err!(
+        other.refused(vec![began("op-2")]).await,
+        StoreError::OperationExists { .. },
+        "an id of another instance"
+    );
     other.commit(vec![began("op-3")]).await
 }
 

@@ -137,7 +137,7 @@ pub struct Intent {
     /// The token of the call.
     pub token: Name,
     /// The provider's id of the resource; empty for a create.
-    #[serde(default, deserialize_with = "crate::hidden::id", skip_serializing_if = "str::is_empty")]
+    #[serde(default, deserialize_with = "crate::hidden::deserialize_id", skip_serializing_if = "str::is_empty")]
     pub id: Name,
     /// Whether the id repeats a secret, so that it must be sealed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -1,5 +1,7 @@
 //! The errors of stores.
 
+use blueprint::Name;
+
 use crate::instance::{InstanceName, Revision};
 use crate::lease_holder::LeaseHolder;
 use crate::seal::SealError;
@@ -60,6 +62,14 @@ pub enum StoreError {
         instance: InstanceName,
         /// The rule, as a phrase.
         what: String,
+    },
+    /// The store already has an operation with the id of the operation that begins, of this or another instance.
+    #[error("the state already has the operation `{operation}`")]
+    OperationExists {
+        /// The instance of the operation that begins.
+        instance: InstanceName,
+        /// The id.
+        operation: Name,
     },
     /// There is no space left.
     #[error("there is no room left for the state")]

@@ -1,7 +1,8 @@
-//! Ids that repeat secrets: a provider may make the id of an object from a secret name or path.
+//! Ids that contain a secret: a provider may derive the id of an object from a secret name or path.
 //!
-//! Such an id is written as `{"$secret": ID}`, and so sealed like any secret. Not here: marks on values, which
-//! providers' answers get in the engine.
+//! This module marks such an id as `{"$secret": ID}`. The sealer then seals the id like any other secret.
+//!
+//! Not here: the secret marks on values. The engine adds them to the values that providers return.
 
 use std::fmt;
 
@@ -11,15 +12,18 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
 /// The text that is shown in place of such an id.
-pub(crate) const INSTEAD: &str = "(secret)";
+pub(crate) const SHOWN_ID: &str = "(secret)";
 
-/// The length from which a secret hides every id that contains it. Shorter secrets hide only an id that is equal to
-/// them, because they are part of too many ids.
-const SHORTEST_PART: usize = 4;
+/// The minimum length in characters of a secret that is looked for inside ids. Shorter texts occur in many ids by
+/// chance, so a shorter secret must be equal to the id.
+const MIN_CONTAINED_SECRET: usize = 4;
+
+/// The fields of records and intents that hold values of resources.
+const VALUES: [&str; 4] = ["inputs", "outputs", "private", "metadata"];
 
 const SECRET: &str = "$secret";
 
-/// Whether an id repeats a secret that stands in one of these values.
+/// Whether an id is, or contains, a secret that occurs in one of these values.
 pub fn hides_id<'a>(id: &str, values: impl IntoIterator<Item = &'a Value>) -> bool {
     !id.is_empty() && values.into_iter().any(|value| in_value(id, value, false))
 }
@@ -39,11 +43,12 @@ fn in_value(id: &str, value: &Value, secret: bool) -> bool {
 }
 
 fn repeats(id: &str, secret: &str) -> bool {
-    id == secret || secret.chars().nth(SHORTEST_PART - 1).is_some() && id.contains(secret)
+    id == secret || secret.chars().nth(MIN_CONTAINED_SECRET - 1).is_some() && id.contains(secret)
 }
 
-/// Marks each id to seal in a tree: ids of records that repeat a secret of their record, and ids of intents with
-/// `hides_id`.
+/// Marks the ids to seal in the JSON of a record or of an entry of the journal: the id of a record (an object with
+/// `status`) that contains a secret of that record, and the id of an intent whose `hides_id` is true. Values of
+/// resources are left alone: they may have any keys.
 pub(crate) fn mark_ids(json: &mut Json) {
     match json {
         Json::Array(items) => items.iter_mut().for_each(mark_ids),
@@ -59,7 +64,7 @@ pub(crate) fn mark_ids(json: &mut Json) {
                 let secret = std::mem::take(id);
                 *id = Json::Object(Map::from_iter([(SECRET.to_owned(), secret)]));
             }
-            map.values_mut().for_each(mark_ids);
+            map.iter_mut().filter(|(key, _)| !VALUES.contains(&key.as_str())).for_each(|(_, inner)| mark_ids(inner));
         }
         _ => {}
     }
@@ -84,7 +89,7 @@ fn in_json(id: &str, json: &Json, secret: bool) -> bool {
 }
 
 /// Reads an id: a text, or a marked text.
-pub(crate) fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+pub(crate) fn deserialize_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
     deserializer.deserialize_any(IdVisitor)
 }
 
@@ -104,7 +109,7 @@ impl<'de> Visitor<'de> for IdVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Name, A::Error> {
         match map.next_entry::<String, String>()? {
             Some((key, id)) if key == SECRET => Ok(id.as_str().into()),
-            _ => Err(A::Error::custom("an id is a text")),
+            _ => Err(A::Error::custom("an id is a text, or a secret text")),
         }
     }
 }
@@ -141,6 +146,18 @@ mod tests {
     }
 
     #[test]
+    fn values_of_resources_are_not_taken_for_records() {
+        let like_records = ["hides_id", "status"].map(|key| {
+            let inputs = Value::map([("p", Value::from("planted").secret())]);
+            Value::map([("id", Value::from("planted")), (key, Value::Bool(true)), ("inputs", inputs)])
+        });
+        let record = record("x", Value::list(like_records));
+        let sealer = Sealer::with_key([1; 32]);
+        let text = sealer.write(PLACE, &record, true, 0).unwrap();
+        assert_eq!(sealer.read::<Record>(PLACE, text.as_bytes(), true).unwrap(), record);
+    }
+
+    #[test]
     fn other_ids_stay_as_they_are() {
         for (id, path) in [("/srv/a.txt", Value::from("a.txt")), ("/srv/b", Value::from("srv").secret())] {
             let record = record(id, path);
@@ -148,7 +165,7 @@ mod tests {
             let text = Sealer::with_key([1; 32]).write(PLACE, &record, true, 0).unwrap();
             assert!(text.contains(id), "{text}");
         }
-        assert!(record("abc", Value::from("abc").secret()).hides_id(), "it is the secret");
+        assert!(record("abc", Value::from("abc").secret()).hides_id(), "an id that is equal to a short secret");
         assert!(record("x-918273", Value::Int(918_273).secret()).hides_id());
     }
 }

@@ -47,7 +47,7 @@ pub struct Record {
     /// The status of its last operation.
     pub status: Status,
     /// The provider's own id; empty if no object was ever created.
-    #[serde(default, deserialize_with = "crate::hidden::id", skip_serializing_if = "is_empty")]
+    #[serde(default, deserialize_with = "crate::hidden::deserialize_id", skip_serializing_if = "is_empty")]
     pub id: Name,
     /// The inputs as sent, with defaults, secrets marked.
     pub inputs: Value,
@@ -152,7 +152,7 @@ impl Record {
 
     /// The id as it may be shown.
     pub fn shown_id(&self) -> &str {
-        if self.hides_id() { hidden::INSTEAD } else { &self.id }
+        if self.hides_id() { hidden::SHOWN_ID } else { &self.id }
     }
 
     /// The deposed objects, newest first.

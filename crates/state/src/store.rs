@@ -52,7 +52,8 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Busy` if the lease was taken over, ended or given back; `Moved` unless the revision is still `expected`;
-    /// `Refused` if an entry breaks a rule of the [`Journal`](crate::Journal), or an operation of that id is known.
+    /// `Refused` if an entry breaks a rule of the [`Journal`](crate::Journal); `OperationExists` if the store already
+    /// has the operation that begins.
     fn commit<'a>(
         &'a self,
         lease: &'a Lease,
@@ -122,7 +123,7 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// `Moved` if the instance was committed to before, `Busy` while a lease on it is held, `Refused` if the entries
-    /// break a rule of the journal, or if this store already has an operation of that id.
+    /// break a rule of the journal, `OperationExists` if this store already has one of the operations.
     fn restore<'a>(
         &'a self,
         instance: &'a InstanceName,

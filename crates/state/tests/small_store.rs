@@ -95,7 +95,8 @@ impl SmallStore {
         for other in all.values().filter(|_| id.is_some()) {
             let known = other.tail(sealer)?.entries.into_iter().chain(tail.entries.clone());
             if known.into_iter().any(|line| Some(&line.operation) == id.as_ref()) {
-                return Err(refused("the operation is known".to_owned()));
+                let operation = id.unwrap_or_default();
+                return Err(StoreError::OperationExists { instance: name.clone(), operation });
             }
         }
         for entry in entries {

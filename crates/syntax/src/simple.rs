@@ -1,18 +1,19 @@
 //! A fast parser for simple YAML.
 //!
 //! Most documents are block maps and lists with scalars of one line. This parser reads them in one pass over the lines,
-//! in a fraction of the time of the YAML parser. It returns `None` for anything that the YAML parser might read
-//! differently: brackets, block scalars, anchors, escapes, tabs, scalars of several lines, errors. The YAML parser then
-//! reads the whole text. A property test checks that both give the same tree.
+//! in a fraction of the time of the YAML parser. It returns `None` for every form that it does not support: among them
+//! brackets, block scalars, anchors, escapes, tabs, carriage returns, scalars of several lines and errors. The YAML
+//! parser then reads the whole text. A property test in `yaml` checks that both give the same tree for each text that
+//! this parser accepts.
 //!
-//! Not here: diagnostics. A text that needs one is not simple.
+//! Not here: diagnostics. The YAML parser reads each text about which something must be reported.
 
 use diag::{FileId, Span};
 
 use crate::scan::{table, unclosed};
 use crate::{Content, Format, MAX_DEPTH, MAX_NODES, MapEntry, Node, Scalar, Style, Tree};
 
-/// The maximum length of a key in YAML.
+/// The maximum length of a key in bytes. YAML allows 1024 characters.
 const MAX_KEY: usize = 1000;
 
 enum SimpleMembers {
@@ -20,9 +21,9 @@ enum SimpleMembers {
         entries: Vec<MapEntry>,
         key: Option<Node>,
     },
-    /// `dash` is the offset after a dash whose item has not been read.
     List {
         items: Vec<Node>,
+        /// The offset after a dash whose item has not been read.
         dash: Option<usize>,
     },
 }
@@ -38,7 +39,7 @@ impl SimpleContainer {
         SimpleContainer { column, start, members: SimpleMembers::Map { entries, key: None } }
     }
 
-    /// Whether a value may follow on lines with more indentation.
+    /// Whether a key or a dash still has no value.
     fn waits(&self) -> bool {
         match &self.members {
             SimpleMembers::Map { key, .. } => key.is_some(),
@@ -58,19 +59,20 @@ struct SimpleYamlReader<'t> {
     spare: Vec<Vec<MapEntry>>,
 }
 
-/// The maximum number of entries that are copied into an exact allocation, so that the vector can be reused.
-const FEW: usize = 64;
+/// The number of entries up to which a map is short. The entries of a short map are copied into an allocation of exact
+/// size, and the vector is reused for the next map. The size of a longer map is estimated.
+const SHORT_MAP: usize = 64;
 
-/// The bytes of a simple key.
+/// The bytes of the keys that this parser accepts.
 const IN_KEY: [bool; 256] = table(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./");
 
-/// The maximum number of entries for which capacity is reserved by estimate.
-const MANY: usize = 1 << 16;
+/// The maximum number of entries for which an estimate reserves capacity at once.
+const MAX_RESERVED: usize = 1 << 16;
 
 /// Parses a text; `None` if it is not simple.
 pub(crate) fn parse(file: FileId, text: &str) -> Option<Tree> {
     let bytes = text.as_bytes();
-    if !has_plain_letters(text) {
+    if !has_plain_characters(text) {
         return None;
     }
     let mut reader = SimpleYamlReader {
@@ -114,7 +116,7 @@ impl SimpleYamlReader<'_> {
         let mut item = is_item(rest);
         while let Some(open) = self.open.last() {
             let list = matches!(open.members, SimpleMembers::List { .. });
-            // A list in the column of its key ends at the next key.
+            // A list may have the indentation of the key above it. The next key in that column ends the list.
             if open.column > column || open.column == column && list && !item {
                 self.close();
             } else {
@@ -141,7 +143,7 @@ impl SimpleYamlReader<'_> {
         }
         match self.key(at, end) {
             Some(colon) => self.entry(at, colon, column, end, fresh),
-            // A scalar on a line of its own may have further lines.
+            // Not supported: a scalar that begins on a line of its own may have further lines.
             None if fresh => None,
             None => {
                 let node = self.scalar(at, end)?;
@@ -180,7 +182,8 @@ impl SimpleYamlReader<'_> {
         Some(())
     }
 
-    /// Reads a key from `at` to `colon`, and its value if that is on the same line.
+    /// Reads a key from `at` to `colon`, and its value if that is on the same line. Opens a map unless the key
+    /// continues one; `fresh` if the key is the first token of its line.
     fn entry(&mut self, at: usize, colon: usize, column: usize, end: usize, fresh: bool) -> Option<()> {
         let continues = match self.open.last_mut() {
             Some(SimpleContainer { column: own, members: SimpleMembers::Map { entries, key }, .. })
@@ -276,6 +279,7 @@ impl SimpleYamlReader<'_> {
         self.node(at, at + length, at, at + length, Style::Plain)
     }
 
+    /// A scalar with the source text `start..end`, whose content without quotes is `from..to`.
     fn node(&self, start: usize, end: usize, from: usize, to: usize, style: Style) -> Option<Node> {
         let text = self.text.get(from..to)?.into();
         Some(Node::new(self.span(start, end), Content::Scalar(Scalar { text, style })))
@@ -287,13 +291,13 @@ impl SimpleYamlReader<'_> {
         match self.open.last_mut().map(|open| &mut open.members) {
             Some(SimpleMembers::Map { entries, key }) => match key.take() {
                 Some(key) => {
-                    if entries.len() == entries.capacity() && entries.len() >= FEW {
-                        // Estimate the size of a long map from the part read so far, and reserve it at once instead of
-                        // doubling.
+                    if entries.len() == entries.capacity() && entries.len() >= SHORT_MAP {
+                        // Reserve for all entries at once instead of doubling: as if the rest of the text were this
+                        // map, with entries as long as those read so far.
                         let read = (node.span.end as usize).saturating_sub(start).max(1);
                         let left = self.text.len().saturating_sub(start + read);
                         let more = (entries.len() as u64 * left as u64 / read as u64) as usize;
-                        entries.reserve_exact((more + more / 16).min(MANY).max(entries.len()));
+                        entries.reserve_exact((more + more / 16).min(MAX_RESERVED).max(entries.len()));
                     }
                     entries.push(MapEntry { key, value: node });
                 }
@@ -317,7 +321,7 @@ impl SimpleYamlReader<'_> {
                     self.nodes += 1;
                 }
                 let end = entries.last().map_or(start as u32, |entry| entry.value.span.end);
-                if entries.len() > FEW {
+                if entries.len() > SHORT_MAP {
                     entries.shrink_to_fit();
                     (Content::Map(entries), end)
                 } else {
@@ -345,19 +349,19 @@ impl SimpleYamlReader<'_> {
     }
 }
 
-/// Whether a text contains only line breaks and plain letters. Checks every byte without early exit, so that the
-/// compiler can vectorise it.
-fn has_plain_letters(text: &str) -> bool {
+/// Whether a text has no control characters except line feeds, and no characters that YAML treats specially wherever
+/// they occur. Checks every byte without early exit, so that the compiler can vectorise it.
+fn has_plain_characters(text: &str) -> bool {
     let (mut control, mut any) = (false, 0);
     for &byte in text.as_bytes() {
         control |= byte < 0x20 && byte != b'\n' || byte == 0x7f;
         any |= byte;
     }
-    !control && (any < 0x80 || text.chars().all(is_plain_letter))
+    !control && (any < 0x80 || text.chars().all(is_plain_character))
 }
 
-/// Whether a character has no special meaning in YAML.
-fn is_plain_letter(character: char) -> bool {
+/// Whether a character is no control character, byte order mark or noncharacter.
+fn is_plain_character(character: char) -> bool {
     !matches!(character, '\u{80}'..='\u{9f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 

@@ -9,7 +9,7 @@ use crate::view::report::Report;
 
 pub(crate) fn run(arguments: Key, report: &mut Report) -> Result<Exit, CommandError> {
     let KeyCommand::New { file } = arguments.command;
-    let Some(file) = file.or_else(key::usual_place) else {
+    let Some(file) = file.or_else(key::default_key_file) else {
         return Err(CommandError::Usage {
             message: "the folder for your configuration is not known".to_owned(),
             help: Some("name a file, or set `HOME` or `XDG_CONFIG_HOME`".to_owned()),

@@ -105,16 +105,16 @@ async fn prune(
         return Ok(Exit::Done);
     };
     if !report.is_json() {
-        report.terminal.write_result(&super::history::shown(&removal.operations, report));
+        report.terminal.write_result(&super::history::shown(&removal.removed, report));
     }
-    let operations = number(removal.operations.len(), "operation", "operations");
+    let operations = number(removal.removed.len(), "operation", "operations");
     if !(consent.yes || session.config.yes) {
         if !report.terminal.can_ask() {
             let question = format!("{operations} would be removed from the history of `{instance}`");
             return Err(CommandError::NotInteractive { question, help: "confirm with `--yes`".to_owned() });
         }
         let question =
-            format!("Remove {operations} from the history of `{instance}`, and keep {}?", removal.retained_count);
+            format!("Remove {operations} from the history of `{instance}`, and keep {}?", removal.kept_count);
         if !report.terminal.confirm(&question) {
             return Err(CommandError::Refused);
         }
@@ -122,7 +122,7 @@ async fn prune(
     let store = session.writing();
     let pruned = retention::remove(store.as_ref(), &instance, &operation::who(), &removal).await?;
     operation::print_notices(store.as_ref(), report);
-    report.set_result(json::pruned(&instance, &removal.operations, &pruned));
+    report.set_result(json::pruned(&instance, &removal.removed, &pruned));
     report.terminal.write_message(format!(
         "Removed {operations} from the history of `{instance}`: {}, {}.",
         number(pruned.entries as usize, "journal entry", "journal entries"),

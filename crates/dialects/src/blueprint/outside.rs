@@ -155,7 +155,7 @@ impl Lowering<'_> {
             Content::Map(_) => {
                 for (entry, map) in self.definitions(node) {
                     let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
-                    self.name(name, span, "a data source export");
+                    self.data_source_export_name(name, span);
                     let fields = self.fields(&shape::DATA_SOURCE_EXPORT, map, span);
                     let ty = self.declared_type(&fields, "data source export", EXPORT_TYPES, span);
                     // An `aliasFor` in error gives an empty name, so that the export's own name is not used as the

@@ -288,7 +288,7 @@ impl Evaluation {
 
     /// Removes the limit on the total size of values: apply must be able to carry out every plan.
     pub fn lift_limits(&mut self) {
-        self.meter.lift();
+        self.meter.lift_total_limit();
     }
 
     /// Counts the size of a value that is stored as a whole. Returns whether it is within the limit.

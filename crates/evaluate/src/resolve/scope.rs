@@ -28,7 +28,7 @@ pub(super) struct Frame<'a> {
 impl Evaluation {
     /// Returns the value of an expression.
     pub fn value(&mut self, site: ExpressionSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
-        if self.meter.is_full() {
+        if self.meter.is_exceeded() {
             return Err(Halt::Failed);
         }
         let functions = self.functions.clone();

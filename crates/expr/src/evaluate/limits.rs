@@ -1,4 +1,5 @@
-//! Limits of the size and depth of values (decision A17), and of all values of a document.
+//! Limits of the size and depth of a value (decision A17), and of the total size of all values of a document and its
+//! children.
 
 use blueprint::{Expr, Value};
 use diag::{Diagnostic, Span};
@@ -6,75 +7,82 @@ use diag::{Diagnostic, Span};
 use crate::codes;
 
 /// The default limit of one value in bytes.
-pub(crate) const LIMIT: usize = 10 * 1024 * 1024;
+pub(crate) const DEFAULT_VALUE_BYTES: usize = 10 * 1024 * 1024;
 
-/// The maximum limit of one value that can be set, in bytes. Functions never create a larger value, not even
-/// temporarily.
+/// The greatest limit of one value that users can set, in bytes. No function creates a value that is larger than this,
+/// not even temporarily.
 pub const MAX_VALUE_BYTES: usize = 64 * 1024 * 1024;
 
-/// The default limit of all values of a document in bytes.
-const ALL: usize = 64 * 1024 * 1024;
+/// The default limit of all values together in bytes.
+const DEFAULT_TOTAL_BYTES: usize = 64 * 1024 * 1024;
 
 /// The maximum nesting depth of lists and maps.
-const DEPTH: usize = 256;
+const MAX_DEPTH: usize = 256;
 
-/// The size of a map entry in bytes, without key and value.
-const ENTRY: usize = 48;
+/// The bytes that each entry of a map takes beside its key and value.
+const ENTRY_OVERHEAD: usize = 48;
 
-/// The limits of a document's values, and the bytes used so far.
-///
-/// Values that expressions create are counted. Reads are not counted.
+/// The limits of values, and the bytes of all values that expressions have created so far. Reading an existing value
+/// creates none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meter {
-    value: usize,
-    all: usize,
+    value_limit: usize,
+    total_limit: usize,
     used: usize,
-    full: Option<Span>,
+    /// The first place where the total limit was exceeded.
+    exceeded_at: Option<Span>,
 }
 
-/// The error for a document whose values exceed the limit. The meter records the place; its owner reports it.
+/// The error for values that exceed the limit together. The meter stores the place; the owner of the meter reports the
+/// error ([`Meter::problem`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitExceeded;
 
 impl Meter {
     /// A meter with these limits in bytes for one value and for all values; `None` selects the default.
     pub fn new(value: Option<usize>, all: Option<usize>) -> Meter {
-        Meter { value: value.unwrap_or(LIMIT).min(MAX_VALUE_BYTES), all: all.unwrap_or(ALL), used: 0, full: None }
+        Meter {
+            value_limit: value.unwrap_or(DEFAULT_VALUE_BYTES).min(MAX_VALUE_BYTES),
+            total_limit: all.unwrap_or(DEFAULT_TOTAL_BYTES),
+            used: 0,
+            exceeded_at: None,
+        }
     }
 
-    /// The limit of all values in bytes.
-    pub fn all(&self) -> usize {
-        self.all
+    /// The limit of all values together in bytes.
+    pub fn total_limit(&self) -> usize {
+        self.total_limit
     }
 
     /// The limit of one value in bytes.
-    pub fn largest(&self) -> usize {
-        self.value
+    pub fn value_limit(&self) -> usize {
+        self.value_limit
     }
 
-    /// Counts the bytes of a new value. Fails if the limit is exceeded. `place` is the place of the expression.
+    /// Counts the bytes of a new value, which the expression at `place` creates. Fails if the total then exceeds the
+    /// limit; the bytes are counted anyway.
     pub fn take(&mut self, bytes: usize, place: Span) -> Result<(), LimitExceeded> {
         self.used = self.used.saturating_add(bytes);
-        if self.used <= self.all {
+        if self.used <= self.total_limit {
             return Ok(());
         }
-        self.full.get_or_insert(place);
+        self.exceeded_at.get_or_insert(place);
         Err(LimitExceeded)
     }
 
-    /// Whether the limit has been exceeded. No further evaluation is needed then.
-    pub fn is_full(&self) -> bool {
-        self.full.is_some()
+    /// Whether the total limit has been exceeded. The evaluation has then failed and can stop.
+    pub fn is_exceeded(&self) -> bool {
+        self.exceeded_at.is_some()
     }
 
     /// The diagnostic, if the limit has been exceeded.
     pub fn problem(&self) -> Option<Diagnostic> {
-        let limit = bytes(self.all);
-        let place = self.full?;
+        let limit = bytes(self.total_limit);
+        let place = self.exceeded_at?;
         let problem = codes::VALUES_TOO_LARGE
-            .new(format!("the values of this document and those it includes take more than {limit} together"))
-            .label(place, "goes beyond the limit")
-            .help("make less of it, or raise `all-value-bytes` under `[documents]` in `cyan.toml`");
+            .new(format!("the values of this document and of its child documents take more than {limit} together"))
+            .label(place, "the limit is exceeded here")
+            .help("create fewer or smaller values, or raise `all-value-bytes` under `[documents]` in `cyan.toml`");
         Some(problem)
     }
 
@@ -83,14 +91,16 @@ impl Meter {
         self.used
     }
 
-    /// Resets the count to an earlier one, because the values since then are evaluated again.
+    /// Resets the count to an earlier result of [`Meter::used`], before an evaluation is repeated. Whether the limit
+    /// has been exceeded is kept.
     pub fn back_to(&mut self, used: usize) {
         self.used = used;
     }
 
-    /// Removes the limit of all values.
-    pub fn lift(&mut self) {
-        (self.all, self.full) = (usize::MAX, None);
+    /// Removes the total limit, which a plan has checked: its operation must be able to continue. The limit of one
+    /// value stays.
+    pub fn lift_total_limit(&mut self) {
+        (self.total_limit, self.exceeded_at) = (usize::MAX, None);
     }
 }
 
@@ -100,31 +110,31 @@ impl Default for Meter {
     }
 }
 
-/// The approximate size of a copy of an expression in bytes.
+/// The approximate size of an expression in bytes: each item of `each` has a copy.
 pub fn weight(expr: &Expr) -> usize {
-    /// The size of one expression node in bytes.
-    const PART: usize = 64;
+    const NODE_BYTES: usize = 64;
     let mut bytes = 0_usize;
     expr.walk(&mut |part| {
         let literal = part.as_literal().map_or(0, |value| size(value, MAX_VALUE_BYTES).unwrap_or(MAX_VALUE_BYTES));
-        bytes = bytes.saturating_add(PART).saturating_add(literal);
+        bytes = bytes.saturating_add(NODE_BYTES).saturating_add(literal);
     });
     bytes
 }
 
-/// The approximate size of a value in bytes without sharing; `None` if it exceeds `most` or is too deep.
+/// The approximate size of a value in bytes; `None` if it exceeds `most` or is too deep. A part that is shared counts
+/// each time that it occurs.
 pub fn size(value: &Value, most: usize) -> Option<usize> {
-    // The outermost value counts only its contents: the size of a text is its length.
+    // The outermost `Value` itself does not count, so the size of a text is its length.
     let all = most.saturating_add(std::mem::size_of::<Value>());
     let mut left = all;
-    fits(value, &mut left, DEPTH).then(|| (all - left).saturating_sub(std::mem::size_of::<Value>()))
+    fits(value, &mut left, MAX_DEPTH).then(|| (all - left).saturating_sub(std::mem::size_of::<Value>()))
 }
 
 fn fits(value: &Value, left: &mut usize, depth: usize) -> bool {
     let own = match value {
         Value::Text(text) => text.len(),
         Value::Bytes(bytes) => bytes.len(),
-        Value::Map(entries) => entries.keys().map(|key| key.len() + ENTRY).sum(),
+        Value::Map(entries) => entries.keys().map(|key| key.len() + ENTRY_OVERHEAD).sum(),
         _ => 0,
     };
     let Some(rest) = left.checked_sub(own + std::mem::size_of::<Value>()) else { return false };

@@ -8,7 +8,7 @@ use blueprint::{Address, Expr, ExprKind, Function, Map, Name, Ref, TextPart, Typ
 use diag::{Diagnostics, Span, Spanned};
 
 use super::access::access;
-use super::limits::{LIMIT, LimitExceeded, bytes, size};
+use super::limits::{DEFAULT_VALUE_BYTES, LimitExceeded, bytes, size};
 use super::machine::{DEPTH, ElementStep, Machine, function_as_value, is_omitted, unknown_of};
 use crate::codes;
 use crate::convert::{Mismatch, to_text};
@@ -103,7 +103,7 @@ impl<'a> Machine<'a> {
 
     /// The size limit of one value in bytes.
     pub(crate) fn largest(&mut self) -> usize {
-        self.scope.meter().map_or(LIMIT, |meter| meter.largest())
+        self.scope.meter().map_or(DEFAULT_VALUE_BYTES, |meter| meter.value_limit())
     }
 
     /// Counts bytes towards the limit of all values of the document.

@@ -27,7 +27,7 @@ use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::drafting::preflight::needs_second_read;
 use crate::linked::Linked;
-use crate::links::report::{link_changes, links_by_resource, note_links_in_steps};
+use crate::links::report::{link_changes, links_by_resource, store_links_in_steps};
 use crate::model::{Action, Gate, LeftAlone, LinkChange, Reason, Step};
 use crate::stops::Subjects;
 use crate::task::{Decided, Task, TaskKind};
@@ -128,7 +128,7 @@ pub(crate) fn order(
     let links = link_changes(&draft.decisions);
     let links_of_steps = links_by_resource(&draft.decisions);
     let (mut steps, tasks) = number(tasks, &order, draft.decisions, reads);
-    note_links_in_steps(&mut steps, links_of_steps);
+    store_links_in_steps(&mut steps, links_of_steps);
     subjects.report(&mut steps);
     Ordered { steps, tasks, groups, left_alone, links, gates, secret }
 }

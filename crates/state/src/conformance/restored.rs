@@ -40,7 +40,7 @@ pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> R
     let operations = whole.operations();
     check_eq!(operations.len(), 3, "operations");
     let twice = store.restore(&instance("copy"), whole.revision, None, operations.clone()).await;
-    check_err!(twice, StoreError::Refused { .. }, "the same operations a second time");
+    check_err!(twice, StoreError::OperationExists { .. }, "the same operations a second time");
     check!(store.info(&instance("copy")).await?.is_none(), "half of it was put back");
 
     let elsewhere = other_place.open(sealer());
@@ -75,7 +75,9 @@ pub(super) async fn refused(place: &StorePlace) -> Result<(), Failed> {
     check_err!(again, StoreError::Moved { .. }, "putting back where something is");
     // The instance continues after the restored operations.
     let mut hand = TestWriter::take(&*store, "shop").await?;
-    check_err!(hand.refused(fine("op-1")).await, StoreError::Refused { .. }, "an operation of before");
+    check_err!(hand.refused(fine("op-1")).await, StoreError::OperationExists { .. }, "a restored operation");
+    let known = store.restore(&instance("copy"), Revision(7), None, vec![fine("op-1")]).await;
+    check_err!(known, StoreError::OperationExists { .. }, "restoring an operation of another instance");
     hand.commit(fine("op-3")).await?;
     check_eq!(store.history(&shop, 9).await?.len(), 3, "operations");
     Ok(())

@@ -88,7 +88,7 @@ impl StoredInstances {
         fold.check(epoch, &entries).map_err(refused)?;
         let began = entries.first().and_then(|entry| entry.kind.begins()).map(|operation| operation.id.clone());
         if let Some(id) = began.as_ref().filter(|id| self.operations.contains(*id)) {
-            return Err(refused(format!("there was an operation `{id}` before")));
+            return Err(StoreError::OperationExists { instance: name.clone(), operation: id.clone() });
         }
         let has_secret = entries.iter().any(|entry| entry.kind.has_secret());
         if has_secret && key.is_none() {

@@ -502,7 +502,8 @@ impl StateWriter {
         if let Some(operation) = began
             && connection.prepare_cached("SELECT 1 FROM operations WHERE name = ?1")?.exists([&*operation.id])?
         {
-            return Err(refused(format!("there was an operation `{}` before", operation.id)));
+            let operation = operation.id.clone();
+            return Err(WriteError::Refused(StoreError::OperationExists { instance: name.clone(), operation }));
         }
         if let Some(left) = left_at_the_end(connection, &head, &mut records, entries)? {
             return Err(refused(records_are_left(left)));

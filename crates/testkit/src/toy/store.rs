@@ -135,7 +135,7 @@ impl ToyState {
         journal.fold().check(epoch, entries).map_err(refused)?;
         let began = entries.first().and_then(|entry| entry.kind.begins()).map(|operation| operation.id.clone());
         if let Some(id) = began.filter(|id| !self.operations.insert(id.clone())) {
-            return Err(refused(format!("an operation `{id}` exists")));
+            return Err(StoreError::OperationExists { instance: name.clone(), operation: id });
         }
         journal.note_key(entries.iter().any(|entry| entry.kind.has_secret()), sealer)?;
         journal.entries.extend(entries.iter().map(|entry| (epoch, entry.clone())));

@@ -125,7 +125,7 @@ impl GroupWriter<'_> {
         let most = settings.limits.members.unwrap_or(resources.max(MOST_MEMBERS));
         if count <= most {
             // Each member has its own definition.
-            let all = expr::Meter::new(None, settings.limits.all_value_bytes).all();
+            let all = expr::Meter::new(None, settings.limits.all_value_bytes).total_limit();
             let fits = all / expr::weight(&self.expansion.spec).max(1);
             if count <= fits.max(1) {
                 return count;
