@@ -21,7 +21,7 @@ use provider::PlanMode;
 use understand::graph::GraphNode;
 
 use crate::codes;
-use crate::failing::{fail_before_call, take_reply};
+use crate::failing::{fail_before_call, handle_reply};
 use crate::inquiries::{EXPORTS, MOST_ROUNDS, Replies};
 use crate::known::provider_decides;
 use crate::model::{Asking, Effect};
@@ -82,7 +82,7 @@ pub(crate) fn plan_again(
 
 fn send(parts: &mut OperationParts, task: u32, questions: Vec<EvaluationQuestion>, effects: &mut Vec<Effect>) {
     debug_assert!(!questions.is_empty(), "a task without questions takes no call slot");
-    parts.limits.called();
+    parts.limits.count_call();
     parts.schedule.ask(task);
     effects.extend(asking(parts, Some(task), questions));
 }
@@ -121,7 +121,12 @@ fn asking(parts: &OperationParts, task: Option<u32>, questions: Vec<EvaluationQu
 }
 
 /// Handles replies. A question with a retryable error is asked again after a delay.
-pub(crate) fn answered(parts: &mut OperationParts, task: Option<u32>, replies: Replies, effects: &mut Vec<Effect>) {
+pub(crate) fn handle_replies(
+    parts: &mut OperationParts,
+    task: Option<u32>,
+    replies: Replies,
+    effects: &mut Vec<Effect>,
+) {
     let asker = task.unwrap_or(EXPORTS);
     let mut again = Replies::new();
     let mut after = Duration::ZERO;
@@ -132,7 +137,7 @@ pub(crate) fn answered(parts: &mut OperationParts, task: Option<u32>, replies: R
                 (after, reason) = (after.max(pause), words);
                 again.push((question, reply));
             }
-            None => take_reply(parts, question, reply),
+            None => handle_reply(parts, question, reply),
         }
     }
     let retries = !again.is_empty();
@@ -145,7 +150,7 @@ pub(crate) fn answered(parts: &mut OperationParts, task: Option<u32>, replies: R
         return;
     };
     parts.vacate(task);
-    parts.limits.answered();
+    parts.limits.count_answer();
     if parts.schedule.progress(task) != TaskProgress::Asking {
         return;
     }
@@ -157,7 +162,7 @@ pub(crate) fn answered(parts: &mut OperationParts, task: Option<u32>, replies: R
     parts.schedule.rest(task);
     if let Some(address) = parts.facts.address_of(task) {
         let after_ms = after.as_millis() as u64;
-        effects.push(Effect::Tell(Event::Retrying { address, attempt, after_ms, reason }));
+        effects.push(Effect::Report(Event::Retrying { address, attempt, after_ms, reason }));
     }
 }
 
@@ -168,11 +173,11 @@ fn pause_before(
     question: &EvaluationQuestion,
     reply: &EvaluationReply,
 ) -> Option<(Duration, Name)> {
-    let error = reply.trouble().filter(|_| !parts.state.is_stopping())?;
+    let error = reply.temporary_error().filter(|_| !parts.state.is_stopping())?;
     let tries = task.map_or(parts.inquiries.exports_retries(), |task| parts.schedule.task(task).tries());
     let policy = parts.limits.policy(question.namespace()?);
     let token = format!("{}-{}", parts.facts.operation.id, question.key());
-    Some((policy.again(error, tries, &token)?, error.message.as_str().into()))
+    Some((policy.next_pause(error, tries, &token)?, error.message.as_str().into()))
 }
 
 /// Asks the questions that exports and metadata still need answered. Returns whether questions are pending.

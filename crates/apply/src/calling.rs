@@ -20,14 +20,14 @@ use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 
 /// Records an intent. The call follows once the intent is durable.
-pub(crate) fn intend(parts: &mut OperationParts, task: u32, intent: Intent, request: CallRequest) {
+pub(crate) fn record_intent(parts: &mut OperationParts, task: u32, intent: Intent, request: CallRequest) {
     parts.schedule.intend(task, request);
     parts.limits.occupy(parts.facts.task(task));
     parts.journal.record(parts.facts.step_of(task), EntryKind::Intent(Arc::new(intent)), Durable::Intent(task));
 }
 
 /// Handles a durable intent: makes its call. Withdraws the intent if the operation is stopping.
-pub(crate) fn intended(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn call_after_intent(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let writes = parts.facts.task(task).kind == TaskKind::LinkWrite;
     match parts.state.is_stopping() && !writes {
         true => withdraw(parts, task),
@@ -58,9 +58,9 @@ pub(crate) fn call(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effe
         parts.timers.wake(Wake::Deadline(task), limit, effects);
     }
     let limit = parts.schedule.call(task, parts.timers.millis());
-    parts.limits.called();
+    parts.limits.count_call();
     if is_first {
-        effects.push(Effect::Tell(Event::Started {
+        effects.push(Effect::Report(Event::Started {
             address: decided.as_ref().map_or(&request.address, |decided| &decided.address).clone(),
             operation: request.operation,
             replacing: parts.facts.is_replacing(task),
@@ -81,25 +81,25 @@ pub(crate) fn applied(
         return;
     }
     parts.vacate(task);
-    parts.limits.answered();
+    parts.limits.count_answer();
     let Some(request) = parts.schedule.task(task).request().cloned() else { return };
     match answer {
         Ok(applied) => {
-            tell_remarks(&decided, &applied, effects);
+            report_provider_remarks(&decided, &applied, effects);
             succeeded(parts, task, &decided, &request, applied, effects);
         }
         Err(error) => {
-            error.partial.iter().for_each(|partial| tell_remarks(&decided, partial, effects));
+            error.partial.iter().for_each(|partial| report_provider_remarks(&decided, partial, effects));
             refused(parts, task, &decided, error, effects);
         }
     }
 }
 
 /// Reports the provider's remarks on a successful call.
-fn tell_remarks(decided: &Decided, applied: &Applied, effects: &mut Vec<Effect>) {
+fn report_provider_remarks(decided: &Decided, applied: &Applied, effects: &mut Vec<Effect>) {
     for diagnostic in &applied.diagnostics {
         let address = decided.address.clone();
-        effects.push(Effect::Tell(Event::Progress { address, text: diagnostic.text().into() }));
+        effects.push(Effect::Report(Event::Progress { address, text: diagnostic.text().into() }));
     }
 }
 
@@ -113,7 +113,7 @@ fn succeeded(
 ) {
     let durable = if applied.ready == Ready::Yes { Durable::Done(task) } else { Durable::Configured(task) };
     if request.operation == Verb::Delete {
-        let left = parts.records().deleted(decided, request);
+        let left = parts.records().record_after_delete(decided, request);
         return parts.record(task, decided, left, None, Durable::Done(task));
     }
     if let Some(write) = write_of(decided) {
@@ -129,7 +129,7 @@ fn succeeded(
     }
     let wrong = decided.ty.as_ref().and_then(|ty| breach(ty, request, &applied));
     let ready = applied.ready.clone();
-    let mut record = parts.records().answered(decided, request, applied);
+    let mut record = parts.records().record_after_call(decided, request, applied);
     record.duration_ms = parts.duration_ms(task).unwrap_or(record.duration_ms);
     if let Some(wrong) = wrong {
         record.status.word = StatusWord::Failed;

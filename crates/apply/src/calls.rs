@@ -152,8 +152,8 @@ impl Calls<'_> {
     /// The digests that the sources of a resource had at plan time. Empty if the plan may have changed the sources
     /// since.
     fn sources_of(&self, address: &Address) -> Vec<(Name, Value)> {
-        let kept = self.facts.plan.answers.preflights.get(address).filter(|kept| !kept.follows);
-        let sources = kept.iter().flat_map(|kept| &kept.sources);
+        let preflight = self.facts.plan.answers.preflights.get(address).filter(|kept| !kept.follows);
+        let sources = preflight.iter().flat_map(|kept| &kept.sources);
         sources.filter_map(|source| Some((source.field.clone(), source.digest.clone()?))).collect()
     }
 

@@ -61,8 +61,8 @@ pub(crate) fn finish_if_over(parts: &mut OperationParts, effects: &mut Vec<Effec
 pub(crate) fn finish(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
     let outcome = outcome(parts);
     let [created, updated, deleted, replaced] = parts.results.counts();
-    effects.push(Effect::Tell(Event::Finished { outcome, created, updated, deleted, replaced }));
-    let (waiting, stops) = (waiting(parts), standing_at(parts));
+    effects.push(Effect::Report(Event::Finished { outcome, created, updated, deleted, replaced }));
+    let (waiting, stops) = (waiting(parts), current_stops(parts));
     effects.push(Effect::Finish(report(parts, Some(outcome), waiting, stops)));
 }
 
@@ -113,7 +113,7 @@ fn can_go_on(state: &RunState, progress: TaskProgress) -> bool {
 
 fn outcome(parts: &OperationParts) -> OperationOutcome {
     let state = &parts.state;
-    let stopped = state.is_held() || state.is_standing();
+    let stopped = state.is_at_until() || state.is_at_breakpoint();
     let is_early = (state.is_interrupted() || stopped) && is_unfinished(parts);
     match (state.has_failed(), is_early, parts.facts.plan.purpose) {
         (false, true, _) if stopped => OperationOutcome::Interrupted,
@@ -131,7 +131,7 @@ fn is_unfinished(parts: &OperationParts) -> bool {
 
 /// The resources whose tasks have not begun because the operation stopped.
 fn waiting(parts: &OperationParts) -> Vec<Address> {
-    match (parts.state.is_held(), parts.state.is_standing() && !parts.state.is_interrupted()) {
+    match (parts.state.is_at_until(), parts.state.is_at_breakpoint() && !parts.state.is_interrupted()) {
         (false, false) => Vec::new(),
         (held, _) => acting(parts, |progress| match progress {
             TaskProgress::Waiting(_) | TaskProgress::Ready => held,
@@ -162,11 +162,11 @@ pub(crate) fn left_in_flight(parts: &OperationParts) -> Vec<Address> {
 
 /// The addresses and breakpoints at which the operation has stopped, for display. Empty if a user interrupted the
 /// operation.
-fn standing_at(parts: &OperationParts) -> Vec<(Name, Breakpoint)> {
+fn current_stops(parts: &OperationParts) -> Vec<(Name, Breakpoint)> {
     if parts.state.is_interrupted() {
         return Vec::new();
     }
-    let tasks = parts.schedule.tasks().zip(&parts.facts.plan.tasks).filter(|(state, _)| state.is_standing());
+    let tasks = parts.schedule.tasks().zip(&parts.facts.plan.tasks).filter(|(state, _)| state.is_current_stop());
     let gates = tasks.filter_map(|(_, task)| gate_of(parts, task.kind));
     gates.map(|gate| (gate.place.trim_end_matches('/').into(), gate.at)).collect()
 }
@@ -183,7 +183,7 @@ fn stops_after(parts: &OperationParts, outcome: OperationOutcome) -> Stops {
     if outcome == OperationOutcome::Gone {
         return Stops::default();
     }
-    let mut stops = parts.facts.plan.begun.clone();
+    let mut stops = parts.facts.plan.stops_at_start.clone();
     for (number, (state, task)) in (0..).zip(parts.schedule.tasks().zip(&parts.facts.plan.tasks)) {
         let Some(gate) = gate_of(parts, task.kind) else { continue };
         let action = StatusOp::of(gate.at);
@@ -195,7 +195,9 @@ fn stops_after(parts: &OperationParts, outcome: OperationOutcome) -> Stops {
         };
         let Some(stop) = stops.get_mut(&gate.place) else { continue };
         match state.progress() {
-            TaskProgress::Held if state.is_standing() => (stop.action, stop.waiting) = (Some(action), Some(gate.at)),
+            TaskProgress::Held if state.is_current_stop() => {
+                (stop.action, stop.waiting) = (Some(action), Some(gate.at))
+            }
             _ if is_over && action == StatusOp::Delete => drop(stops.shift_remove(&gate.place)),
             _ if is_over => stop.action = None,
             _ => {}
@@ -253,7 +255,7 @@ fn exports_after(
         None => (Some(blueprint::IndexMap::default()), Value::Null, state::Declared::default()),
         Some(evaluation) => {
             let mut mistakes = Diagnostics::new();
-            evaluation.settle_what_was_open(&mut mistakes);
+            evaluation.settle_open_values(&mut mistakes);
             let values = plan::exports::values(
                 evaluation,
                 &parts.facts.plan.untouched,

@@ -41,18 +41,18 @@ pub(crate) fn stop(parts: &mut OperationParts, effects: &mut Vec<Effect>) {
             _ => fail_waiting_call(parts, task, effects),
         }
     }
-    ask_no_more(parts, EXPORTS);
+    give_up_questions(parts, EXPORTS);
     if parts.limits.calling() > 0 {
-        effects.push(Effect::Tell(Event::Draining { running: parts.limits.calling() as u64 }));
+        effects.push(Effect::Report(Event::Draining { running: parts.limits.calling() as u64 }));
     }
-    if !parts.state.is_held() {
+    if !parts.state.is_at_until() {
         parts.timers.wake(Wake::Drain, parts.facts.settings.drain, effects);
     }
 }
 
 /// Gives up a call that waits for a retry.
 pub(crate) fn fail_waiting_call(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
-    if ask_no_more(parts, task) {
+    if give_up_questions(parts, task) {
         return;
     }
     let Some(decided) = parts.facts.decided(task) else { return };
@@ -64,7 +64,7 @@ pub(crate) fn fail_waiting_call(parts: &mut OperationParts, task: u32, effects: 
 }
 
 /// Stores a final reply and resumes the tasks that wait for it.
-pub(crate) fn take_reply(parts: &mut OperationParts, question: EvaluationQuestion, reply: EvaluationReply) {
+pub(crate) fn handle_reply(parts: &mut OperationParts, question: EvaluationQuestion, reply: EvaluationReply) {
     let waiting = parts.inquiries.remove(&question);
     if let Some(evaluation) = &mut parts.known.evaluation {
         store_reply(evaluation, question, reply, parts.results.diagnostics());
@@ -75,11 +75,11 @@ pub(crate) fn take_reply(parts: &mut OperationParts, question: EvaluationQuestio
 }
 
 /// Stops asking the refused questions of a task, or of the exports, again. Returns false if there are none.
-fn ask_no_more(parts: &mut OperationParts, asker: u32) -> bool {
+fn give_up_questions(parts: &mut OperationParts, asker: u32) -> bool {
     let Some(retries) = parts.inquiries.take_retries(asker) else { return false };
     if asker == EXPORTS {
         for (question, reply) in retries {
-            take_reply(parts, question, reply);
+            handle_reply(parts, question, reply);
         }
         parts.inquiries.give_up_exports();
         return true;
@@ -113,7 +113,7 @@ pub(crate) fn refused(
         && let Some(after) = pause_after(parts, task, &error)
     {
         parts.schedule.rest(task);
-        try_again(parts, task, (&decided.address, &error), (after, Wake::Retry(task)), effects);
+        schedule_retry(parts, task, (&decided.address, &error), (after, Wake::Retry(task)), effects);
         return;
     }
     if let Some(write) = write_of(decided)
@@ -146,7 +146,7 @@ pub(crate) fn refused(
     let unsure = error.kind.is_retryable() || is_cancelled || tries > 0;
     let made = error.partial.is_some();
     let records = parts.records();
-    let mut record = records.failed(decided, &request, error.partial.map(|partial| *partial));
+    let mut record = records.record_after_failure(decided, &request, error.partial.map(|partial| *partial));
     if let Some(failed) = record.as_mut().filter(|_| request.operation == Verb::Create && !made) {
         records.keep_attempt(failed, decided, &request, unsure);
     }
@@ -157,18 +157,18 @@ pub(crate) fn refused(
 pub(crate) fn pause_after(parts: &OperationParts, task: u32, error: &ProviderError) -> Option<Duration> {
     let state = parts.schedule.task(task);
     let request = state.request()?;
-    parts.limits.policy(request.type_name.package_name()).again(error, state.tries(), &request.token)
+    parts.limits.policy(request.type_name.package_name()).next_pause(error, state.tries(), &request.token)
 }
 
 /// Sets the wake-up after which a call or poll of a resource is retried, and reports its error.
-pub(crate) fn try_again(
+pub(crate) fn schedule_retry(
     parts: &mut OperationParts,
     task: u32,
     (address, error): (&Address, &ProviderError),
     (after, wake): (Duration, Wake),
     effects: &mut Vec<Effect>,
 ) {
-    effects.push(Effect::Tell(Event::Retrying {
+    effects.push(Effect::Report(Event::Retrying {
         address: address.clone(),
         attempt: parts.schedule.count_try(task),
         after_ms: after.as_millis() as u64,
@@ -206,7 +206,7 @@ pub(crate) fn refuse_id(
         .new(format!("the provider's answer about `{}` has the id of another resource", decided.address))
         .note(format!("the id belongs to `{owner}`"));
     let records = parts.records();
-    let mut record = records.failed(decided, request, None);
+    let mut record = records.record_after_failure(decided, request, None);
     if let Some(failed) = record.as_mut().filter(|_| request.operation == Verb::Create) {
         records.keep_attempt(failed, decided, request, true);
     }
@@ -224,7 +224,7 @@ fn forget(parts: &mut OperationParts, task: u32, decided: &Decided, request: &Ca
     let id = if hides { "(secret)".into() } else { id };
     parts.results.leave_behind((decided.address.clone(), request.type_name.clone(), id));
     parts.schedule.forget(task);
-    let left = parts.records().deleted(decided, request);
+    let left = parts.records().record_after_delete(decided, request);
     parts.record(task, decided, left, Some(message), Durable::Done(task));
 }
 
@@ -244,7 +244,7 @@ pub(crate) fn fail(
     };
     let operation = verb_of(parts.facts.task(task).kind);
     let failed = Event::Failed { address: decided.address.clone(), operation, message: message.clone() };
-    effects.push(Effect::Tell(failed));
+    effects.push(Effect::Report(failed));
     parts.results.report(diagnostic);
     parts.state.fail();
     parts.link(|links, _| links.fail_part(task, decided, &message));
@@ -303,7 +303,7 @@ fn skip_dependants(parts: &mut OperationParts, task: u32, is_over: bool, effects
     let skipped = parts.schedule.skip_dependants(task, goes_on);
     for decided in skipped.into_iter().filter_map(|waiter| parts.facts.decided(waiter)) {
         let reason = "something it needs has failed".into();
-        effects.push(Effect::Tell(Event::Skipped { address: decided.address.clone(), reason }));
+        effects.push(Effect::Report(Event::Skipped { address: decided.address.clone(), reason }));
     }
 }
 
@@ -317,7 +317,7 @@ pub(crate) fn abandon(parts: &mut OperationParts, task: u32, decided: &Decided, 
         .new(format!("the {} of `{}` was not done within {limit}", operation.word(), decided.address))
         .note("it did not end after it was cancelled; the next plan reads its outcome");
     parts.vacate(task);
-    parts.limits.answered();
+    parts.limits.count_answer();
     leave_open(parts, task, decided, diagnostic, effects);
 }
 
@@ -332,7 +332,7 @@ fn leave_open(
     let operation = verb_of(parts.facts.task(task).kind);
     let message: Name = diagnostic.message.as_str().into();
     parts.results.report(placed(diagnostic, decided));
-    effects.push(Effect::Tell(Event::Failed { address: decided.address.clone(), operation, message }));
+    effects.push(Effect::Report(Event::Failed { address: decided.address.clone(), operation, message }));
     parts.state.fail();
     parts.schedule.abandon(task);
     skip_dependants(parts, task, false, effects);

@@ -21,7 +21,7 @@ use crate::timers::Wake;
 
 /// Runs a gate whose predecessors are done: either completes the gate, or stops at it and holds the tasks that wait for
 /// it.
-pub(crate) fn reach(parts: &mut OperationParts, task: u32, number: u32, effects: &mut Vec<Effect>) {
+pub(crate) fn run_gate(parts: &mut OperationParts, task: u32, number: u32, effects: &mut Vec<Effect>) {
     let plan = parts.facts.plan.clone();
     let gate = plan.gates.get(number as usize);
     let Some(gate) = gate.filter(|gate| stops_at(&parts.facts, &parts.schedule, task, gate)) else {
@@ -29,7 +29,7 @@ pub(crate) fn reach(parts: &mut OperationParts, task: u32, number: u32, effects:
     };
     parts.state.stop_at_breakpoint();
     parts.emit(Event::Waiting { address: gate.place.trim_end_matches('/').into(), at: gate.at }, effects);
-    parts.schedule.stand_at(task);
+    parts.schedule.stop_at_gate(task);
 }
 
 /// Whether the operation stops at a gate. A gate with `after_update` stops only if a predecessor updated the resource

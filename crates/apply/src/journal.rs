@@ -58,7 +58,7 @@ impl RunJournal {
         match &mut self.under_way {
             _ if !self.gathering.is_empty() => self.later.push(event),
             Some((_, later)) => later.push(event),
-            None => effects.push(Effect::Tell(event)),
+            None => effects.push(Effect::Report(event)),
         }
     }
 

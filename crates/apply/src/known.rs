@@ -58,7 +58,7 @@ impl RunValues {
     }
 
     /// Stores or removes the record at an address.
-    pub(crate) fn keep(&mut self, address: &Address, record: Option<&Arc<Record>>) {
+    pub(crate) fn set_record(&mut self, address: &Address, record: Option<&Arc<Record>>) {
         match record {
             Some(record) => {
                 self.snapshot.records.insert(address.clone(), record.clone());

@@ -28,7 +28,7 @@ pub(crate) struct CallLimits {
     /// The number of pending calls and questions.
     calling: usize,
     /// The number of a provider's queue, by namespace.
-    of: IndexMap<Name, u32>,
+    by_namespace: IndexMap<Name, u32>,
     providers: Vec<ProviderLimits>,
     /// The providers that the questions of a task go to.
     asking: DeterministicMap<u32, Vec<u32>>,
@@ -44,7 +44,7 @@ struct ProviderLimits {
     in_flight: usize,
     limiter: Option<RateLimiter>,
     /// Tasks that wait for a free slot.
-    held: Queue,
+    waiting_tasks: Queue,
     /// Resources whose readiness is polled as soon as the rate allows it.
     polls: VecDeque<u32>,
 }
@@ -99,7 +99,7 @@ impl CallLimits {
         let mut limits = CallLimits {
             in_flight: 0,
             calling: 0,
-            of: IndexMap::default(),
+            by_namespace: IndexMap::default(),
             providers: Vec::new(),
             asking: DeterministicMap::default(),
             refilling: Vec::new(),
@@ -107,14 +107,14 @@ impl CallLimits {
         for catalog in catalogs.opened() {
             let number = limits.providers.len() as u32;
             for namespace in &catalog.namespaces {
-                limits.of.entry(namespace.clone()).or_insert(number);
+                limits.by_namespace.entry(namespace.clone()).or_insert(number);
             }
             limits.providers.push(ProviderLimits {
                 most: catalog.max_parallel as usize,
                 retries: catalog.retries,
                 in_flight: 0,
                 limiter: catalog.rate.map(RateLimiter::new),
-                held: Queue::new(ranks),
+                waiting_tasks: Queue::new(ranks),
                 polls: VecDeque::new(),
             });
         }
@@ -123,7 +123,7 @@ impl CallLimits {
 
     /// The index of a package's provider; `None` if no opened catalogue has the package.
     fn of(&self, package: &str) -> Option<u32> {
-        self.of.get(package).copied()
+        self.by_namespace.get(package).copied()
     }
 
     fn of_task(&self, task: &Task) -> Option<u32> {
@@ -146,12 +146,12 @@ impl CallLimits {
     }
 
     /// Counts a call or a question that is sent.
-    pub(crate) fn called(&mut self) {
+    pub(crate) fn count_call(&mut self) {
         self.calling += 1;
     }
 
     /// Counts an answer.
-    pub(crate) fn answered(&mut self) {
+    pub(crate) fn count_answer(&mut self) {
         self.calling = self.calling.saturating_sub(1);
     }
 
@@ -172,7 +172,7 @@ impl CallLimits {
     /// Whether the provider of a task has no free slot. If so, the task is added to the provider's queue.
     pub(crate) fn queue_if_full(&mut self, number: u32, task: &Task, ranks: &Ranks) -> bool {
         let Some(at) = self.of_task(task).filter(|at| self.providers[*at as usize].is_full()) else { return false };
-        self.providers[at as usize].held.push_back(number, ranks);
+        self.providers[at as usize].waiting_tasks.push_back(number, ranks);
         true
     }
 
@@ -187,7 +187,7 @@ impl CallLimits {
     /// whether there was such a task.
     fn release_held(&mut self, at: u32, schedule: &mut Schedule) -> bool {
         let provider = &mut self.providers[at as usize];
-        let next = if provider.is_full() { None } else { provider.held.pop() };
+        let next = if provider.is_full() { None } else { provider.waiting_tasks.pop() };
         if let Some(next) = next {
             schedule.enqueue_first(next);
         }
@@ -208,7 +208,7 @@ impl CallLimits {
     pub(crate) fn occupy_asking(&mut self, number: u32, questions: &[EvaluationQuestion], ranks: &Ranks) -> bool {
         let mut asked: Vec<u32> = questions.iter().filter_map(|it| self.of(it.namespace()?)).collect();
         if let Some(full) = asked.iter().find(|at| self.providers[**at as usize].is_full()) {
-            self.providers[*full as usize].held.push_back(number, ranks);
+            self.providers[*full as usize].waiting_tasks.push_back(number, ranks);
             return false;
         }
         asked.iter().for_each(|at| self.spend(*at));

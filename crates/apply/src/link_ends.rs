@@ -34,7 +34,7 @@ impl LinkExecutor<'_> {
     pub(crate) fn finish(&mut self, task: u32, decided: &Decided, link: LinkAt) -> LinkEndState {
         let mut mistakes = Diagnostics::new();
         let Some(evaluation) = self.known.evaluation.as_mut() else { return LinkEndState::Unchanged };
-        if evaluation.is_gone(link) {
+        if evaluation.has_absent_end(link) {
             evaluation.links.ready_links.remove(&decided.address);
             self.known.mark_absent(&decided.address);
             return LinkEndState::Gone;

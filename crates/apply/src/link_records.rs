@@ -58,12 +58,12 @@ impl LinkExecutor<'_> {
             record.status.op = StatusOp::Update;
         }
         record.private = private_of(&overlays, failed);
-        self.keep(task, &write.link, Some(Arc::new(record)), None);
+        self.store_record(task, &write.link, Some(Arc::new(record)), None);
     }
 
     /// The record of a link before its first step.
     pub(crate) fn first_record(&self, link: &Address) -> Record {
-        let whole = self.links.whole_of(link).and_then(|task| self.facts.decided(task));
+        let whole = self.links.link_task(link).and_then(|task| self.facts.decided(task));
         Record {
             type_name: whole.as_ref().map_or_else(|| "".into(), |it| it.type_name.clone()),
             status: Status::new(StatusOp::Create, StatusWord::Running),
@@ -88,14 +88,14 @@ impl LinkExecutor<'_> {
     }
 
     /// Stores the record of a link in the snapshot and in the next commit.
-    fn keep(&mut self, task: u32, link: &Address, record: Option<Arc<Record>>, error: Option<Name>) {
+    fn store_record(&mut self, task: u32, link: &Address, record: Option<Arc<Record>>, error: Option<Name>) {
         if let Some(before) = self.known.record(link) {
             self.links.remove_holder(link, before);
         }
         if let Some(record) = &record {
             self.links.add_holder(link, record);
         }
-        self.known.keep(link, record.as_ref());
+        self.known.set_record(link, record.as_ref());
         let outcome = Outcome { address: link.clone(), record, error };
         self.outcomes.push((task, outcome));
     }
@@ -109,7 +109,7 @@ impl LinkExecutor<'_> {
         let overlays = overlays_of(&record);
         record.status.word = StatusWord::Failed;
         record.private = private_of(&overlays, Some(at));
-        self.keep(task, link, Some(Arc::new(record)), Some(message));
+        self.store_record(task, link, Some(Arc::new(record)), Some(message));
     }
 
     /// Fails the link of a failed link resource.

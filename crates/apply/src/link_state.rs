@@ -25,7 +25,7 @@ pub(crate) struct LinkState {
     /// Entries that links have written in this run.
     rewritten: Set<ContributionKey>,
     /// The tasks that complete links, by the link's address.
-    wholes: DeterministicMap<Address, u32>,
+    link_tasks: DeterministicMap<Address, u32>,
     /// The number of writes that have started for each target. The flag is true for writes that add contributions,
     /// false for writes that only remove contributions.
     started: DeterministicMap<(Address, bool), usize>,
@@ -47,7 +47,7 @@ impl LinkState {
         let mut links = LinkState {
             written: DeterministicMap::default(),
             rewritten: Set::default(),
-            wholes: wholes.collect(),
+            link_tasks: wholes.collect(),
             started: DeterministicMap::default(),
             sharing: DeterministicMap::default(),
             writing: DeterministicMap::default(),
@@ -61,8 +61,8 @@ impl LinkState {
     }
 
     /// The task that completes a link.
-    pub(crate) fn whole_of(&self, link: &Address) -> Option<u32> {
-        self.wholes.get(link).copied()
+    pub(crate) fn link_task(&self, link: &Address) -> Option<u32> {
+        self.link_tasks.get(link).copied()
     }
 
     /// Adds a link as holder of the entries that its record lists.

@@ -46,7 +46,7 @@ pub(crate) fn may_be_linked(known: &mut RunValues, results: &mut Results, decide
         let link = (number, at);
         let writes =
             evaluation.pair(number).is_some_and(|pair| pair.wiring.with.iter().any(|(into, _)| *into == target));
-        if !writes || !evaluation.links.unchecked_requirements.contains(&link) || evaluation.is_gone(link) {
+        if !writes || !evaluation.links.unchecked_requirements.contains(&link) || evaluation.has_absent_end(link) {
             continue;
         }
         match evaluation.requirements(link, &mut mistakes) {
@@ -99,7 +99,7 @@ pub(crate) fn part_holds(
 ) -> Option<bool> {
     let mut mistakes = Diagnostics::new();
     let evaluation = known.evaluation.as_mut()?;
-    let holds = !evaluation.is_gone(link)
+    let holds = !evaluation.has_absent_end(link)
         && evaluation.link_part(link, part, &mut mistakes).ok().flatten().is_some_and(|part| !part.condition_open);
     results.report_errors(mistakes);
     if !holds {

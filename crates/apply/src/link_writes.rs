@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use evaluate::resolve::links::{conflict, part_resource};
+use evaluate::resolve::links::{conflict, placeholder_resource};
 use plan::linked::{LinkWrite, Linked};
 use plan::task::Decided;
 use provider::{Applied, Operation as Verb, ProviderError, Ready};
@@ -20,7 +20,9 @@ use state::{Intent, Outcome, Record, StatusOp, StatusWord};
 use understand::check::conform::conform_resource;
 use understand::compare::{mark_fields, same};
 use understand::links::DeterministicMap;
-use understand::links::contribution::{Contribution, ContributionForm, ContributionIndex, Merger, without};
+use understand::links::contribution::{
+    Contribution, ContributionForm, ContributionIndex, Merger, remove_contributions,
+};
 use understand::links::overlay::{Overlay, overlays_of};
 
 use crate::breach::breach;
@@ -100,13 +102,13 @@ impl LinkExecutor<'_> {
         }
         let of_link = self.known.record(&write.link).cloned();
         let before = written_by(of_link.as_deref(), write);
-        if self.is_gone(write) && before.is_empty() {
+        if self.is_link_absent(write) && before.is_empty() {
             return NextOfWrite::Unneeded("an end of the link is not there");
         }
-        let goes = write.member.is_some_and(|(resource, position)| {
+        let is_target_absent = write.member.is_some_and(|(resource, position)| {
             self.known.evaluation.as_ref().is_some_and(|it| it.is_absent(resource, position))
         });
-        if goes {
+        if is_target_absent {
             // The contributions disappear with the target.
             self.record(task, write, &of_link, Vec::new(), None, StatusWord::Running);
             return NextOfWrite::Unneeded("what it writes into goes");
@@ -119,8 +121,8 @@ impl LinkExecutor<'_> {
             self.fail(task, &write.link, &write.name, message.clone());
             return NextOfWrite::Failed(message);
         };
-        let insists = members.iter().filter_map(WritingTask::write).any(|write| write.forces_call);
-        let called = !same(&spec, &record.inputs) || insists;
+        let is_forced = members.iter().filter_map(WritingTask::write).any(|write| write.forces_call);
+        let called = !same(&spec, &record.inputs) || is_forced;
         if !called && members.len() == 1 && members[0].overlays() == before {
             return NextOfWrite::Unneeded("it has been written already");
         }
@@ -146,9 +148,9 @@ impl LinkExecutor<'_> {
             self.links.settle_without_call(sharing);
             return NextOfWrite::Complete;
         }
-        let alone = if self.links.is_unshared(&write.target) { "-alone" } else { "" };
+        let token_suffix = if self.links.is_unshared(&write.target) { "-alone" } else { "" };
         self.links.share(task, sharing);
-        let token: Name = format!("{}-{task}{alone}", self.facts.operation.id).into();
+        let token: Name = format!("{}-{task}{token_suffix}", self.facts.operation.id).into();
         let intent = Intent {
             address: write.target.clone(),
             op: StatusOp::Update,
@@ -187,8 +189,8 @@ impl LinkExecutor<'_> {
     }
 
     /// Whether the link of a write is absent, so that its contributions are removed.
-    fn is_gone(&self, write: &LinkWrite) -> bool {
-        write.into.is_some_and(|(link, _)| self.known.evaluation.as_ref().is_some_and(|it| it.is_gone(link)))
+    fn is_link_absent(&self, write: &LinkWrite) -> bool {
+        write.into.is_some_and(|(link, _)| self.known.evaluation.as_ref().is_some_and(|it| it.has_absent_end(link)))
     }
 
     /// The new spec of the target, and the writes that the spec includes: the first write, and writes that wait only
@@ -228,7 +230,7 @@ impl LinkExecutor<'_> {
         write: &LinkWrite,
         found: &mut Diagnostics,
     ) -> Option<Vec<Contribution>> {
-        let Some((link, target)) = write.into.filter(|_| !self.is_gone(write)) else { return Some(Vec::new()) };
+        let Some((link, target)) = write.into.filter(|_| !self.is_link_absent(write)) else { return Some(Vec::new()) };
         required(self.known, link, decided, found)?;
         let mut mistakes = Diagnostics::new();
         let contributions =
@@ -291,27 +293,27 @@ impl LinkExecutor<'_> {
         let mut in_documents = ContributionIndex::new(document.clone());
         let mut rewritten: Set<ContributionKey> = Set::default();
         let mut holders = Holders::of(self.links, members, &write.target);
-        let mut taken: Vec<Contribution> = Vec::new();
+        let mut removed: Vec<Contribution> = Vec::new();
         for member in members {
             let Some(write) = member.write() else { continue };
-            let mine = written_by(self.known.record(&write.link).map(Arc::as_ref), write);
-            let left = write.undo.iter().chain(&mine).map(|it| &it.contribution).filter(|it| {
-                let in_document = !matches!(it.how, ContributionForm::Set) && in_documents.found(it).is_some();
+            let recorded_overlays = written_by(self.known.record(&write.link).map(Arc::as_ref), write);
+            let left = write.undo.iter().chain(&recorded_overlays).map(|it| &it.contribution).filter(|it| {
+                let in_document = !matches!(it.form, ContributionForm::Set) && in_documents.value_of(it).is_some();
                 !in_document && !holders.has_another(&write.link, it)
             });
-            taken.extend(left.cloned());
+            removed.extend(left.cloned());
             for contribution in &member.contributions {
                 let Some(entry) = entry(&write.target, contribution) else { continue };
                 // Contributions of earlier runs are replaced. The plan has checked that all links now want the same
                 // value.
                 let written = !self.links.holders(&entry).is_empty();
                 if written && !self.links.is_rewritten(&entry) && !rewritten.contains(&entry) {
-                    taken.push(contribution.clone());
+                    removed.push(contribution.clone());
                 }
                 rewritten.insert(entry);
             }
         }
-        let mut merger = Merger::new(without(&record.inputs, taken.iter(), &document));
+        let mut merger = Merger::new(remove_contributions(&record.inputs, removed.iter(), &document));
         for member in members {
             let Some(write) = member.write() else { continue };
             for contribution in &member.contributions {
@@ -324,7 +326,7 @@ impl LinkExecutor<'_> {
         }
         let ty = first.decided.ty.clone()?;
         let mut mistakes = Diagnostics::new();
-        let spec = conform_resource(&merger.done(), &part_resource(first.decided.span, &ty), &ty, &mut mistakes);
+        let spec = conform_resource(&merger.done(), &placeholder_resource(first.decided.span, &ty), &ty, &mut mistakes);
         let failed = mistakes.has_errors();
         found.append(mistakes);
         (!failed).then_some(spec)

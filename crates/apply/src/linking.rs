@@ -10,7 +10,7 @@ use plan::linked::LinkWrite;
 use plan::task::Decided;
 use provider::Operation as Verb;
 
-use crate::calling::intend;
+use crate::calling::record_intent;
 use crate::completing::{complete, complete_unneeded};
 use crate::failing::fail_with_message;
 use crate::journal::Durable;
@@ -38,7 +38,7 @@ pub(crate) fn start_write(
         NextOfWrite::Failed(message) => fail_with_message(parts, task, decided, message, effects),
         NextOfWrite::Call(call) => {
             let (intent, request) = *call;
-            intend(parts, task, intent, request);
+            record_intent(parts, task, intent, request);
         }
     }
 }

@@ -23,19 +23,19 @@ use plan::plan::{Plan, Staged};
 use plan::task::TaskKind;
 use state::{EntryKind, Operation, Snapshot};
 
-use crate::asking::answered;
-use crate::calling::{applied, intended};
-use crate::completing::{done, stop_if_there};
+use crate::asking::handle_replies;
+use crate::calling::{applied, call_after_intent};
+use crate::completing::{handle_done, stop_if_reached};
 use crate::ending::{self, end_broken, finish, finish_if_over};
 use crate::failing::{finish_failed, stop};
 use crate::journal::Durable;
-use crate::model::{ApplySettings, Effect, Happened};
+use crate::model::{ApplyInput, ApplySettings, Effect};
 use crate::parts::OperationParts;
 use crate::polling::{configured, polled};
 use crate::schedule::TaskProgress;
 use crate::starting::start_ready_tasks;
 use crate::timers::{AFTER_CANCEL, Wake};
-use crate::waking::woke;
+use crate::waking::handle_wake;
 
 /// The state machine.
 pub struct Apply {
@@ -45,7 +45,7 @@ pub struct Apply {
 impl Apply {
     /// Creates the machine for a current plan. `operation` names the run; its `stops` are taken from the plan.
     pub fn new(staged: Staged, settings: ApplySettings, mut operation: Operation) -> Apply {
-        let begun = &staged.plan.begun;
+        let begun = &staged.plan.stops_at_start;
         operation.stops = (*begun != staged.snapshot.stops).then(|| begun.clone());
         Apply { parts: OperationParts::new(staged, settings, operation) }
     }
@@ -63,7 +63,8 @@ impl Apply {
     /// Inputs, settled values and records: values that may contain secrets.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         let known = &self.parts.known;
-        let given = known.evaluation.iter().flat_map(|evaluation| evaluation.inputs.iter().chain(evaluation.settled()));
+        let given =
+            known.evaluation.iter().flat_map(|evaluation| evaluation.inputs.iter().chain(evaluation.known_locals()));
         let records = known.snapshot.records.values();
         given.chain(records.flat_map(|record| [&record.inputs, &record.outputs, &record.private]))
     }
@@ -86,19 +87,19 @@ impl Apply {
     /// Handles the inputs since the last call and appends the effects that must follow, in order.
     ///
     /// Inputs that arrive together are handled together, so that one commit serves them all.
-    pub fn step(&mut self, happened: impl IntoIterator<Item = Happened>, effects: &mut Vec<Effect>) {
+    pub fn step(&mut self, happened: impl IntoIterator<Item = ApplyInput>, effects: &mut Vec<Effect>) {
         let parts = &mut self.parts;
         for happened in happened {
             match happened {
-                Happened::Began(now) => begin(parts, now, effects),
-                Happened::Committed(now) => committed(parts, now, effects),
-                Happened::CommitFailed(why) => commit_failed(parts, why, effects),
-                Happened::Applied(task, answer) => applied(parts, task, answer, effects),
-                Happened::Polled(task, answer) => polled(parts, task, answer, effects),
-                Happened::Answered(task, replies) => answered(parts, task, replies, effects),
-                Happened::Woke(number) => woke(parts, number, effects),
-                Happened::At(after) => parts.timers.set_elapsed(after),
-                Happened::Interrupt => {
+                ApplyInput::Began(now) => begin(parts, now, effects),
+                ApplyInput::Committed(now) => committed(parts, now, effects),
+                ApplyInput::CommitFailed(why) => commit_failed(parts, why, effects),
+                ApplyInput::Applied(task, answer) => applied(parts, task, answer, effects),
+                ApplyInput::Polled(task, answer) => polled(parts, task, answer, effects),
+                ApplyInput::Answered(task, replies) => handle_replies(parts, task, replies, effects),
+                ApplyInput::Woke(number) => handle_wake(parts, number, effects),
+                ApplyInput::At(after) => parts.timers.set_elapsed(after),
+                ApplyInput::Interrupt => {
                     parts.state.interrupt();
                     stop(parts, effects);
                 }
@@ -130,19 +131,19 @@ fn begin(parts: &mut OperationParts, now: i64, effects: &mut Vec<Effect>) {
                 | TaskKind::LinkWrite
         )
     });
-    effects.push(Effect::Tell(Event::Began { instance: plan.instance.clone(), calls: calls.count() as u64 }));
+    effects.push(Effect::Report(Event::Began { instance: plan.instance.clone(), calls: calls.count() as u64 }));
     for settled in &plan.settled {
         let outcome = state::Outcome { address: settled.address.clone(), record: settled.record.clone(), error: None };
         parts.journal.record(0, EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
     }
-    stop_if_there(parts, effects);
+    stop_if_reached(parts, effects);
 }
 
 fn committed(parts: &mut OperationParts, now: i64, effects: &mut Vec<Effect>) {
     parts.timers.committed(now);
     let Some((durable, later)) = parts.journal.committed() else { return };
     if parts.journal.is_finishing() && parts.journal.is_empty() {
-        effects.extend(later.into_iter().map(Effect::Tell));
+        effects.extend(later.into_iter().map(Effect::Report));
         finish(parts, effects);
         return;
     }
@@ -150,13 +151,13 @@ fn committed(parts: &mut OperationParts, now: i64, effects: &mut Vec<Effect>) {
     for durable in durable {
         match durable {
             Durable::Nothing => {}
-            Durable::Intent(task) => intended(parts, task, effects),
+            Durable::Intent(task) => call_after_intent(parts, task, effects),
             Durable::Configured(task) => configured(parts, task, effects),
-            Durable::Done(task) => done(parts, task, effects),
+            Durable::Done(task) => handle_done(parts, task, effects),
             Durable::Failed(task) => failed.push(task),
         }
     }
-    effects.extend(later.into_iter().map(Effect::Tell));
+    effects.extend(later.into_iter().map(Effect::Report));
     for task in failed {
         finish_failed(parts, task, effects);
     }
@@ -169,7 +170,7 @@ fn commit_failed(parts: &mut OperationParts, why: String, effects: &mut Vec<Effe
     // Report the failure, although it could not be recorded.
     let waiting = parts.journal.give_up();
     let failures = waiting.into_iter().filter(|event| matches!(event, Event::Failed { .. }));
-    effects.extend(failures.map(Effect::Tell));
+    effects.extend(failures.map(Effect::Report));
     // A task whose intent could not be written is not called.
     for task in parts.schedule.all_with(TaskProgress::Intending) {
         parts.vacate(task);

@@ -52,22 +52,22 @@ impl Default for ApplySettings {
 /// A request of the machine to its caller.
 #[derive(Debug)]
 pub enum Effect {
-    /// Commit these entries; answer with [`Happened::Committed`]. At most one commit is in progress at a time.
+    /// Commit these entries; answer with [`ApplyInput::Committed`]. At most one commit is in progress at a time.
     Commit(Vec<Entry>),
-    /// Call the provider; answer with [`Happened::Applied`] and the same task number.
+    /// Call the provider; answer with [`ApplyInput::Applied`] and the same task number.
     Call(u32, CallRequest),
-    /// Ask whether the resource is ready; answer with [`Happened::Polled`] and the same task number.
+    /// Ask whether the resource is ready; answer with [`ApplyInput::Polled`] and the same task number.
     Poll(u32, CallRequest),
-    /// Ask these questions; answer with [`Happened::Answered`].
+    /// Ask these questions; answer with [`ApplyInput::Answered`].
     Ask(Asking),
-    /// Wake the machine after this duration; answer with [`Happened::Woke`] and the same number.
+    /// Wake the machine after this duration; answer with [`ApplyInput::Woke`] and the same number.
     Wake(u64, Duration),
     /// Cancel the running calls. They must still be answered.
     Cancel,
     /// Cancel the call of this task. It must still be answered.
     CancelOne(u32),
     /// Report this event to people.
-    Tell(Event),
+    Report(Event),
     /// The operation is over. No effect follows.
     Finish(Outcome),
 }
@@ -112,7 +112,7 @@ pub struct CallRequest {
 
 /// An input of the machine.
 #[derive(Debug)]
-pub enum Happened {
+pub enum ApplyInput {
     /// The run begins at this time (seconds since 1970 UTC).
     Began(i64),
     /// The commit in progress is durable at this time (seconds since 1970 UTC).

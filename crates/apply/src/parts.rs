@@ -128,7 +128,7 @@ impl OperationParts {
         if kind == TaskKind::LinkWrite {
             self.known.mark_written(&address);
         }
-        self.known.keep(&address, record.as_ref());
+        self.known.set_record(&address, record.as_ref());
         let publishes = matches!(
             kind,
             TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::LinkWrite | TaskKind::PollUntilReady

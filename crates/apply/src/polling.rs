@@ -11,7 +11,7 @@ use state::{Record, StatusWord};
 use understand::compare::mark_fields;
 
 use crate::completing::complete;
-use crate::failing::{fail_late, fail_poll, fail_unhealthy, pause_after, try_again};
+use crate::failing::{fail_late, fail_poll, fail_unhealthy, pause_after, schedule_retry};
 use crate::journal::Durable;
 use crate::known::recorded_at;
 use crate::model::Effect;
@@ -24,7 +24,7 @@ use crate::timers::Wake;
 pub(crate) fn configured(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
     let Some(decided) = parts.facts.decided(task) else { return };
     parts.schedule.set_configured(task);
-    effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
+    effects.push(Effect::Report(Event::Configured { address: decided.address.clone() }));
     poll_until_ready(parts, task, effects);
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn polled(
         }
         Ok(Readiness::Broken(why)) => fail_unhealthy(parts, task, &decided, &record, why, effects),
         Ok(Readiness::NotYet) => {
-            let after = growing(state.polls());
+            let after = poll_delay(state.polls());
             if state.polled_for() + after > time_limit(parts, task) {
                 return fail_late(parts, task, &decided, &record, "it is still not ready", effects);
             }
@@ -114,7 +114,7 @@ pub(crate) fn polled(
         Err(error) if error.kind == ErrorKind::Cancelled && parts.state.is_cancelled() => {}
         Err(error) => match pause_after(parts, task, &error) {
             Some(after) => {
-                try_again(parts, task, (&decided.address, &error), (after, Wake::Poll(task)), effects);
+                schedule_retry(parts, task, (&decided.address, &error), (after, Wake::Poll(task)), effects);
             }
             None => fail_poll(parts, task, &decided, &record, &error, effects),
         },
@@ -122,7 +122,7 @@ pub(crate) fn polled(
 }
 
 /// The delay before the next poll: 0.5 s at first, growing by a factor of 1.5 up to 10 s (decision S65).
-fn growing(polls: u32) -> Duration {
+fn poll_delay(polls: u32) -> Duration {
     let ms = 500.0 * 1.5_f64.powi(polls.min(20) as i32);
     Duration::from_millis(ms.min(10_000.0) as u64)
 }
@@ -133,8 +133,8 @@ mod tests {
 
     #[test]
     fn poll_delay_grows_up_to_ten_seconds() {
-        assert_eq!(growing(0), Duration::from_millis(500));
-        assert_eq!(growing(1), Duration::from_millis(750));
-        assert_eq!(growing(50), Duration::from_millis(10_000));
+        assert_eq!(poll_delay(0), Duration::from_millis(500));
+        assert_eq!(poll_delay(1), Duration::from_millis(750));
+        assert_eq!(poll_delay(50), Duration::from_millis(10_000));
     }
 }

@@ -80,11 +80,11 @@ impl RunState {
         self.failed
     }
 
-    pub(crate) fn is_held(&self) -> bool {
+    pub(crate) fn is_at_until(&self) -> bool {
         self.at_until
     }
 
-    pub(crate) fn is_standing(&self) -> bool {
+    pub(crate) fn is_at_breakpoint(&self) -> bool {
         self.at_breakpoint
     }
 }

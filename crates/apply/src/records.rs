@@ -42,7 +42,7 @@ impl Records<'_> {
     }
 
     /// A new record with the document's settings, before any answer of the provider.
-    pub(crate) fn fresh(&self, decided: &Decided, inputs: Value, status: Status) -> Record {
+    pub(crate) fn new_record(&self, decided: &Decided, inputs: Value, status: Status) -> Record {
         Record {
             type_name: decided.type_name.clone(),
             status,
@@ -68,14 +68,14 @@ impl Records<'_> {
     }
 
     /// The record after a successful call.
-    pub(crate) fn answered(&self, decided: &Decided, request: &CallRequest, applied: Applied) -> Record {
+    pub(crate) fn record_after_call(&self, decided: &Decided, request: &CallRequest, applied: Applied) -> Record {
         let op = match request.operation {
             Verb::Create => StatusOp::Create,
             _ => StatusOp::Update,
         };
         let word = if applied.ready == Ready::Pending { StatusWord::Configured } else { StatusWord::Ready };
         let inputs = applied.inputs.unwrap_or_else(|| request.desired.clone());
-        let mut record = self.fresh(decided, inputs, Status::new(op, word));
+        let mut record = self.new_record(decided, inputs, Status::new(op, word));
         if let Ready::Broken(why) = applied.ready {
             record.unhealthy = why;
         }
@@ -103,7 +103,7 @@ impl Records<'_> {
     }
 
     /// The record after a failed call. `partial` holds the object that exists in spite of the failure.
-    pub(crate) fn failed(
+    pub(crate) fn record_after_failure(
         &self,
         decided: &Decided,
         request: &CallRequest,
@@ -112,7 +112,7 @@ impl Records<'_> {
         let before = self.known.record(&decided.address);
         let record = match (request.operation, partial) {
             (Verb::Create, Some(applied)) => {
-                let mut record = self.answered(decided, request, applied);
+                let mut record = self.record_after_call(decided, request, applied);
                 record.status.word = StatusWord::Failed;
                 record
             }
@@ -124,8 +124,11 @@ impl Records<'_> {
                     old
                 }
                 None => {
-                    let mut record =
-                        self.fresh(decided, request.desired.clone(), Status::new(StatusOp::Create, StatusWord::Failed));
+                    let mut record = self.new_record(
+                        decided,
+                        request.desired.clone(),
+                        Status::new(StatusOp::Create, StatusWord::Failed),
+                    );
                     record.deposed = before.and_then(|record| record.deposed.clone());
                     record
                 }
@@ -159,15 +162,15 @@ impl Records<'_> {
     }
 
     /// The record that remains after a delete; `None` if nothing remains.
-    pub(crate) fn deleted(&self, decided: &Decided, request: &CallRequest) -> Option<Arc<Record>> {
+    pub(crate) fn record_after_delete(&self, decided: &Decided, request: &CallRequest) -> Option<Arc<Record>> {
         let now = self.known.record(&decided.address)?;
         now.without(request.id.as_deref().unwrap_or_default()).map(Arc::new)
     }
 
     /// The record of a resource that needs no call.
-    pub(crate) fn unchanged(&self, decided: &Decided, desired: Value) -> Record {
+    pub(crate) fn record_without_call(&self, decided: &Decided, desired: Value) -> Record {
         let op = decided.prior.as_ref().map_or(StatusOp::Create, |record| record.status.op);
-        let mut record = self.fresh(decided, desired, Status::new(op, StatusWord::Ready));
+        let mut record = self.new_record(decided, desired, Status::new(op, StatusWord::Ready));
         let now = self.known.record(&decided.address).filter(|_| self.known.is_written(decided));
         if let Some(prior) = now.or(decided.prior.as_ref()) {
             let planned = |value: &Value, prior: &Value| match value {
@@ -204,7 +207,7 @@ impl Records<'_> {
             (failed.token, failed.private) = (token, private);
         } else if unsure {
             let status = Status::new(StatusOp::Create, StatusWord::Failed);
-            let attempt = self.fresh(decided, request.desired.clone(), status);
+            let attempt = self.new_record(decided, request.desired.clone(), status);
             Arc::make_mut(failed).attempt = Some(Box::new(Record { token, private, attempt: None, ..attempt }));
         }
     }

@@ -30,7 +30,7 @@ impl RefusedCall<'_> {
     pub(crate) fn diagnostic(&self, evaluation: Option<&Evaluation>) -> Diagnostic {
         let (verb, address, error) = (self.request.operation.word(), &self.decided.address, self.error);
         let tries = self.tries;
-        let exhausted = self.policy.of(error.kind).is_some_and(|policy| tries >= policy.attempts);
+        let exhausted = self.policy.of(error.kind).is_some_and(|policy| tries >= policy.max_retries);
         let mut diagnostic = if let Some(limit) = self.late {
             let limit = blueprint::format_duration(limit);
             codes::NOT_STABLE.new(format!("the {verb} of `{address}` was not done within {limit}"))

@@ -19,17 +19,17 @@ use crate::calls::Calls;
 use crate::codes;
 use crate::facts::Facts;
 use crate::known::RunValues;
-use crate::turn::TaskTurn;
+use crate::turn::TaskWork;
 use crate::values::Values;
 
 /// The work of a task whose provider decides. `desired` is the complete spec of the document.
-pub(crate) fn turn(
+pub(crate) fn work(
     plan: &Plan,
     values: &mut Values<'_>,
     kind: TaskKind,
     decided: &Decided,
     desired: Value,
-) -> TaskTurn {
+) -> TaskWork {
     let replanned = values.known.replanned(&decided.address);
     let was_open = decided.desired.has_unknown() || was_undecided(plan, &decided.address);
     if was_open && replanned.is_none() {
@@ -38,12 +38,12 @@ pub(crate) fn turn(
             Action::Replace if !decided.may_replace => PlanMode::Replace,
             _ => PlanMode::Update,
         };
-        return TaskTurn::PlanAgain(mode, desired);
+        return TaskWork::PlanAgain(mode, desired);
     }
     let Some(opinion) = values.known.opinion_of(plan, decided).cloned() else {
         return match replanned {
             Some(_) => not_planned(values, decided),
-            None => turn_without_opinion(kind, desired),
+            None => work_without_opinion(kind, desired),
         };
     };
     // An answer that demands a replacement is followed by a plan of the new object.
@@ -66,25 +66,25 @@ pub(crate) fn turn(
             let what = format!("the provider still cannot decide about `{}`: {needs}", decided.address);
             refuse(values, decided, what)
         }
-        (TaskKind::Record, None | Some(Verdict::Same | Verdict::ByCatalogue)) => TaskTurn::Record(inputs),
+        (TaskKind::Record, None | Some(Verdict::Same | Verdict::ByCatalogue)) => TaskWork::Record(inputs),
         (TaskKind::Record, Some(_)) => refuse(values, decided, format!("`{}` must change after all", decided.address)),
         (TaskKind::Update, Some(Verdict::Replace { .. })) => {
             refuse(values, decided, format!("`{}` must be replaced after all", decided.address))
         }
-        (TaskKind::Update, Some(Verdict::Same)) if !must_call => TaskTurn::Record(inputs),
-        (TaskKind::Update, _) => TaskTurn::Call(Verb::Update, inputs),
+        (TaskKind::Update, Some(Verdict::Same)) if !must_call => TaskWork::Record(inputs),
+        (TaskKind::Update, _) => TaskWork::Call(Verb::Update, inputs),
         (_, Some(Verdict::Same)) if decided.action == Action::Replace && decided.may_replace && !must_call => {
-            TaskTurn::Record(inputs)
+            TaskWork::Record(inputs)
         }
         (_, Some(Verdict::Same | Verdict::Update | Verdict::ByCatalogue))
             if decided.action == Action::Replace && decided.may_replace && replanned == Some(PlanMode::Update) =>
         {
-            TaskTurn::Call(Verb::Update, inputs)
+            TaskWork::Call(Verb::Update, inputs)
         }
         (_, Some(Verdict::Replace { .. })) if replanned == Some(PlanMode::Update) => {
-            TaskTurn::PlanAgain(PlanMode::Replace, desired)
+            TaskWork::PlanAgain(PlanMode::Replace, desired)
         }
-        _ => TaskTurn::Call(Verb::Create, inputs),
+        _ => TaskWork::Call(Verb::Create, inputs),
     }
 }
 
@@ -112,11 +112,11 @@ fn private_of_plan(plan: &Plan, known: &RunValues, decided: &Decided, mode: Plan
 }
 
 /// The work of a task without an opinion: the plan was made without asking the provider, so the engine compares.
-fn turn_without_opinion(kind: TaskKind, desired: Value) -> TaskTurn {
+fn work_without_opinion(kind: TaskKind, desired: Value) -> TaskWork {
     match kind {
-        TaskKind::Record => TaskTurn::Record(desired),
-        TaskKind::Update => TaskTurn::Call(Verb::Update, desired),
-        _ => TaskTurn::Call(Verb::Create, desired),
+        TaskKind::Record => TaskWork::Record(desired),
+        TaskKind::Update => TaskWork::Call(Verb::Update, desired),
+        _ => TaskWork::Call(Verb::Create, desired),
     }
 }
 
@@ -134,7 +134,7 @@ fn broken_promise(plan: &Plan, decided: &Decided, now: &ProviderOpinion) -> Opti
 }
 
 /// Refuses a step whose provider has not answered when it was asked to plan again.
-fn not_planned(values: &mut Values<'_>, decided: &Decided) -> TaskTurn {
+fn not_planned(values: &mut Values<'_>, decided: &Decided) -> TaskWork {
     let failure = values.known.evaluation.as_ref().and_then(|it| it.refused.get(plan_key(&decided.address).as_str()));
     let diagnostic = match failure {
         Some(failure) => {
@@ -144,16 +144,16 @@ fn not_planned(values: &mut Values<'_>, decided: &Decided) -> TaskTurn {
         None => codes::PROVIDER_FAILED.new(format!("the provider has no plan for `{}`", decided.address)),
     };
     values.results.report(diagnostic.label(decided.span, "declared here"));
-    TaskTurn::Failed
+    TaskWork::Failed
 }
 
-fn refuse(values: &mut Values<'_>, decided: &Decided, what: String) -> TaskTurn {
+fn refuse(values: &mut Values<'_>, decided: &Decided, what: String) -> TaskWork {
     let diagnostic = codes::PROMISE_BROKEN
         .new(what)
         .label(decided.span, "planned before all its values were known")
         .help("make a new plan: what was done so far is recorded");
     values.results.report(diagnostic);
-    TaskTurn::Failed
+    TaskWork::Failed
 }
 
 /// The question to the provider to plan again with the complete spec, or, for a type that adopts, to report the object

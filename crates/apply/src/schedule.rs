@@ -68,7 +68,7 @@ pub(crate) struct TaskState {
     /// The operation of the successful call.
     did: Option<Verb>,
     /// Whether the task is a gate at which the operation stands.
-    stands: bool,
+    is_current_stop: bool,
     /// Whether the resource is only polled: it needed no call in this run.
     only_polls: bool,
     /// The call, from its intent to its outcome.
@@ -89,7 +89,7 @@ impl TaskState {
             limit: None,
             late: false,
             did: None,
-            stands: false,
+            is_current_stop: false,
             only_polls: false,
             request: None,
             record: None,
@@ -141,8 +141,8 @@ impl TaskState {
     }
 
     /// Whether the operation stands at this gate. A held gate at which it does not stand waits for another gate.
-    pub(crate) fn is_standing(&self) -> bool {
-        self.progress == TaskProgress::Held && self.stands
+    pub(crate) fn is_current_stop(&self) -> bool {
+        self.progress == TaskProgress::Held && self.is_current_stop
     }
 
     /// The operation of the task's call in this run, successful or not yet answered.
@@ -463,10 +463,10 @@ impl Schedule {
 
     /// Stops the operation at a gate. Holds all tasks that wait for the gate, except those that wait only until it is
     /// over.
-    pub(crate) fn stand_at(&mut self, gate: u32) {
+    pub(crate) fn stop_at_gate(&mut self, gate: u32) {
         let state = self.at(gate);
         state.progress = TaskProgress::Held;
-        state.stands = true;
+        state.is_current_stop = true;
         let mut stack = vec![gate];
         while let Some(task) = stack.pop() {
             for (waiter, until) in std::mem::take(&mut self.waiters[task as usize]) {

@@ -10,7 +10,7 @@ use provider::Operation as Verb;
 use state::StatusWord;
 
 use crate::asking::{ask, ask_again, plan_again};
-use crate::calling::{call, intend};
+use crate::calling::{call, record_intent};
 use crate::completing::{complete, complete_unneeded};
 use crate::decide::decide;
 use crate::facts::recorded_event;
@@ -21,7 +21,7 @@ use crate::model::Effect;
 use crate::parts::OperationParts;
 use crate::polling::{poll_prior, record_and_poll};
 use crate::schedule::TaskProgress;
-use crate::turn::TaskTurn;
+use crate::turn::TaskWork;
 use crate::values::Values;
 use crate::{gates, reads, replan};
 
@@ -58,15 +58,15 @@ fn start(parts: &mut OperationParts, task: u32, effects: &mut Vec<Effect>) {
         match kind {
             TaskKind::Read(number) => reads::read(parts, task, number, effects),
             TaskKind::Pause(pause) => gates::pause(parts, task, pause, effects),
-            TaskKind::Gate(number) => gates::reach(parts, task, number, effects),
+            TaskKind::Gate(number) => gates::run_gate(parts, task, number, effects),
             _ => complete(parts, task, effects),
         }
         return;
     };
     match (kind, decided.linked.as_deref()) {
         (TaskKind::Settled, _) => {
-            if let Some(came) = recorded_event(&decided) {
-                parts.emit(came, effects);
+            if let Some(event) = recorded_event(&decided) {
+                parts.emit(event, effects);
             }
             complete(parts, task, effects);
         }
@@ -90,37 +90,37 @@ fn start_decided(
     effects: &mut Vec<Effect>,
 ) {
     let mut values = Values::new(&mut parts.known, &mut parts.results);
-    let turn = decide(&parts.facts.plan, &mut values, kind, decided);
+    let work = decide(&parts.facts.plan, &mut values, kind, decided);
     let needed = values.needed();
     if !needed.is_empty() {
         return ask(parts, task, needed, effects);
     }
-    match turn {
-        TaskTurn::Call(verb, desired) => {
+    match work {
+        TaskWork::Call(verb, desired) => {
             let mode = replan::mode_before_create(&parts.known, decided).filter(|_| verb == Verb::Create);
             if let Some(mode) = mode {
                 return plan_again(parts, task, decided, mode, desired, effects);
             }
             let (intent, request) = parts.calls().call(task, kind, decided, verb, desired);
-            intend(parts, task, intent, request);
+            record_intent(parts, task, intent, request);
         }
-        TaskTurn::PlanAgain(mode, desired) => plan_again(parts, task, decided, mode, desired, effects),
-        TaskTurn::Record(desired) => {
-            let record = parts.records().unchanged(decided, desired);
+        TaskWork::PlanAgain(mode, desired) => plan_again(parts, task, decided, mode, desired, effects),
+        TaskWork::Record(desired) => {
+            let record = parts.records().record_without_call(decided, desired);
             parts.known.publish(decided, &record);
-            let goes = matches!(kind, TaskKind::Forget | TaskKind::DeleteIfAbsent);
-            if record.status.word == StatusWord::Configured && !goes {
+            let removes_record = matches!(kind, TaskKind::Forget | TaskKind::DeleteIfAbsent);
+            if record.status.word == StatusWord::Configured && !removes_record {
                 return record_and_poll(parts, task, decided, Arc::new(record));
             }
-            let record = (!goes).then(|| Arc::new(record));
+            let record = (!removes_record).then(|| Arc::new(record));
             parts.record(task, decided, record, None, Durable::Done(task));
         }
-        TaskTurn::PollPrior => {
+        TaskWork::PollPrior => {
             parts.schedule.set_only_polls(task);
             poll_prior(parts, task, decided, effects);
         }
-        TaskTurn::Unneeded(reason) => complete_unneeded(parts, task, reason, effects),
-        TaskTurn::Failed => {
+        TaskWork::Unneeded(reason) => complete_unneeded(parts, task, reason, effects),
+        TaskWork::Failed => {
             fail_with_message(parts, task, decided, "what it reads has no usable value".into(), effects);
         }
     }

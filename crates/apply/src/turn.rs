@@ -4,7 +4,7 @@ use blueprint::Value;
 use provider::{Operation as Verb, PlanMode};
 
 /// The work of a started task.
-pub(crate) enum TaskTurn {
+pub(crate) enum TaskWork {
     /// Call the provider with this operation and spec.
     Call(Verb, Value),
     /// No call. The record is updated with this spec.

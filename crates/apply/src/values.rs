@@ -10,7 +10,7 @@ use plan::model::Action;
 use plan::task::Decided;
 use understand::compare::{differences, with_path_of};
 use understand::graph::GraphNode;
-use understand::links::contribution::carried;
+use understand::links::contribution::carry_over;
 
 use crate::codes;
 use crate::known::RunValues;
@@ -127,7 +127,7 @@ impl<'a> Values<'a> {
         match self.known.record(&decided.address).filter(|_| !written.is_empty() && !replaced) {
             Some(now) => {
                 let document = member.map_or(&Value::Null, |member| &member.spec);
-                carried(&spec, written.iter(), &now.inputs, document)
+                carry_over(&spec, written.iter(), &now.inputs, document)
             }
             None => spec,
         }

@@ -11,7 +11,7 @@ use crate::schedule::TaskProgress;
 use crate::timers::{AFTER_CANCEL, Wake};
 
 /// Handles the wake-up with this number.
-pub(crate) fn woke(parts: &mut OperationParts, number: u64, effects: &mut Vec<Effect>) {
+pub(crate) fn handle_wake(parts: &mut OperationParts, number: u64, effects: &mut Vec<Effect>) {
     let Some(wake) = parts.timers.take(number) else { return };
     let is = |parts: &OperationParts, task: u32, progress: TaskProgress| parts.schedule.progress(task) == progress;
     match wake {

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_holds_what_was_put_into_it_and_reads_back() {
+    fn breakpoint_set_contains_members_and_round_trips() {
         let all: Breakpoints = [Breakpoint::PostDelete, Breakpoint::PreCreate].into_iter().collect();
         assert!(all.contains(Breakpoint::PreCreate) && !all.contains(Breakpoint::PreUpdate));
         let text = serde_json::to_string(&all).unwrap();

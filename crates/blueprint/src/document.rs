@@ -48,7 +48,7 @@ pub struct Blueprint {
     pub unsettled: bool,
     /// Mistakes in conditional parts of the document. The dialect reports them once their conditions are settled.
     #[serde(skip)]
-    pub guarded: Vec<Guarded>,
+    pub guarded: Vec<ConditionalErrors>,
     /// Renamed elements, in addition to those that resources name in `moved_from`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Move>,
@@ -84,7 +84,7 @@ impl Blueprint {
 
 /// Mistakes that are reported only if a condition is true.
 #[derive(Clone, Debug)]
-pub struct Guarded {
+pub struct ConditionalErrors {
     /// The condition.
     pub condition: Expr,
     /// The mistakes.
@@ -129,7 +129,7 @@ pub struct Input {
 
 impl Input {
     /// An input of any type, whose default is null.
-    pub fn free(span: Span) -> Input {
+    pub fn optional_untyped(span: Span) -> Input {
         Input {
             span,
             ty: Type::Any,

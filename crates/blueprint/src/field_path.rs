@@ -73,13 +73,13 @@ impl FieldPath {
 
     /// The part of a value at this path. `None` if the value has no such part, or if a value on the way is null. Every
     /// part of an unknown value is unknown.
-    pub fn of<'a>(&self, value: &'a Value) -> Option<&'a Value> {
+    pub fn select<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         let mut at = value;
         for step in &self.0 {
             if at.is_unknown() {
                 return Some(at);
             }
-            at = match (step, at.bare()) {
+            at = match (step, at.unmarked()) {
                 (PathStep::Field(name) | PathStep::Key(name), Value::Map(entries)) => entries.get(name)?,
                 (PathStep::Index(index), Value::List(items)) => items.get(usize::try_from(*index).ok()?)?,
                 _ => return None,
@@ -155,9 +155,9 @@ mod tests {
     fn path_selects_a_part_of_a_value() {
         let value = Value::map([("a", Value::list([Value::map([("k.1", Value::Int(3))])]))]);
         let path = FieldPath::parse(r#"a[0]["k.1"]"#);
-        assert_eq!(path.of(&value), Some(&Value::Int(3)));
-        assert_eq!(FieldPath::field("b").of(&value), None);
-        assert!(path.of(&Value::unknown(None, None)).is_some_and(Value::is_unknown));
+        assert_eq!(path.select(&value), Some(&Value::Int(3)));
+        assert_eq!(FieldPath::field("b").select(&value), None);
+        assert!(path.select(&Value::unknown(None, None)).is_some_and(Value::is_unknown));
     }
 
     #[test]

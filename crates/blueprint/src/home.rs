@@ -13,7 +13,7 @@ mod tests {
     use super::home_mistake;
 
     #[test]
-    fn a_path_from_the_home_folder_is_told_from_others() {
+    fn home_paths_are_recognised() {
         for path in ["~", "~/x"] {
             assert!(home_mistake(path).is_some_and(|why| why.contains(&format!("`./{path}`"))), "{path}");
         }

@@ -305,7 +305,7 @@ mod tests {
 
     /// Compares with a simple model of a map.
     #[test]
-    fn it_keeps_order_and_finds_everything_however_large() {
+    fn map_keeps_order_and_finds_keys_at_any_size() {
         let name = |n: i64| Name::from(n.to_string());
         for count in [0, 1, 2, FEW as i64, FEW as i64 + 1, 40, 1_000] {
             let mut map: Map = (0..count).map(|n| (name(n), Value::Int(n))).collect();
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_is_gone_and_the_rest_is_found() {
+    fn removed_entries_are_not_found_and_others_remain() {
         let mut map: Map = (0..100).map(|n| (Name::from(format!("k{n}")), Value::Int(n))).collect();
         map.retain(|_, value| value.as_int().is_some_and(|n| n % 2 == 0));
         assert_eq!((map.len(), map.get("k1"), map.get("k98")), (50, None, Some(&Value::Int(98))));

@@ -105,7 +105,7 @@ impl Value {
     }
 
     /// The value without an outer secret mark, and whether it had one.
-    pub fn exposed(&self) -> (&Value, bool) {
+    pub fn split_secret(&self) -> (&Value, bool) {
         match self {
             Value::Secret(inner) => (inner, true),
             other => (other, false),
@@ -113,8 +113,8 @@ impl Value {
     }
 
     /// The value without an outer secret mark.
-    pub fn bare(&self) -> &Value {
-        self.exposed().0
+    pub fn unmarked(&self) -> &Value {
+        self.split_secret().0
     }
 
     /// The value, marked secret if `secret` is true.
@@ -124,12 +124,12 @@ impl Value {
 
     /// Whether the value itself is unknown. Parts of it do not matter.
     pub fn is_unknown(&self) -> bool {
-        matches!(self.bare(), Value::Unknown(_))
+        matches!(self.unmarked(), Value::Unknown(_))
     }
 
     /// Whether the value is null or a secret null.
     pub fn is_null(&self) -> bool {
-        matches!(self.bare(), Value::Null)
+        matches!(self.unmarked(), Value::Null)
     }
 
     /// Whether the value or a part of it is unknown.
@@ -208,7 +208,7 @@ impl Value {
 
     /// The text, if the value is a text or a secret text.
     pub fn as_text(&self) -> Option<&str> {
-        match self.bare() {
+        match self.unmarked() {
             Value::Text(text) => Some(text),
             _ => None,
         }
@@ -216,7 +216,7 @@ impl Value {
 
     /// The boolean, if the value is one.
     pub fn as_bool(&self) -> Option<bool> {
-        match self.bare() {
+        match self.unmarked() {
             Value::Bool(value) => Some(*value),
             _ => None,
         }
@@ -224,7 +224,7 @@ impl Value {
 
     /// The integer, if the value is one.
     pub fn as_int(&self) -> Option<i64> {
-        match self.bare() {
+        match self.unmarked() {
             Value::Int(value) => Some(*value),
             _ => None,
         }
@@ -232,7 +232,7 @@ impl Value {
 
     /// The items, if the value is a list or set.
     pub fn as_list(&self) -> Option<&[Value]> {
-        match self.bare() {
+        match self.unmarked() {
             Value::List(items) | Value::Set(items) => Some(items),
             _ => None,
         }
@@ -240,7 +240,7 @@ impl Value {
 
     /// The entries, if the value is a map.
     pub fn as_map(&self) -> Option<&Map> {
-        match self.bare() {
+        match self.unmarked() {
             Value::Map(entries) => Some(entries),
             _ => None,
         }
@@ -253,7 +253,7 @@ impl Value {
 
     /// The kind of the value in the blueprint dialect, for messages: `string`, `array`, ...
     pub fn kind_word(&self) -> &'static str {
-        match self.bare() {
+        match self.unmarked() {
             Value::Null => "none",
             Value::Bool(_) => "boolean",
             Value::Int(_) => "integer",

@@ -252,7 +252,7 @@ pub(crate) struct Secrets {
 
 /// The document that expressions read.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Reading {
+pub(crate) struct ExpressionArguments {
     /// Document to read [default: the document in the current folder, if there is one]
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
@@ -266,7 +266,7 @@ pub(crate) struct Reading {
 
 /// What becomes of drift.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct Drifted {
+pub(crate) struct DriftArguments {
     /// Set what happens to changes that others made [default: revert]
     #[arg(long, value_enum, value_name = "POLICY")]
     pub(crate) drift: Option<DriftPolicy>,
@@ -274,7 +274,7 @@ pub(crate) struct Drifted {
 
 /// How a plan is made.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Planning {
+pub(crate) struct PlanArguments {
     /// Plan from the state alone, without reading resources
     #[arg(long)]
     pub(crate) no_refresh: bool,
@@ -288,17 +288,17 @@ pub(crate) struct Planning {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) renew: Vec<Address>,
     #[command(flatten)]
-    pub(crate) drifted: Drifted,
+    pub(crate) drifted: DriftArguments,
 }
 
-impl Drifted {
+impl DriftArguments {
     /// The policy, for a plan.
     pub(crate) fn policy(self) -> engine::DriftPolicy {
         self.drift.unwrap_or_default().policy()
     }
 }
 
-impl Planning {
+impl PlanArguments {
     /// The options of a plan, from the flags.
     pub(crate) fn options(&self) -> Options {
         Options {
@@ -321,7 +321,7 @@ impl Planning {
 
 /// How a plan is carried out.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Running {
+pub(crate) struct ApplyArguments {
     #[command(flatten)]
     pub(crate) consent: Consent,
     /// Limit the number of concurrent steps [default: 16]
@@ -332,9 +332,9 @@ pub(crate) struct Running {
     pub(crate) on_failure: Option<OnFailureArgument>,
 }
 
-impl From<Consent> for Running {
-    fn from(consent: Consent) -> Running {
-        Running { consent, parallelism: None, on_failure: None }
+impl From<Consent> for ApplyArguments {
+    fn from(consent: Consent) -> ApplyArguments {
+        ApplyArguments { consent, parallelism: None, on_failure: None }
     }
 }
 
@@ -381,7 +381,7 @@ pub(crate) struct Stage {
     #[command(flatten)]
     pub(crate) inputs: Inputs,
     #[command(flatten)]
-    pub(crate) planning: Planning,
+    pub(crate) planning: PlanArguments,
     /// Write the plan to this file, for `cyan deploy PLAN`
     #[arg(long, value_name = "PLAN", value_parser = path())]
     pub(crate) out: Option<PathBuf>,
@@ -408,9 +408,9 @@ pub(crate) struct Deploy {
     #[command(flatten)]
     pub(crate) inputs: Inputs,
     #[command(flatten)]
-    pub(crate) planning: Planning,
+    pub(crate) planning: PlanArguments,
     #[command(flatten)]
-    pub(crate) running: Running,
+    pub(crate) running: ApplyArguments,
     /// Stop after this resource; the next deploy continues
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) until: Option<Address>,
@@ -436,7 +436,7 @@ pub(crate) struct Destroy {
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
-    pub(crate) running: Running,
+    pub(crate) running: ApplyArguments,
 }
 
 /// Return to an earlier generation
@@ -454,7 +454,7 @@ pub(crate) struct Rollback {
     #[arg(long)]
     pub(crate) no_refresh: bool,
     #[command(flatten)]
-    pub(crate) running: Running,
+    pub(crate) running: ApplyArguments,
 }
 
 /// Settle interrupted and drifted resources
@@ -481,9 +481,9 @@ pub(crate) struct Reconcile {
     #[arg(long)]
     pub(crate) no_refresh: bool,
     #[command(flatten)]
-    pub(crate) drifted: Drifted,
+    pub(crate) drifted: DriftArguments,
     #[command(flatten)]
-    pub(crate) running: Running,
+    pub(crate) running: ApplyArguments,
 }
 
 /// Show how resources differ from the state
@@ -770,7 +770,7 @@ pub(crate) struct Eval {
     #[arg(long)]
     pub(crate) yaql: bool,
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: ExpressionArguments,
 }
 
 /// Evaluate expressions at a prompt
@@ -780,7 +780,7 @@ pub(crate) struct Eval {
 #[derive(Debug, Args)]
 pub(crate) struct Console {
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: ExpressionArguments,
 }
 
 /// Print the JSON Schema of a dialect, for editors

@@ -29,14 +29,14 @@ pub(crate) fn report_panics() {
 
 /// Cuts the message of a panic before the first part that may quote a value. Users forward the report, and a value may
 /// be secret.
-fn without_values(said: &str) -> &str {
+fn without_values(message: &str) -> &str {
     const NUMBERS_ALONE: &str = "index out of bounds: the len is ";
-    if said.strip_prefix(NUMBERS_ALONE).is_some_and(|rest| rest.len() < 60 && !rest.contains(['"', '`', '\''])) {
-        return said;
+    if message.strip_prefix(NUMBERS_ALONE).is_some_and(|rest| rest.len() < 60 && !rest.contains(['"', '`', '\''])) {
+        return message;
     }
-    let end = said.find(['"', '`', '\'', '\n']).unwrap_or(said.len());
-    let end = said[..end].find(": ").unwrap_or(end);
-    said[..end].trim_end_matches(|letter: char| !letter.is_alphanumeric())
+    let end = message.find(['"', '`', '\'', '\n']).unwrap_or(message.len());
+    let end = message[..end].find(": ").unwrap_or(end);
+    message[..end].trim_end_matches(|letter: char| !letter.is_alphanumeric())
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub(crate) const DAMAGED_HELP: [&str; 3] = [
 ];
 
 /// The command line's view of an error.
-pub(crate) trait Ending {
+pub(crate) trait ErrorAdvice {
     /// The exit code.
     fn exit(&self) -> Exit;
 
@@ -51,7 +51,7 @@ pub(crate) trait Ending {
     fn help(&self) -> Vec<String>;
 }
 
-impl Ending for CommandError {
+impl ErrorAdvice for CommandError {
     fn exit(&self) -> Exit {
         match self {
             CommandError::Usage { .. }

@@ -47,6 +47,6 @@ async fn get(clients: &Clients, url: &str) -> Result<Vec<u8>, String> {
 fn words(error: reqwest::Error) -> String {
     match error.is_timeout() {
         true => format!("no answer within {} seconds", TIMEOUT.as_secs()),
-        false => http_client::words(&error.without_url()),
+        false => http_client::innermost_message(&error.without_url()),
     }
 }

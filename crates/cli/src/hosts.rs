@@ -63,7 +63,7 @@ mod processes {
         let open = move |package| -> BoxFuture<'static, _> {
             Box::pin(async move {
                 // The main thread waits for the answer.
-                let _blocked = signals::blocked();
+                let _blocked = signals::mark_blocked();
                 let opened = open(package, pool().clone()).await;
                 if signals::is_stopped() {
                     // The program ends because of the signal. Do not report errors that follow from it.
@@ -79,7 +79,7 @@ mod processes {
         POOL.get_or_init(|| {
             let logs = Logs {
                 sink: Arc::new(|name, line| crate::plugin_log::line(name, &line.text)),
-                scrub: Arc::new(|text| KNOWN.clean(text)),
+                scrub: Arc::new(|text| KNOWN.scrub_text(text)),
             };
             Arc::new(Pool::new(PoolLimits::default(), logs))
         })

@@ -28,8 +28,8 @@ pub(crate) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandErro
 }
 
 /// The name of the only document in the current folder, if there is one.
-pub(crate) fn document_here() -> Result<Option<String>, CommandError> {
-    DocumentSource::here(&dialects())
+pub(crate) fn document_in_folder() -> Result<Option<String>, CommandError> {
+    DocumentSource::only_document_in_folder(&dialects())
 }
 
 /// The installed dialects.
@@ -68,22 +68,26 @@ pub(crate) fn for_checks(
 }
 
 /// Opens the session for a command without a document, with the nearest state upward.
-pub(crate) fn nearest(global: &Global, report: &mut Report) -> Result<Session, CommandError> {
+pub(crate) fn session_for_nearest_state(global: &Global, report: &mut Report) -> Result<Session, CommandError> {
     session_in(global, &nearest_folder(), report)
 }
 
 /// Opens the session for a command that needs no document: that of the document in the current folder, else that of the
 /// nearest state.
-pub(crate) fn here(global: &Global, document: Option<&str>, report: &mut Report) -> Result<Session, CommandError> {
+pub(crate) fn session_for_current_folder(
+    global: &Global,
+    document: Option<&str>,
+    report: &mut Report,
+) -> Result<Session, CommandError> {
     match document {
         Some(name) => session_in(global, &folder_of(Path::new(name)), report),
-        None => nearest(global, report),
+        None => session_for_nearest_state(global, report),
     }
 }
 
 /// Opens the session and finds the existing instance of a command: by the flag, by the document that it names or that
 /// is in the current folder, or as the only instance.
-pub(crate) async fn instance(
+pub(crate) async fn session_and_instance(
     named: Option<&Path>,
     flag: &InstanceFlag,
     global: &Global,
@@ -92,7 +96,7 @@ pub(crate) async fn instance(
     let document = document_of_request(named, flag.instance.as_ref(), &dialects())?;
     let session = match &document {
         Some(path) => session_in(global, &folder_of(path), report)?,
-        None => nearest(global, report)?,
+        None => session_for_nearest_state(global, report)?,
     };
     let selector = InstanceSelector {
         instance: flag.instance.as_ref(),

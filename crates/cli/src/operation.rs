@@ -14,7 +14,7 @@ use serde_json::json;
 use state::{InstanceName, OperationKind, OperationOutcome, Store, StoreError};
 use tokio::sync::mpsc;
 
-use crate::arguments::Running;
+use crate::arguments::ApplyArguments;
 use crate::exit::{CommandError, Exit};
 use crate::plugin_log;
 use crate::signals;
@@ -90,7 +90,7 @@ pub(crate) async fn carry_out(
     files: &Files,
     is_saved: bool,
     session: &mut Session,
-    running: &Running,
+    running: &ApplyArguments,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let missing = planned.without_provider(session.is_simulated());
@@ -121,7 +121,7 @@ pub(crate) async fn apply_confirmed(
     files: &Files,
     looks_again: bool,
     session: &mut Session,
-    running: &Running,
+    running: &ApplyArguments,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     if planned.staged.plan.secret {
@@ -193,7 +193,7 @@ fn report_outcome(outcome: &Outcome, files: &Files, destroys: bool, report: &mut
     }
     let names: Vec<String> = outcome.waiting.iter().map(ToString::to_string).collect();
     if !outcome.stops.is_empty() {
-        report.terminal.write_message(stops::standing(&outcome.stops, &names, destroys));
+        report.terminal.write_message(stops::stopped_text(&outcome.stops, &names, destroys));
     }
     match outcome.outcome {
         Some(OperationOutcome::Ready | OperationOutcome::Gone) => Exit::Done,
@@ -310,8 +310,8 @@ impl Views<'_> {
             }
             SessionEvent::Notice(notice) => self.notices.push(in_words(notice)),
             SessionEvent::ProviderRetry { what, pause, why } => {
-                if let Some(text) = self.report.asked_again(what, *pause, why) {
-                    self.live.say(&text);
+                if let Some(text) = self.report.retry_text(what, *pause, why) {
+                    self.live.print_line(&text);
                 }
             }
             SessionEvent::Reading(_) => {}
@@ -319,9 +319,9 @@ impl Views<'_> {
     }
 
     /// Shows the lines of plugins.
-    fn say_log(&mut self, log: &plugin_log::Held) {
-        if let Some(lines) = log.take() {
-            self.live.say(lines.trim_end_matches('\n'));
+    fn show_plugin_log(&mut self, log: &plugin_log::BufferGuard) {
+        if let Some(lines) = log.take_lines() {
+            self.live.print_line(lines.trim_end_matches('\n'));
         }
     }
 
@@ -345,14 +345,16 @@ async fn run(
     let (sender, mut events) = mpsc::unbounded_channel();
     let mut relay = Relay(sender);
     let mut signals = signals::listen();
-    let mut wishes =
-        [(Interrupt::Gently, "Stopping. A second signal stops at once."), (Interrupt::AtOnce, "Stopping at once.")]
-            .into_iter();
+    let mut stop_requests = [
+        (Interrupt::Graceful, "Stopping. A second signal stops at once."),
+        (Interrupt::Immediate, "Stopping at once."),
+    ]
+    .into_iter();
     let mut views = Views { live: Live::new(&report.terminal), report, notices: Vec::new() };
-    let log = plugin_log::hold();
+    let log = plugin_log::buffer_lines();
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let request = OperateRequest { planned, looks_again, settings, who: who(), interrupts };
+    let request = OperateRequest { planned, recheck_inputs: looks_again, settings, who: who(), interrupts };
     let operated = {
         let mut operating = std::pin::pin!(session.operate(request, &mut relay));
         loop {
@@ -361,16 +363,16 @@ async fn run(
                 Some(envelope) = events.recv() => views.show(&envelope),
                 operated = &mut operating => break operated,
                 () = signals.next() => {
-                    if let Some((wish, words)) = wishes.next() {
+                    if let Some((wish, words)) = stop_requests.next() {
                         if !views.report.is_json() {
-                            views.live.say(words);
+                            views.live.print_line(words);
                         }
                         // Sending fails only if the operation has just ended.
                         let _ = stop.send(wish);
                     }
                 }
                 _ = ticks.tick() => {
-                    views.say_log(&log);
+                    views.show_plugin_log(&log);
                     views.tick();
                 }
             }
@@ -379,7 +381,7 @@ async fn run(
     while let Ok(envelope) = events.try_recv() {
         views.show(&envelope);
     }
-    views.say_log(&log);
+    views.show_plugin_log(&log);
     views.live.end();
     drop(log);
     views.report.flush();

@@ -29,20 +29,20 @@ pub(crate) fn may_be_replaced(out: &Path, kind: &str, is_one: impl Fn(&str) -> b
 pub(crate) fn write_private(out: &Path, text: &str) -> Result<(), CommandError> {
     let unwritable = |source| CommandError::Unwritable { name: out.display().to_string(), source };
     // A random name, because `create_new` refuses an existing file.
-    let mut beside = out.as_os_str().to_owned();
-    beside.push(format!(".{}-{:08x}.part", std::process::id(), rand::random::<u32>()));
-    let beside = PathBuf::from(beside);
+    let mut partial_name = out.as_os_str().to_owned();
+    partial_name.push(format!(".{}-{:08x}.part", std::process::id(), rand::random::<u32>()));
+    let partial_path = PathBuf::from(partial_name);
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&beside).and_then(|mut file| {
+    let written = options.open(&partial_path).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
-        std::fs::rename(&beside, out)
+        std::fs::rename(&partial_path, out)
     });
     if let Err(source) = written {
         // The partial file is useless. If it cannot be removed, the write error is still the one to report.
-        let _ = std::fs::remove_file(&beside);
+        let _ = std::fs::remove_file(&partial_path);
         return Err(unwritable(source));
     }
     Ok(())

@@ -7,15 +7,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::terminal;
 
-static LOG: Mutex<Log> = Mutex::new(Log { shown: false, held: false, waiting: String::new() });
+static LOG: Mutex<Log> = Mutex::new(Log { shown: false, is_buffered: false, buffer: String::new() });
 
 struct Log {
     /// Whether lines are shown.
     shown: bool,
     /// Whether lines are buffered for a view.
-    held: bool,
+    is_buffered: bool,
     /// The buffered lines.
-    waiting: String,
+    buffer: String,
 }
 
 fn log() -> MutexGuard<'static, Log> {
@@ -37,34 +37,34 @@ pub(crate) fn line(provider: &str, text: &str) {
     for line in text.lines() {
         lines.push_str(&format!("{provider}: {line}\n"));
     }
-    match log.held {
-        true => log.waiting.push_str(&lines),
+    match log.is_buffered {
+        true => log.buffer.push_str(&lines),
         // A failed write to stderr cannot be reported anywhere.
         false => drop(std::io::stderr().write_all(terminal::escape(&lines).as_bytes())),
     }
 }
 
 /// A guard that buffers the lines for a view until it is dropped.
-pub(crate) struct Held(());
+pub(crate) struct BufferGuard(());
 
 /// Starts to buffer the lines for a view.
-pub(crate) fn hold() -> Held {
-    log().held = true;
-    Held(())
+pub(crate) fn buffer_lines() -> BufferGuard {
+    log().is_buffered = true;
+    BufferGuard(())
 }
 
-impl Held {
+impl BufferGuard {
     /// Returns the lines since the last call.
-    pub(crate) fn take(&self) -> Option<String> {
-        Some(std::mem::take(&mut log().waiting)).filter(|lines| !lines.is_empty())
+    pub(crate) fn take_lines(&self) -> Option<String> {
+        Some(std::mem::take(&mut log().buffer)).filter(|lines| !lines.is_empty())
     }
 }
 
-impl Drop for Held {
+impl Drop for BufferGuard {
     fn drop(&mut self) {
         let mut log = log();
-        log.held = false;
-        let lines = std::mem::take(&mut log.waiting);
+        log.is_buffered = false;
+        let lines = std::mem::take(&mut log.buffer);
         // A failed write to stderr cannot be reported anywhere.
         let _ = std::io::stderr().write_all(terminal::escape(&lines).as_bytes());
     }

@@ -88,7 +88,7 @@ impl Simulation for World {
             catalog: Some(catalog),
             world: Some(self.0.clone()),
             functions: behind,
-            keeps_no_journal: true,
+            disable_event_log: true,
             ..FakeOptions::default()
         }))
     }

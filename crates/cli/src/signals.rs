@@ -1,7 +1,8 @@
 //! Handles Ctrl-C, SIGTERM and SIGHUP. All three request a stop.
 //!
 //! While an operation runs ([`listen`]), the first signal asks it to stop gently, the second one to stop at once, and
-//! the third one ends the process. At any other time the first signal ends the command ([`stopped`]) with exit code
+//! the third one ends the process. At any other time the first signal ends the command ([`wait_for_signal`]) with exit
+//! code
 //! 130.
 //!
 //! Not here: stopping an operation (`engine`), and the messages about it (`operation`).
@@ -46,7 +47,7 @@ impl Drop for Listener {
 
 /// Runs `read`, which waits for input. Meanwhile a signal ends the process at once.
 pub(crate) fn while_blocked<T>(read: impl FnOnce() -> T) -> T {
-    let _blocked = blocked();
+    let _blocked = mark_blocked();
     read()
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn while_blocked<T>(read: impl FnOnce() -> T) -> T {
 pub(crate) struct Blocked(());
 
 /// Marks the main thread as blocked.
-pub(crate) fn blocked() -> Blocked {
+pub(crate) fn mark_blocked() -> Blocked {
     BLOCKED.fetch_add(1, Ordering::SeqCst);
     Blocked(())
 }
@@ -87,7 +88,7 @@ pub(crate) fn is_stopped() -> bool {
 }
 
 /// Waits for a signal that arrives without a listener. The command must end then.
-pub(crate) async fn stopped() {
+pub(crate) async fn wait_for_signal() {
     STOPPED.cancelled().await;
 }
 
@@ -106,7 +107,7 @@ pub(crate) fn handle(end_processes: EndProcesses) -> std::io::Result<()> {
         runtime.block_on(async {
             loop {
                 signals.next().await;
-                let received = received();
+                let received = forward_signal();
                 if received == Received::AtOnce {
                     end_processes().await;
                     std::process::exit(Exit::Failed as i32);
@@ -141,7 +142,7 @@ enum Received {
 }
 
 /// Passes a signal to the running operation, if there is one. Returns the effect.
-fn received() -> Received {
+fn forward_signal() -> Received {
     let mut listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     match listener.as_mut() {
         Some((sender, sent)) if *sent < 2 => {

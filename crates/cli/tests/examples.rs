@@ -17,13 +17,13 @@ struct Example {
 }
 
 /// The output of a run.
-struct Said {
+struct CommandOutput {
     exit: i32,
     stdout: String,
     stderr: String,
 }
 
-impl Said {
+impl CommandOutput {
     /// Returns the last line on stdout. Fails if the run has another exit code.
     #[track_caller]
     fn last(&self, exit: i32) -> &str {
@@ -46,7 +46,7 @@ impl Example {
     }
 
     /// Runs `cyan` with these arguments in the folder, in a pipe, with its own home folder.
-    fn cyan(&self, arguments: &str) -> Said {
+    fn cyan(&self, arguments: &str) -> CommandOutput {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cyan"));
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CYAN_")) {
             command.env_remove(name);
@@ -57,7 +57,7 @@ impl Example {
             .args(arguments.split(' '))
             .output()
             .expect("the binary starts");
-        Said {
+        CommandOutput {
             exit: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).expect("stdout is text"),
             stderr: String::from_utf8(output.stderr).expect("stderr is text"),
@@ -95,7 +95,7 @@ impl Example {
 
     /// Checks that a destroy removes the created files, and no others.
     #[track_caller]
-    fn goes(&self, deleted: u32) {
+    fn destroys(&self, deleted: u32) {
         let said = self.cyan("destroy --yes");
         assert_eq!(said.last(0), format!("0 created, 0 updated, {deleted} deleted"), "{}", said.stdout);
         assert_eq!(listing(&self.folder), self.begun_with);
@@ -157,7 +157,7 @@ fn a_static_site() {
     assert!(site.read("public/index.html").contains("<h1>Sun</h1>"));
     assert_eq!((site.read("private/certificate.pem"), site.read("private/passwords")), (certificate, passwords));
 
-    site.goes(19);
+    site.destroys(19);
 }
 
 #[test]
@@ -401,7 +401,7 @@ fn a_development_environment() {
     assert_eq!(refused.exit, 1, "{}", refused.stderr);
     assert!(refused.stderr.contains("value-not-allowed"), "{}", refused.stderr);
 
-    dev.goes(12);
+    dev.destroys(12);
 }
 
 #[test]
@@ -418,7 +418,7 @@ fn json_with_comments() {
     assert!(!release.has("release/current.json"));
     assert!(release.read("release/NOTES.txt").ends_with("Copies no longer fade in the first year.\n"));
 
-    release.goes(5);
+    release.destroys(5);
 }
 
 #[test]
@@ -465,7 +465,7 @@ fn a_web_cluster_of_heat_templates() {
     let refused = cluster.cyan(&format!("stage {base} --var members=21"));
     assert_eq!(refused.exit, 1, "{}", refused.stdout);
     assert!(refused.stderr.contains("value-constraint"), "{}", refused.stderr);
-    cluster.goes(11);
+    cluster.destroys(11);
 }
 
 #[test]
@@ -505,7 +505,7 @@ fn a_service_catalogue_of_heat_templates() {
     let refused = site.cyan(&format!("stage {plain} --var control_hosts=2"));
     assert_eq!(refused.exit, 1, "{}", refused.stdout);
     assert!(refused.stderr.contains("there must be an odd number of them"), "{}", refused.stderr);
-    site.goes(9);
+    site.destroys(9);
 }
 
 /// Every example can be rehearsed: no file is written and no command runs, and a later real deploy is unaffected.

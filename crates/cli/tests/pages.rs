@@ -172,7 +172,7 @@ impl Session {
 }
 
 /// Runs the commands of a page. Compares their output with the page, or writes it there.
-fn runs(page: &str) {
+fn run_page(page: &str) {
     let text = text_of(page);
     let mut session = Session::new(page);
     let mut now = String::new();
@@ -223,10 +223,10 @@ fn runs(page: &str) {
 }
 
 /// Runs the pages of a group. Fails if there are fewer than expected.
-fn all_run(group: &str, at_least: usize) {
-    let mine: Vec<String> = pages().into_iter().filter(|page| group_of(page) == group).collect();
-    assert!(mine.len() >= at_least, "{group}: {mine:?}");
-    mine.iter().for_each(|page| runs(page));
+fn run_group(group: &str, at_least: usize) {
+    let group_pages: Vec<String> = pages().into_iter().filter(|page| group_of(page) == group).collect();
+    assert!(group_pages.len() >= at_least, "{group}: {group_pages:?}");
+    group_pages.iter().for_each(|page| run_page(page));
 }
 
 /// Returns the group of a page. Groups run concurrently, and every page belongs to one.
@@ -241,22 +241,22 @@ fn group_of(page: &str) -> &'static str {
 
 #[test]
 fn commands_of_the_readme_print_what_it_shows() {
-    all_run("readme", 1);
+    run_group("readme", 1);
 }
 
 #[test]
 fn commands_of_the_guide_print_what_it_shows() {
-    all_run("guide", 7);
+    run_group("guide", 7);
 }
 
 #[test]
 fn commands_of_the_examples_run() {
-    all_run("examples", 9);
+    run_group("examples", 9);
 }
 
 #[test]
 fn commands_of_all_other_pages_run() {
-    all_run("docs", 10);
+    run_group("docs", 10);
 }
 
 /// Returns the blocks of a page: the line number, the words after the fence (`indented` for a block without one), the

@@ -100,13 +100,13 @@ impl Diagnostic {
     }
 
     /// Sets the corresponding message of the dialect's native tool.
-    pub fn words(mut self, words: impl Into<NativeMessage>) -> Diagnostic {
+    pub fn with_native_message(mut self, words: impl Into<NativeMessage>) -> Diagnostic {
         self.native_message = Some(Box::new(words.into()));
         self
     }
 
     /// Replaces the usual severity.
-    pub fn graded(mut self, severity: Severity) -> Diagnostic {
+    pub fn with_severity(mut self, severity: Severity) -> Diagnostic {
         self.severity = severity;
         self
     }
@@ -163,7 +163,7 @@ impl Diagnostic {
 }
 
 /// The maximum number of errors in the list, and of other diagnostics. Further ones are only counted.
-const KEPT: usize = 20_000;
+const MAX_DIAGNOSTICS: usize = 20_000;
 
 /// The maximum length of a text of a diagnostic in bytes.
 const LONGEST: usize = 8 * 1024;
@@ -196,7 +196,7 @@ impl Diagnostics {
         if !self.seen.insert(fingerprint(&diagnostic)) {
             return;
         }
-        if self.kept[kind] >= KEPT {
+        if self.kept[kind] >= MAX_DIAGNOSTICS {
             self.dropped[kind] += 1;
             return;
         }
@@ -357,14 +357,14 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_only_the_number_is_kept() {
-        let mut found: Diagnostics = (0..KEPT as u32 + 4000).map(|start| at(start, "a")).collect();
-        assert_eq!((found.len(), found.dropped()), (KEPT, (4000, 0)));
+    fn diagnostics_beyond_the_limit_are_counted() {
+        let mut found: Diagnostics = (0..MAX_DIAGNOSTICS as u32 + 4000).map(|start| at(start, "a")).collect();
+        assert_eq!((found.len(), found.dropped()), (MAX_DIAGNOSTICS, (4000, 0)));
         found.push(ODD.new("a warning is kept beside them"));
-        assert_eq!((found.len(), found.dropped()), (KEPT + 1, (4000, 0)));
-        let mut other: Diagnostics = [at(2 * KEPT as u32, "a")].into_iter().collect();
+        assert_eq!((found.len(), found.dropped()), (MAX_DIAGNOSTICS + 1, (4000, 0)));
+        let mut other: Diagnostics = [at(2 * MAX_DIAGNOSTICS as u32, "a")].into_iter().collect();
         other.append(found);
-        assert_eq!((other.len(), other.dropped()), (KEPT + 1, (4001, 0)));
+        assert_eq!((other.len(), other.dropped()), (MAX_DIAGNOSTICS + 1, (4001, 0)));
         assert!(other.has_errors());
     }
 

@@ -11,13 +11,13 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Patch, Renderer, S
 use crate::{Diagnostic, File, FileId, Files, Label, Position, Severity, Span, visible, visible_line};
 
 /// Labels that are more lines apart than this are shown in separate excerpts.
-const FAR: usize = 100;
+const MAX_EXCERPT_GAP: usize = 100;
 
 /// Lines with more bytes are cut to the part around the labels.
 const LONG: usize = 4096;
 
 /// Bytes shown before and after the labels of a line that is cut.
-const AROUND: usize = 200;
+const CONTEXT_BYTES: usize = 200;
 
 /// Whether the output is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,10 +45,10 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
             order.push(label.span.file);
         }
     }
-    let mut placeless = true;
+    let mut has_no_position = true;
     for id in order {
         let Some(file) = files.get(id) else { continue };
-        placeless = false;
+        has_no_position = false;
         let path = visible_line(file.name());
         if file.is_withheld() {
             for label in diagnostic.labels.iter().filter(|label| label.span.file == id) {
@@ -84,7 +84,7 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
     }
     for step in diagnostic.trail.iter().rev() {
         if let Some(file) = files.get(step.span.file) {
-            placeless = false;
+            has_no_position = false;
             let position = file.position(step.span.start);
             group =
                 group.element(at(visible_line(file.name()), position)).element(Level::NOTE.message(step.text.as_str()));
@@ -123,7 +123,7 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
     let mut text = String::with_capacity(drawn.len() + 1);
     for line in drawn.lines() {
         // Drop the margin below a message without a place: no source text follows it.
-        if !(placeless && is_margin(line)) {
+        if !(has_no_position && is_margin(line)) {
             text.push_str(line);
             text.push('\n');
         }
@@ -177,7 +177,7 @@ fn excerpts<'d>(file: &File, labels: &[(usize, &'d Label)]) -> Vec<Excerpt<'d>> 
     let mut clusters: Vec<(Range<usize>, Numbered<'d>)> = Vec::new();
     for (range, label) in sorted {
         match clusters.last_mut() {
-            Some((whole, labels)) if line_of(file, range.start) <= line_of(file, whole.end) + FAR => {
+            Some((whole, labels)) if line_of(file, range.start) <= line_of(file, whole.end) + MAX_EXCERPT_GAP => {
                 whole.end = whole.end.max(range.end);
                 labels.push(label);
             }
@@ -196,8 +196,8 @@ fn excerpts<'d>(file: &File, labels: &[(usize, &'d Label)]) -> Vec<Excerpt<'d>> 
         let starts = file.line_starts();
         let at = line_of(file, whole.start);
         let (begin, end) = (starts[at], starts.get(at + 1).map_or(text.len(), |next| *next as usize - 1));
-        let end = end.min((whole.end.min(whole.start + LONG)) + AROUND);
-        let window = ceiling(text, (begin as usize).max(whole.start.saturating_sub(AROUND)))..floor(text, end);
+        let end = end.min((whole.end.min(whole.start + LONG)) + CONTEXT_BYTES);
+        let window = ceiling(text, (begin as usize).max(whole.start.saturating_sub(CONTEXT_BYTES)))..floor(text, end);
         Excerpt { line: at + 1, window, cut: true, labels }
     };
     clusters.into_iter().map(excerpt).collect()

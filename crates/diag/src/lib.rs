@@ -21,5 +21,5 @@ pub use draw::{Colors, draw};
 pub use file::{File, FileId, Files, Position, Span, Spanned};
 pub use native_message::NativeMessage;
 pub use nearest::nearest;
-pub use text_map::{TextMap, opening};
+pub use text_map::{TextMap, find_substitution};
 pub use visible::{is_hidden, visible, visible_json, visible_line};

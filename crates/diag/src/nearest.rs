@@ -4,7 +4,7 @@
 //! compared by edit distance.
 
 /// The maximum number of candidates that are considered.
-const LOOKED_AT: usize = 10_000;
+const MAX_CANDIDATES: usize = 10_000;
 
 /// The maximum number of candidates that are compared by edit distance: those with the most similar letters.
 const COMPARED: usize = 32;
@@ -25,7 +25,7 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     let allowed = (wanted.count / 3).max(1);
     // Sorted by the minimum number of edits that the letters allow, then by index.
     let mut close: Vec<(usize, usize, &str)> = Vec::new();
-    for (at, candidate) in candidates.into_iter().take(LOOKED_AT).enumerate() {
+    for (at, candidate) in candidates.into_iter().take(MAX_CANDIDATES).enumerate() {
         // `len` is in bytes, which are at least as many as the characters that count.
         if candidate == written || candidate.len() + allowed < wanted.count {
             continue;

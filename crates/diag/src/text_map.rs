@@ -7,7 +7,7 @@ const NEAR: usize = 16;
 
 /// The offset of the first `${` of a text; `None` if there is none. The text before it is literal in every dialect with
 /// substitutions. Searching for `$` alone is faster, because most texts contain none.
-pub fn opening(text: &str) -> Option<usize> {
+pub fn find_substitution(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let opens = |at: &usize| bytes.get(at + 1) == Some(&b'{');
     let near = bytes.len().min(NEAR);
@@ -51,7 +51,7 @@ impl TextMap {
     }
 
     /// Adds `len` bytes that were copied from the offset `source`.
-    pub fn copied(&mut self, source: u32, len: u32) {
+    pub fn push_copied(&mut self, source: u32, len: u32) {
         if len == 0 {
             return;
         }
@@ -65,7 +65,7 @@ impl TextMap {
     }
 
     /// Adds `decoded` bytes that stand for the `unit` source bytes at `source`: an escape, a folded line break.
-    pub fn made(&mut self, source: u32, unit: u32, decoded: u32) {
+    pub fn push_decoded(&mut self, source: u32, unit: u32, decoded: u32) {
         if decoded > 0 {
             self.pieces.push(Piece { decoded: self.decoded_end, source, unit });
             self.decoded_end += decoded;
@@ -131,7 +131,7 @@ mod tests {
         for (text, at) in
             [("a$b${c}${d}", Some(3)), ("$${x}", Some(1)), ("${", Some(0)), ("$", None), ("{$}", None), ("ü$", None)]
         {
-            assert_eq!(opening(text), at, "{text}");
+            assert_eq!(find_substitution(text), at, "{text}");
         }
     }
 
@@ -139,9 +139,9 @@ mod tests {
     fn an_escape_is_one_unit() {
         // The source "a\tb" at offset 10 consists of `a`, `\t`, `b`.
         let mut map = TextMap::builder(FileId::new(0), 10);
-        map.copied(10, 1);
-        map.made(11, 2, 1);
-        map.copied(13, 1);
+        map.push_copied(10, 1);
+        map.push_decoded(11, 2, 1);
+        map.push_copied(13, 1);
         assert_eq!(map.span(0, 1).range(), 10..11);
         assert_eq!(map.span(1, 2).range(), 11..13);
         assert_eq!(map.span(2, 3).range(), 13..14);
@@ -150,27 +150,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_copied_from_the_start_on_is_the_identity_until_something_is_made() {
+    fn copied_bytes_map_to_themselves_until_the_first_escape() {
         let mut map = TextMap::builder(FileId::new(0), 10);
         assert_eq!((map.span(0, 0).range(), map.span(1, 2).range()), (10..10, 10..10), "empty");
-        map.copied(10, 3);
-        map.copied(13, 2);
+        map.push_copied(10, 3);
+        map.push_copied(13, 2);
         assert_eq!((map.span(1, 4).range(), map.span(4, 9).range()), (11..14, 14..15));
-        map.made(15, 4, 1);
-        map.copied(19, 2);
+        map.push_decoded(15, 4, 1);
+        map.push_copied(19, 2);
         assert_eq!((map.span(4, 6).range(), map.span(5, 6).range(), map.span(6, 8).range()), (14..19, 15..19, 19..21));
 
         let mut map = TextMap::builder(FileId::new(0), 10);
-        map.made(10, 2, 0);
-        map.copied(12, 2);
+        map.push_decoded(10, 2, 0);
+        map.push_copied(12, 2);
         assert_eq!((map.span(0, 1).range(), map.span(1, 2).range()), (12..13, 13..14), "an escape of nothing");
     }
 
     #[test]
-    fn an_opening_is_found_however_far_away() {
+    fn substitution_is_found_at_any_distance() {
         for before in 0..40 {
             let text = format!("{}$${{a}}", "x".repeat(before));
-            assert_eq!(opening(&text), Some(before + 1), "{text}");
+            assert_eq!(find_substitution(&text), Some(before + 1), "{text}");
         }
     }
 

@@ -24,7 +24,7 @@ pub trait Dialect: Send + Sync {
 
     /// The data that the dialect needs besides the text to lower the document. The engine calls this again with the
     /// answers, until they contain everything that the dialect wants.
-    fn wants(&self, _document: &Document<'_>) -> Vec<Wanted> {
+    fn required_data(&self, _document: &Document<'_>) -> Vec<Wanted> {
         Vec::new()
     }
 

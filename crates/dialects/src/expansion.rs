@@ -9,10 +9,10 @@ use crate::LoadContext;
 pub const UNFINISHED: &str = "unfinished";
 
 /// The place in which a group of members is expanded.
-pub struct Expanding<'a> {
+pub struct ExpansionContext<'a> {
     /// A function that evaluates an expression of the including document. Parts that are not known before the
     /// deployment are unknown.
-    pub value: &'a dyn Fn(&Expr) -> Value,
+    pub evaluate: &'a dyn Fn(&Expr) -> Value,
     /// Whether all inputs are given: a value that is unknown now will not become known in time.
     pub complete: bool,
     /// The memory of the group from its last expansion; null the first time.
@@ -20,9 +20,9 @@ pub struct Expanding<'a> {
     /// The memory of the group in the state; null if there is none. It differs from `memory` for a saved plan and for a
     /// rollback to an earlier generation. Its entry [`UNFINISHED`] exists until the operation that wrote it has
     /// succeeded.
-    pub before: &'a Value,
+    pub stored_memory: &'a Value,
     /// A function that returns the name of the member with an id in the state.
-    pub named: &'a dyn Fn(&str) -> Option<Name>,
+    pub member_name: &'a dyn Fn(&str) -> Option<Name>,
     /// The children above the members, including the group.
     pub path: &'a [Name],
     /// The context in which the group is loaded.
@@ -43,9 +43,9 @@ pub struct Expanded {
     /// Mistakes in the definition of the group.
     pub diagnostics: Diagnostics,
     /// The document of the members, if the group is empty. Its inputs are checked anyway, if the document can be read.
-    pub sample: Option<diag::Spanned<Name>>,
+    pub member_document: Option<diag::Spanned<Name>>,
 }
 
 /// A function that evaluates an expression. Parts that are not known yet are unknown. The error is `None` if it is
 /// reported elsewhere.
-pub type Evaluating<'v> = &'v dyn Fn(&Expr) -> Result<Value, Option<Box<diag::Diagnostic>>>;
+pub type EvaluateFn<'v> = &'v dyn Fn(&Expr) -> Result<Value, Option<Box<diag::Diagnostic>>>;

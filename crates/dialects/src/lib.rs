@@ -1,8 +1,8 @@
 //! One folder per document language: it recognises a tree, lowers it to a [`Blueprint`](::blueprint::Blueprint), and
 //! supplies its sections and keys as data.
 //!
-//! A dialect holds no state and awaits nothing: [`Dialect::wants`] returns the data that it needs in addition to the
-//! tree. [`DialectRules`] state the differences between dialects after lowering.
+//! A dialect holds no state and awaits nothing: [`Dialect::required_data`] returns the data that it needs in addition
+//! to the tree. [`DialectRules`] state the differences between dialects after lowering.
 //!
 //! Not here: checks of names, types and fields (`engine::check`); evaluation (`expr`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -24,7 +24,7 @@ mod wanted;
 
 pub use dialect::Dialect;
 pub use document::{Document, Lowered};
-pub use expansion::{Evaluating, Expanded, Expanding, UNFINISHED};
+pub use expansion::{EvaluateFn, Expanded, ExpansionContext, UNFINISHED};
 pub use explained::Explained;
 pub use list::Dialects;
 pub use load_context::{Companion, DialectContext, LoadContext, LoadedCompanions, TypeLookup};

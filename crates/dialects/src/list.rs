@@ -46,7 +46,7 @@ impl Dialects {
 
     /// The dialect that recognises a document with the highest certainty; the first one on a tie, `None` if no dialect
     /// recognises it.
-    pub fn of(&self, document: &Document<'_>) -> Option<&'static dyn Dialect> {
+    pub fn detect(&self, document: &Document<'_>) -> Option<&'static dyn Dialect> {
         let mut best: (u8, Option<&'static dyn Dialect>) = (0, None);
         for dialect in self.iter() {
             let sure = dialect.recognise(document);
@@ -67,7 +67,7 @@ impl Dialects {
     /// Reads the companion files of a root. If the root's own dialect has no such files, another dialect reads them for
     /// the children, and the root takes their values for its inputs. Empty if no dialect has such files.
     pub fn read_companions(&self, root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedCompanions {
-        let own = self.of(root).and_then(|dialect| dialect.read_companions(root, beside));
+        let own = self.detect(root).and_then(|dialect| dialect.read_companions(root, beside));
         let other = || self.iter().find_map(|dialect| dialect.read_companions(root, beside));
         own.or_else(other).unwrap_or_default()
     }

@@ -18,7 +18,7 @@ pub struct LoadContext {
     /// Whether only the version and the inputs are read.
     pub inputs_only: bool,
     /// The dialect's data from companion files, if there are any.
-    pub own: Option<Arc<dyn DialectContext>>,
+    pub dialect_context: Option<Arc<dyn DialectContext>>,
     /// Settings for documents.
     pub settings: DocumentSettings,
     /// The types that providers offer; `None` if they are unknown.
@@ -40,7 +40,7 @@ impl std::fmt::Debug for TypeLookup {
 /// A dialect's data from companion files of a root.
 pub trait DialectContext: Send + Sync + std::fmt::Debug {
     /// The context of a child with this name and type name.
-    fn inside(&self, child: &str, type_name: &str) -> Arc<dyn DialectContext>;
+    fn for_child(&self, child: &str, type_name: &str) -> Arc<dyn DialectContext>;
 
     /// An identity: a document has the same meaning in contexts of the same identity.
     fn identity(&self) -> usize;
@@ -55,7 +55,7 @@ impl LoadContext {
         dialect: None,
         is_child: false,
         inputs_only: false,
-        own: None,
+        dialect_context: None,
         settings: DocumentSettings::NONE,
         types: None,
         answers: Answers::NONE,
@@ -64,14 +64,14 @@ impl LoadContext {
 
 impl LoadContext {
     /// The context of a child with this name and type name.
-    pub fn inside(&self, child: &str, type_name: &str) -> LoadContext {
-        let own = self.own.as_ref().map(|own| own.inside(child, type_name));
-        LoadContext { is_child: true, own, answers: Answers::NONE, ..self.clone() }
+    pub fn for_child(&self, child: &str, type_name: &str) -> LoadContext {
+        let own = self.dialect_context.as_ref().map(|own| own.for_child(child, type_name));
+        LoadContext { is_child: true, dialect_context: own, answers: Answers::NONE, ..self.clone() }
     }
 
     /// An identity: a document has the same meaning in contexts of the same identity.
     pub fn identity(&self) -> usize {
-        self.own.as_ref().map_or(0, |own| own.identity())
+        self.dialect_context.as_ref().map_or(0, |own| own.identity())
     }
 }
 
@@ -93,7 +93,7 @@ pub struct LoadedCompanions {
     /// The context of the root.
     pub context: LoadContext,
     /// The values that the files give for the root's inputs.
-    pub given: IndexMap<Name, Value>,
+    pub input_values: IndexMap<Name, Value>,
     /// Mistakes in the files.
     pub diagnostics: Diagnostics,
 }

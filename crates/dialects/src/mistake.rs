@@ -90,7 +90,7 @@ pub enum Mistake<'a> {
         type_name: &'a str,
     },
     /// The document of a child cannot be read from this path.
-    Unread(&'a str),
+    UnreadableChild(&'a str),
     /// Documents are nested too deep, or in a circle. The value is the maximum depth.
     TooDeep(u32),
     /// A value is given for an input that is not declared.
@@ -109,7 +109,7 @@ pub enum Mistake<'a> {
     /// A reference to an element that is absent because its condition is false.
     Absent(&'a str),
     /// An attribute of an absent element is read.
-    GoneAttribute {
+    AbsentAttribute {
         /// The absent element.
         of: &'a str,
         /// The expression, and the span in it.

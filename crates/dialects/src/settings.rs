@@ -37,7 +37,7 @@ pub struct DocumentLimits {
 
 impl DocumentLimits {
     /// The defaults.
-    pub const USUAL: DocumentLimits =
+    pub const DEFAULT: DocumentLimits =
         DocumentLimits { value_bytes: None, all_value_bytes: None, members: None, all_members: None };
 
     /// The settings.
@@ -147,7 +147,7 @@ pub struct DocumentSettings {
 
 impl DocumentSettings {
     /// No settings.
-    pub const NONE: DocumentSettings = DocumentSettings { limits: DocumentLimits::USUAL, by_dialect: Vec::new() };
+    pub const NONE: DocumentSettings = DocumentSettings { limits: DocumentLimits::DEFAULT, by_dialect: Vec::new() };
 
     /// Replaces the settings of a dialect.
     pub fn set(&mut self, dialect: &'static str, settings: DialectSettings) {
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn every_limit_of_documents_can_be_set() {
-        let mut all = vec![DocumentLimits::USUAL];
+        let mut all = vec![DocumentLimits::DEFAULT];
         for (name, _) in DocumentLimits::SETTINGS {
             let room = DocumentLimits::read(&[(name.into(), Value::Int(2000))]).expect("it can be set");
             assert!(!all.contains(&room), "{name}");

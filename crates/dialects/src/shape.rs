@@ -49,7 +49,7 @@ pub enum Detail {
     /// True or false, without quotes.
     Boolean,
     /// A text that is not empty.
-    Filled,
+    NonEmptyText,
     /// One substitution and nothing else.
     Substitution,
     /// A text without substitutions, or a list of such texts.
@@ -69,7 +69,7 @@ pub enum Detail {
     /// The path of a reference, without `${`.
     Path,
     /// A key that must be the only key of its section.
-    Alone,
+    OnlyKey,
 }
 
 /// The relation of a key to the types of providers.

@@ -40,7 +40,7 @@ impl Answers {
     pub const NONE: Answers = Answers(None);
 
     /// The answer to a request; `None` if it was not requested yet.
-    pub fn to(&self, wanted: &Wanted) -> Option<&Answer> {
+    pub fn get(&self, wanted: &Wanted) -> Option<&Answer> {
         self.0.as_deref()?.get(wanted)
     }
 

@@ -125,7 +125,7 @@ fn hints_are_read_into_the_lifecycle() {
 }
 
 #[test]
-fn what_was_reported_is_in_error_and_nothing_else_is() {
+fn only_reported_parts_become_errors() {
     let blueprint = lower(
         "version: 2023-04-20\nvalues: { v: { type: text, value: x } }\nresources:\n  r: { spec: { a: 99999999999999999999, b: 1 } }\n  s: []\n",
     );

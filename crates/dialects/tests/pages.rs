@@ -98,7 +98,7 @@ fn run(folder: &str, is_true: impl Fn(&[Mark], &[Mark]) -> bool) {
 }
 
 #[test]
-fn the_specification_is_true() {
+fn specification_pages_give_their_diagnostics() {
     // Diagnostics that need types, values or other documents are missing here. Another test checks all marks of each
     // page.
     run("spec/blueprint", |found, wanted| found.iter().all(|mark| wanted.contains(mark)));

@@ -65,13 +65,13 @@ fn an_empty_document_lacks_everything() {
 }
 
 #[test]
-fn what_is_missing_at_the_top_is_said_at_the_first_key() {
+fn missing_section_is_reported_at_the_first_key() {
     check("# x\nmetadata: {}\n", &["2:1 E missing-version", "2:1 E nothing-declared"]);
     assert_eq!(found_in("a.json", r#" {"include": {"c": {"path": "x"}}}"#), ["1:3 E missing-version"]);
 }
 
 #[test]
-fn a_version_is_judged_at_its_value() {
+fn invalid_version_is_reported_at_its_value() {
     check("version: 5\ninclude: { c: { path: x } }", &["1:10 E unsupported-version"]);
     check("version: ~\ninclude: { c: { path: x } }", &["1:1 W null-ignored", "1:1 E missing-version"]);
     check("version: [a]\ninclude: { c: { path: x } }", &["1:10 E wrong-shape"]);
@@ -79,7 +79,7 @@ fn a_version_is_judged_at_its_value() {
 }
 
 #[test]
-fn an_include_alone_is_enough_and_a_broken_section_is_not_an_empty_one() {
+fn include_or_invalid_section_counts_as_declared() {
     check("version: 2023-04-20\ninclude: { c: { path: x } }", &[]);
     check("version: 2023-04-20\nresources: {}\ninclude: { c: { path: x } }", &[]);
     check("version: 2023-04-20\nresources: {}", &["1:1 E nothing-declared"]);
@@ -99,7 +99,7 @@ fn the_second_of_two_keys_is_the_wrong_one() {
 }
 
 #[test]
-fn yaml_features_stand_where_they_are_written() {
+fn unsupported_yaml_features_are_reported_at_their_place() {
     check_resource(
         "spec: &s\n  input: !x 1\n  a: &b [1]\n  c: *b",
         &["1:7 E unsupported-yaml", "2:10 E unsupported-yaml", "3:6 E unsupported-yaml", "4:6 E unsupported-yaml"],
@@ -120,7 +120,7 @@ fn a_substituted_key_is_one_mistake() {
 }
 
 #[test]
-fn what_is_missing_is_said_at_the_key_that_holds_the_map_or_at_the_item() {
+fn missing_key_is_reported_at_its_section_or_item() {
     let document = |filter: &str| {
         format!(
             "version: 2025-11-02\ninclude: {{ c: {{ path: x }} }}\ndatasources:\n  d:\n    type: a/b\n    exports: {{ a: {{ type: string }} }}\n{filter}"
@@ -135,7 +135,7 @@ fn what_is_missing_is_said_at_the_key_that_holds_the_map_or_at_the_item() {
 }
 
 #[test]
-fn a_position_without_substitutions_says_so_at_the_first_of_them() {
+fn forbidden_substitution_is_reported_at_the_first_one() {
     check_resource("dependsOn: 'a ${x} ${y}'", &["1:15 E substitution-not-allowed"]);
     check_resource("metadata:\n  labels:\n    a: \"\\t${x}\"", &["3:11 E substitution-not-allowed"]);
     check_resource("removalPolicy: >\n  a\n  ${x}", &["1:1 N newer-than-version", "3:3 E substitution-not-allowed"]);
@@ -154,7 +154,7 @@ fn keys_of_a_later_version_are_noted_at_the_key_and_values_at_the_value() {
 }
 
 #[test]
-fn none_is_noted_once_for_each_use() {
+fn each_use_of_none_is_reported_once() {
     check_resource(
         "spec: { a: '${none}', b: 'x ${none} ${coalesce(none, 1)}' }",
         &["1:15 N newer-than-version", "1:31 N newer-than-version", "1:48 N newer-than-version"],
@@ -171,7 +171,7 @@ fn the_accessor_of_former_fields_is_found_behind_an_index() {
 }
 
 #[test]
-fn a_condition_is_judged_at_its_value() {
+fn invalid_condition_is_reported_at_its_value() {
     check_resource("condition: \"${true} x\"", &["1:12 E invalid-condition"]);
     check_resource(
         "condition:\n  and:\n    - [a]\n    - ~\n    - ''",
@@ -183,7 +183,7 @@ fn a_condition_is_judged_at_its_value() {
 }
 
 #[test]
-fn an_element_of_the_wrong_form_is_declared_all_the_same() {
+fn element_of_the_wrong_form_is_still_declared() {
     check(
         "version: 2023-04-20\nvariables: { v: a }\nresources: { r: [] }\n",
         &["2:17 E wrong-shape", "3:17 E wrong-shape"],
@@ -191,13 +191,13 @@ fn an_element_of_the_wrong_form_is_declared_all_the_same() {
 }
 
 #[test]
-fn broken_text_is_not_also_incomplete() {
+fn syntax_error_is_not_also_reported_as_missing() {
     let found = found_in("a.yaml", "version: 2023-04-20\nresources:\n  r: { type: test/data, spec: \"\n");
     assert!(found.iter().all(|one| one.ends_with("invalid-syntax")), "{found:?}");
 }
 
 #[test]
-fn a_literal_out_of_place_is_said_at_its_value() {
+fn invalid_literal_is_reported_at_its_value() {
     check_resource("each: [a]", &["1:7 E wrong-shape"]);
     check_resource("description:\n  - a", &["2:3 E wrong-shape"]);
     check_resource(
@@ -211,7 +211,7 @@ fn a_literal_out_of_place_is_said_at_its_value() {
 }
 
 #[test]
-fn moves_to_nothing_are_said_at_the_former_name() {
+fn move_to_an_unknown_element_is_reported_at_the_former_name() {
     check(
         "version: 2023-04-20\nmetadata: { cyan.moved: { a: gone, b: r, c: [r] } }\nresources: { r: { type: a/b, spec: {} } }\n",
         &["2:27 W unknown-annotation", "2:45 E invalid-annotation"],

@@ -125,7 +125,7 @@ fn contradictions(
     files: &Files,
     found: &mut Diagnostics,
 ) {
-    let mut say = |number: usize, error: &CatalogError| {
+    let mut report = |number: usize, error: &CatalogError| {
         let Some(((file, _), text)) = more.get(number).and_then(|one| Some((one, files.get(one.0)?))) else {
             return;
         };
@@ -137,13 +137,13 @@ fn contradictions(
                 let message = format!(
                     "`{namespace}` has a provider, whose types are its own; `--simulate` takes others in their place"
                 );
-                say(number, &CatalogError { place: "$.namespace".to_owned(), message, position: None });
+                report(number, &CatalogError { place: "$.namespace".to_owned(), message, position: None });
             }
         }
     }
     let catalogs: Vec<Arc<Catalog>> = more.iter().map(|(_, catalog)| catalog.clone()).collect();
-    for (number, error) in provider::twice(&catalogs) {
-        say(number, &error);
+    for (number, error) in provider::conflicting_names(&catalogs) {
+        report(number, &error);
     }
     if !catalogs.is_empty() && !found.has_errors() {
         for message in provider::combine(provider::overlay(installed.all_catalogs(), &catalogs)).2 {

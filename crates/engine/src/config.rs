@@ -197,7 +197,7 @@ impl Config {
         };
         let mut config: Config = toml::from_str(&text).map_err(|error| Error::Config {
             name: shown.clone(),
-            source: unquoted(&error, &text).into(),
+            source: message_without_values(&error, &text).into(),
             help: None,
         })?;
         if let Ok(places) = toml::from_str::<ConfigSpans>(&text) {
@@ -213,7 +213,7 @@ impl Config {
         }
         config.file = shown;
         config.text = text.into();
-        config.take_settings_of_plugins()?;
+        config.move_plugin_settings()?;
         Ok(config)
     }
 
@@ -239,12 +239,12 @@ impl Config {
         Some(format!("{}:{line}:{column}", self.file))
     }
 
-    fn wrong(&self, what: String) -> Error {
+    fn config_error(&self, what: String) -> Error {
         Error::Config { name: self.file.clone(), source: what.into(), help: None }
     }
 
     /// An error at a byte of the file.
-    fn wrong_at(&self, at: usize, what: &str, help: Option<String>) -> Error {
+    fn config_error_at(&self, at: usize, what: &str, help: Option<String>) -> Error {
         let (line, column) = line_and_column(&self.text, at);
         let source = format!("line {line}, column {column}: {what}").into();
         Error::Config { name: self.file.clone(), source, help }
@@ -253,20 +253,20 @@ impl Config {
     /// An error about a setting of a provider, with its position.
     fn wrong_setting(&self, instance: &InstanceName, namespace: &str, key: Option<&str>, what: &str) -> Error {
         match self.places().setting_at(instance, namespace, key) {
-            Some(at) => self.wrong_at(at, what, None),
-            None => self.wrong(what.to_owned()),
+            Some(at) => self.config_error_at(at, what, None),
+            None => self.config_error(what.to_owned()),
         }
     }
 
     /// Moves the `settings` of each plugin table to the settings of its provider.
-    fn take_settings_of_plugins(&mut self) -> Result<(), Error> {
+    fn move_plugin_settings(&mut self) -> Result<(), Error> {
         let mut plugins = std::mem::take(&mut self.plugins);
         for (name, plugin) in &mut plugins {
             let Some(settings) = plugin.settings.take() else { continue };
             let (name, at) = (name.as_ref(), settings.span().start);
             if self.providers.contains_key(name) {
                 let what = format!("the settings of `{name}` are given twice: also in `[providers.{name}]`");
-                return Err(self.wrong_at(at, &what, Some("keep one of the two tables".to_owned())));
+                return Err(self.config_error_at(at, &what, Some("keep one of the two tables".to_owned())));
             }
             self.providers.insert(name.clone(), settings.into_inner());
         }
@@ -280,7 +280,7 @@ impl Config {
         let packages = self.plugins.iter().map(|(name, table)| {
             let (package, host) = table
                 .package(name, &folder, installed)
-                .map_err(|mistake| self.wrong_at(mistake.at, &mistake.what, mistake.help))?;
+                .map_err(|mistake| self.config_error_at(mistake.at, &mistake.what, mistake.help))?;
             let (line, column) = line_and_column(&self.text, name.span().start);
             Ok(ConfiguredPackage { package, host, configured: format!("{}:{line}:{column}", self.file) })
         });
@@ -347,13 +347,13 @@ impl Config {
         let mut limits = IndexMap::default();
         for (namespace, table) in &self.limits {
             if !known(namespace) {
-                return Err(self.wrong(format!("there is no provider `{namespace}`")));
+                return Err(self.config_error(format!("there is no provider `{namespace}`")));
             }
             let path = format!("limits.{namespace}");
             let value = self.value(&toml::Value::Table(table.clone()), &path)?;
             let read = provider::read_limits(&value).map_err(|error| {
                 let place = error.place.trim_start_matches('$');
-                self.wrong(format!("`{path}{place}` {}", error.message))
+                self.config_error(format!("`{path}{place}` {}", error.message))
             })?;
             limits.insert(namespace.as_str().into(), read);
         }
@@ -369,14 +369,14 @@ impl Config {
             for (key, value) in table {
                 written.push((Name::from(key.as_str()), self.value(value, &format!("{path}.{key}"))?.revealed()));
             }
-            all.set(&mut settings, dialect, &written).map_err(|why| self.wrong(format!("`{path}` {why}")))?;
+            all.set(&mut settings, dialect, &written).map_err(|why| self.config_error(format!("`{path}` {why}")))?;
         }
         let mut written = Vec::with_capacity(self.documents.len());
         for (key, value) in &self.documents {
             written.push((Name::from(key.as_str()), self.value(value, &format!("documents.{key}"))?.revealed()));
         }
         settings.limits =
-            dialects::DocumentLimits::read(&written).map_err(|why| self.wrong(format!("`documents` {why}")))?;
+            dialects::DocumentLimits::read(&written).map_err(|why| self.config_error(format!("`documents` {why}")))?;
         Ok(settings)
     }
 
@@ -387,16 +387,16 @@ impl Config {
                 Some(name) => match std::env::var(name) {
                     Ok(text) => Value::from(text).secret(),
                     Err(_) => {
-                        return Err(
-                            self.wrong(format!("`{path}` wants `{name}` from the environment, which does not have it"))
-                        );
+                        return Err(self.config_error(format!(
+                            "`{path}` wants `{name}` from the environment, which does not have it"
+                        )));
                     }
                 },
                 None => Value::from(text.as_str()),
             },
             toml::Value::Integer(number) => Value::Int(*number),
             toml::Value::Float(number) if number.is_finite() => Value::Float(*number),
-            toml::Value::Float(_) => return Err(self.wrong(format!("`{path}` is no finite number"))),
+            toml::Value::Float(_) => return Err(self.config_error(format!("`{path}` is no finite number"))),
             toml::Value::Boolean(value) => Value::Bool(*value),
             toml::Value::Datetime(time) => Value::from(time.to_string()),
             toml::Value::Array(items) => {
@@ -413,7 +413,7 @@ impl Config {
 
 /// Returns the parser's message with its place, without values of the file, which may be secret. (The parser quotes the
 /// line.)
-fn unquoted(error: &toml::de::Error, text: &str) -> String {
+fn message_without_values(error: &toml::de::Error, text: &str) -> String {
     let message = error.message();
     let message = match message.split_once(": ") {
         Some((what @ ("invalid type" | "invalid value"), rest)) => {

@@ -64,8 +64,8 @@ fn is_document(path: &Path, name: &str, dialects: &Dialects) -> bool {
     is_text(name) && with_tree(path, name, |document| dialects.recognise(document)).unwrap_or(false)
 }
 
-/// Returns the result of `tell` for the tree of a file; `None` for a file that is no text or has more than 4 MiB.
-pub fn with_tree<T>(path: &Path, name: &str, tell: impl FnOnce(&dialects::Document<'_>) -> T) -> Option<T> {
+/// Returns the result of `visit` for the tree of a file; `None` for a file that is no text or has more than 4 MiB.
+pub fn with_tree<T>(path: &Path, name: &str, visit: impl FnOnce(&dialects::Document<'_>) -> T) -> Option<T> {
     const MOST: u64 = 4 << 20;
     if !std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST) {
         return None;
@@ -74,7 +74,7 @@ pub fn with_tree<T>(path: &Path, name: &str, tell: impl FnOnce(&dialects::Docume
     let text = String::from_utf8(read_at_most(std::fs::File::open(path).ok()?, MOST).ok()??).ok()?;
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    Some(tell(&dialects::Document { file, name, text: &text, tree: &tree, context: &Default::default() }))
+    Some(visit(&dialects::Document { file, name, text: &text, tree: &tree, context: &Default::default() }))
 }
 
 /// Returns the names of the documents in a folder: the files with a native name or, if there are none, the files that a
@@ -103,5 +103,5 @@ pub fn documents_in(within: &Path, dialects: &Dialects) -> io::Result<Vec<String
 }
 
 fn is_recognised(path: &Path, name: &str, dialects: &Dialects) -> bool {
-    with_tree(path, name, |document| dialects.of(document).is_some()).unwrap_or(false)
+    with_tree(path, name, |document| dialects.detect(document).is_some()).unwrap_or(false)
 }

@@ -106,7 +106,7 @@ impl Document {
         let before = self.documents.take().map(|documents| documents.pinned().clone());
         self.checked = None;
         self.checked_with = known.given.cloned();
-        let (mut files, mut found) = self.root.begin(&self.source);
+        let (mut files, mut found) = self.root.files_and_diagnostics(&self.source);
         let world = self.reading_shell();
         let none = Pinned::default();
         let path = self.source.path.as_ref();

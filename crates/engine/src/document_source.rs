@@ -79,7 +79,7 @@ impl DocumentSource {
     pub fn find(named: Option<&Path>, dialects: &Dialects) -> Result<DocumentSource, Error> {
         match named {
             Some(path) => DocumentSource::read(path, dialects),
-            None => match DocumentSource::here(dialects)? {
+            None => match DocumentSource::only_document_in_folder(dialects)? {
                 Some(name) => DocumentSource::read(Path::new(&name), dialects),
                 None => Err(Error::NoDocument { folder: absolute(Path::new("")) }),
             },
@@ -87,7 +87,7 @@ impl DocumentSource {
     }
 
     /// Returns the name of the only document in the current folder, if there is one.
-    pub fn here(dialects: &Dialects) -> Result<Option<String>, Error> {
+    pub fn only_document_in_folder(dialects: &Dialects) -> Result<Option<String>, Error> {
         let folder = Path::new(".");
         let names =
             documents_in(folder, dialects).map_err(|source| Error::Unreadable { name: ".".to_owned(), source })?;

@@ -37,11 +37,11 @@ impl Document {
         let text = if bare { format!("${{{typed}}}") } else { typed.to_owned() };
         let mut map = TextMap::builder(file, 0);
         if bare {
-            map.made(0, 0, 2);
+            map.push_decoded(0, 0, 2);
         }
-        map.copied(0, length);
+        map.push_copied(0, length);
         if bare {
-            map.made(length, 0, 1);
+            map.push_decoded(length, 0, 1);
         }
         let mut found = Diagnostics::new();
         let functions = &self.library.functions;

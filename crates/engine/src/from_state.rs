@@ -25,7 +25,7 @@ impl DriftReport {
     /// The number of drifted resources and the number of vanished resources.
     pub fn counts(&self) -> [usize; 2] {
         let all = &self.scan.drifted;
-        let vanished = all.iter().filter(|drifted| drifted.how == Drift::Vanished).count();
+        let vanished = all.iter().filter(|drifted| drifted.drift == Drift::Vanished).count();
         [all.len() - vanished, vanished]
     }
 }
@@ -70,7 +70,7 @@ impl Session {
         let shell = self.shell(instance, &self.root_of(&snapshot))?;
         let mut found = Diagnostics::new();
         let mut scan = crate::phases::drift(&snapshot, &self.library.catalogs, &shell, &mut found).await;
-        crate::phases::only(&mut scan, targets, &snapshot, &mut found);
+        crate::phases::retain_addresses(&mut scan, targets, &snapshot, &mut found);
         raise_warnings(self.strict, &mut found);
         Ok(DriftReport { scan, found: Findings { diagnostics: found, files: Files::new() }, snapshot })
     }

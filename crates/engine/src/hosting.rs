@@ -13,8 +13,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use provider::{
-    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, Provider, ProviderError, Recalled, Transform,
-    Unavailable,
+    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, Provider, ProviderError, RecordedObject,
+    Transform, Unavailable,
 };
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
@@ -110,8 +110,8 @@ impl Provider for HostedProvider {
         self.provider.catalog()
     }
 
-    fn recall(&self, root: &Path, objects: &[Recalled<'_>]) {
-        self.provider.recall(root, objects);
+    fn set_recorded_objects(&self, root: &Path, objects: &[RecordedObject<'_>]) {
+        self.provider.set_recorded_objects(root, objects);
     }
 
     fn transform(&self, name: &str) -> Option<&dyn Transform> {

@@ -68,7 +68,7 @@ impl Session {
         if address.key.is_none() && address.path.is_empty() && !is_conditional {
             return Ok(());
         }
-        let Findings { diagnostics, files } = self.not_there(document, address, instance).await?;
+        let Findings { diagnostics, files } = self.find_missing_resource(document, address, instance).await?;
         frontend.found(&diagnostics, &files);
         if diagnostics.is_empty() { Ok(()) } else { Err(Error::Reported) }
     }
@@ -82,7 +82,7 @@ impl Session {
     ) -> Result<DocumentSource, Error> {
         let dialects = &self.installed.dialects;
         let recorded = self.reading().load(instance).await?.document;
-        match (recorded.as_ref(), DocumentSource::here(dialects)) {
+        match (recorded.as_ref(), DocumentSource::only_document_in_folder(dialects)) {
             ("" | "-", Ok(Some(here))) => DocumentSource::find(Some(Path::new(&here)), dialects),
             ("" | "-", _) => {
                 let diagnostic = codes::UNKNOWN_ADDRESS
@@ -97,7 +97,7 @@ impl Session {
 
     /// Makes a plan to find out whether a declared address has no resource, because the element does not exist or a
     /// condition is false. Reports nothing if lists or conditions depend on inputs that are missing.
-    async fn not_there(
+    async fn find_missing_resource(
         &self,
         mut document: Document,
         address: &Address,
@@ -106,7 +106,7 @@ impl Session {
         let Some(checked) = document.checked.clone() else { return Ok(Findings::default()) };
         let mut found = Diagnostics::new();
         let mut given = self.gather(&checked, &mut document, &Inputs::default(), &mut found)?;
-        inputs::keep(&checked.blueprint, &mut given, self.reading().as_ref(), instance).await?;
+        inputs::keep_previous_inputs(&checked.blueprint, &mut given, self.reading().as_ref(), instance).await?;
         crate::phases::validate_inputs(&checked, &given, true, &mut found);
         if found.has_errors() {
             return Ok(Findings::default());

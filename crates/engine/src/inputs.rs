@@ -105,7 +105,7 @@ fn read_file(path: &Path, files: &mut Files, found: &mut Diagnostics) -> Result<
 }
 
 /// Adds inputs of the last operation that had inputs, if they are declared and not given now.
-pub(crate) async fn keep(
+pub(crate) async fn keep_previous_inputs(
     blueprint: &Blueprint,
     given: &mut Given,
     store: &dyn Store,
@@ -126,7 +126,7 @@ pub(crate) async fn keep(
             desired = operation.desired;
         }
     }
-    let desired = desired.bare();
+    let desired = desired.unmarked();
     let is_open = |name: &Name, given: &Given| {
         blueprint.inputs.contains_key(name) && !given.typed.contains_key(name) && !given.text.contains_key(name)
     };
@@ -136,7 +136,7 @@ pub(crate) async fn keep(
         }
     }
     for (name, value) in desired.get("text").and_then(Value::as_map).into_iter().flatten() {
-        if let (true, Value::Text(text)) = (is_open(name, given), value.bare()) {
+        if let (true, Value::Text(text)) = (is_open(name, given), value.unmarked()) {
             given.text.insert(name.clone(), text.clone());
         }
     }

@@ -141,7 +141,7 @@ fn stated_in(path: &Path, dialects: &Dialects) -> Option<String> {
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
     let document = dialects::Document { file, name, text: &text, tree: &tree, context: &Default::default() };
-    let lowered = dialects.of(&document)?.lower(&document, &Default::default(), &Default::default());
+    let lowered = dialects.detect(&document)?.lower(&document, &Default::default(), &Default::default());
     lowered.blueprint.instance.map(|stated| stated.item.to_string())
 }
 
@@ -282,7 +282,7 @@ pub fn document_of_request(
     if instance.is_some() && nearest_folder() == absolute(Path::new("")) {
         return Ok(None);
     }
-    Ok(DocumentSource::here(dialects).ok().flatten().map(Into::into))
+    Ok(DocumentSource::only_document_in_folder(dialects).ok().flatten().map(Into::into))
 }
 
 fn exists_in(session: &Session) -> impl Fn(&str) -> bool {
@@ -303,7 +303,9 @@ fn resolve_match(
         Match::Several(names) => {
             Err(Error::SeveralInstances { names: names.iter().map(ToString::to_string).collect() })
         }
-        Match::Taken { instance, by } => Err(Error::Diagnosed(Box::new(taken(&instance, &by, identity)))),
+        Match::Taken { instance, by } => {
+            Err(Error::Diagnosed(Box::new(name_taken_diagnostic(&instance, &by, identity))))
+        }
         Match::MayBeRenamed(lost) => {
             let [(instance, before)] = lost.as_slice() else {
                 return Err(Error::Unanswered(Box::new(moved(&lost, identity))));
@@ -313,7 +315,7 @@ fn resolve_match(
                 None => Err(Error::Unanswered(Box::new(moved(&lost, identity)))),
                 Some(true) => Ok(instance.clone()),
                 Some(false) if *instance == identity.derived => {
-                    Err(Error::Diagnosed(Box::new(taken(instance, before, identity))))
+                    Err(Error::Diagnosed(Box::new(name_taken_diagnostic(instance, before, identity))))
                 }
                 Some(false) => {
                     run.notice(Notice::NewInstance(identity.derived.clone()), frontend);
@@ -324,7 +326,7 @@ fn resolve_match(
     }
 }
 
-fn taken(instance: &InstanceName, by: &str, identity: &Identity) -> Diagnostic {
+fn name_taken_diagnostic(instance: &InstanceName, by: &str, identity: &Identity) -> Diagnostic {
     crate::codes::INSTANCE_DOCUMENT_DIFFERS
         .new(format!("the name `{instance}` belongs to another document"))
         .note(format!("it was deployed from `{by}`, this document is `{}`", identity.path))
@@ -417,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_whose_document_is_gone_may_be_the_documents_own() {
+    fn instance_with_missing_document_may_be_renamed() {
         let store = identity("store.yaml", None, "store");
         let find = |all: &[InstanceInfo]| store.find(all, |document| document.starts_with("there"));
         let lost = |name: &str, document: &str| (InstanceName::from_free_text(name), document.to_owned());
@@ -438,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stated_name_is_taken_only_from_a_document_that_is_gone() {
+    fn stated_name_is_reused_if_its_document_is_missing() {
         let stated = identity("new.yaml", Some("shop"), "new");
         let all = [instance("shop", "shop.yaml", 1)];
         assert_eq!(stated.find(&all, |_| false), Match::Instance(name("shop")));

@@ -97,7 +97,7 @@ pub use operate::OperateRequest;
 #[doc(no_inline)]
 pub use phases::*;
 pub use place::StatePlace;
-pub use progress::{NotDone, RunProgress};
+pub use progress::{RunProgress, UnfinishedStep};
 pub use saved_plan::SavedPlan;
 pub use session::{Session, SessionOptions};
 pub use stage::{ExtraCheck, PlannedOperation, StageRequest, StagedDocument};
@@ -114,14 +114,14 @@ impl Session {
         let StageRequest { source, instance, inputs, keep_inputs, options, extra_check: examine } = request;
         let mut run = self.new_run();
         // Parse and lower the text, then report all mistakes that can be found in the documents alone.
-        let mut document = self.checked(source, &inputs, keep_inputs, frontend).await?;
+        let mut document = self.read_and_check(source, &inputs, keep_inputs, frontend).await?;
         // Find the instance of the document, and load its state.
         let instance = self.instance_of(instance.as_ref(), &document, &mut run, frontend).await?;
         let snapshot = self.load_state(&instance, frontend).await?;
         // Collect the inputs, then read the children whose paths depend on them.
         let keep = keep_inputs.then_some(&instance);
-        let given = self.given(&mut document, &inputs, keep, examine, frontend).await?;
-        let documents = self.completed(&mut document, &given, &snapshot, frontend).await?;
+        let given = self.collect_inputs(&mut document, &inputs, keep, examine, frontend).await?;
+        let documents = self.complete_document(&mut document, &given, &snapshot, frontend).await?;
         // Read the existing objects, evaluate each element, decide the action of each resource with its reason.
         let document_of = Some((documents, document.pinned(&self.place)));
         let basis =

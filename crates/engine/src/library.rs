@@ -219,7 +219,7 @@ fn lazy_catalogs(installed: &Installed, selection: &Selection, real: &Providers)
             let open = entry.open.clone();
             entry.open = Arc::new(move || {
                 let mut catalog = open();
-                limits.iter().for_each(|limits| limits.put_over(Arc::make_mut(&mut catalog)));
+                limits.iter().for_each(|limits| limits.apply_to(Arc::make_mut(&mut catalog)));
                 catalog
             });
         }

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use crate::config::OnFailure;
 use crate::frontend::{Frontend, Notice, SessionEvent, SharedRun};
 use crate::retention;
-use crate::rollback::Planner;
+use crate::rollback::SessionRollbackPlanner;
 use crate::session::Session;
 use crate::stage::PlannedOperation;
 
@@ -17,7 +17,7 @@ pub struct OperateRequest {
     /// The plan.
     pub planned: PlannedOperation,
     /// Whether the inputs of the plan are compared with the current ones first, because the plan may be out of date.
-    pub looks_again: bool,
+    pub recheck_inputs: bool,
     /// The settings of the operation.
     pub settings: ApplySettings,
     /// The name of the operator, for the history.
@@ -33,7 +33,7 @@ impl OperateRequest {
         let (_, interrupts) = mpsc::unbounded_channel();
         OperateRequest {
             planned,
-            looks_again: false,
+            recheck_inputs: false,
             settings: ApplySettings::default(),
             who: who.to_owned(),
             interrupts,
@@ -58,14 +58,14 @@ impl Session {
 
     /// Applies a plan under a lease. Events go to the front end; diagnostics are in the result.
     pub async fn operate(&self, request: OperateRequest, frontend: &mut dyn Frontend) -> Operated {
-        let OperateRequest { planned, looks_again, settings, who, interrupts } = request;
+        let OperateRequest { planned, recheck_inputs: looks_again, settings, who, interrupts } = request;
         let PlannedOperation { instance, staged, shell, mut run } = planned;
         let store = self.writing();
         let id = run.id().clone();
         let operated = {
             let shared = SharedRun::new(&mut run, frontend);
-            let back = Planner::new(self, &instance, &shared);
-            let tell = |event| shared.emit(SessionEvent::Operation(event));
+            let rollback_planner = SessionRollbackPlanner::new(self, &instance, &shared);
+            let emit = |event| shared.emit(SessionEvent::Operation(event));
             let request = crate::phases::shell::OperateRequest {
                 staged,
                 recheck_inputs: looks_again,
@@ -75,10 +75,10 @@ impl Session {
                 id,
                 who: &who,
                 settings,
-                rollback_planner: Some(&back),
+                rollback_planner: Some(&rollback_planner),
                 interrupts,
             };
-            operate(request, tell).await
+            operate(request, emit).await
         };
         if succeeded(&operated)
             && let Err(error) =

@@ -1,8 +1,8 @@
 //! The items of the phases `understand`, `evaluate`, `plan`, `apply` and `run` that front ends and sessions use.
 
 pub use ::apply::machine::Apply;
-pub use ::apply::model::{Asking, Effect, Happened};
-pub use ::plan::drift::{Drift, DriftScan, Drifted, drift, only};
+pub use ::apply::model::{ApplyInput, Asking, Effect};
+pub use ::plan::drift::{Drift, DriftScan, Drifted, drift, retain_addresses};
 pub use ::plan::model::{
     Action, Batch, ChildChange, ExportAction, ExportChange, LeftAlone, LinkChange, LinkEffectChange, PinnedDocument,
     PlannedStop, Purpose, Reason, Step, StepLinks,

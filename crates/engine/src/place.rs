@@ -60,8 +60,9 @@ impl StatePlace {
         if name.ends_with(SIMULATED_STATE) {
             return Some("rehearse something first, with `cyan deploy --simulate`");
         }
-        let beside = file.with_file_name(format!("{}{SIMULATED_STATE}", name.strip_suffix(".db").unwrap_or(name)));
-        beside.exists().then_some("what was rehearsed is shown with `--simulate`")
+        let simulated_file =
+            file.with_file_name(format!("{}{SIMULATED_STATE}", name.strip_suffix(".db").unwrap_or(name)));
+        simulated_file.exists().then_some("what was rehearsed is shown with `--simulate`")
     }
 
     /// The place in messages.

@@ -17,7 +17,7 @@ pub struct RunProgress {
 
 /// A step that was not done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotDone {
+pub struct UnfinishedStep {
     /// Its number in the plan.
     pub step: u32,
     /// The address of the resource.
@@ -66,12 +66,12 @@ impl RunProgress {
     }
 
     /// Returns the steps at these addresses, in the order of the plan.
-    pub fn not_done(&self, addresses: &[Address]) -> Vec<NotDone> {
+    pub fn not_done(&self, addresses: &[Address]) -> Vec<UnfinishedStep> {
         let step = |address: &Address| {
             let (step, action) = *self.steps.get(address)?;
-            (action != Action::None).then(|| NotDone { step, address: address.clone(), action })
+            (action != Action::None).then(|| UnfinishedStep { step, address: address.clone(), action })
         };
-        let mut steps: Vec<NotDone> = addresses.iter().filter_map(step).collect();
+        let mut steps: Vec<UnfinishedStep> = addresses.iter().filter_map(step).collect();
         steps.sort_by_key(|one| one.step);
         steps
     }

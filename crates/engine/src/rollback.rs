@@ -31,7 +31,7 @@ struct RollbackPlan {
 
 /// The inputs of a rollback plan.
 struct RollbackRequest<'a> {
-    goal: RollbackTarget,
+    target: RollbackTarget,
     instance: &'a InstanceName,
     snapshot: Snapshot,
     refresh: bool,
@@ -49,7 +49,7 @@ impl Session {
     ) -> Result<(PlannedOperation, Files), Error> {
         let mut run = self.new_run();
         self.refuse_held(&instance, frontend).await?;
-        let goal = match rollback_target(self.reading().as_ref(), &instance, generation).await? {
+        let target = match rollback_target(self.reading().as_ref(), &instance, generation).await? {
             Ok(goal) => goal,
             Err(diagnostic) => {
                 frontend.found(&std::iter::once(*diagnostic).collect(), &Files::new());
@@ -57,7 +57,7 @@ impl Session {
             }
         };
         let snapshot = self.load_state(&instance, frontend).await?;
-        if let RollbackTarget::Generation(saved) = &goal
+        if let RollbackTarget::Generation(saved) = &target
             && generation.is_none()
             && saved.generation == snapshot.generation
         {
@@ -65,7 +65,7 @@ impl Session {
         }
         let refresh = refresh && !self.config.no_refresh;
         let mut found = Diagnostics::new();
-        let request = RollbackRequest { goal, instance: &instance, snapshot, refresh };
+        let request = RollbackRequest { target, instance: &instance, snapshot, refresh };
         let plan = self.plan_rollback(request, &mut found, &mut |event| run.emit(event, frontend)).await?;
         raise_warnings(self.strict, &mut found);
         frontend.found(&found, &plan.files);
@@ -78,9 +78,9 @@ impl Session {
         &self,
         request: RollbackRequest<'_>,
         found: &mut Diagnostics,
-        tell: &mut (dyn FnMut(SessionEvent) + Send),
+        emit: &mut (dyn FnMut(SessionEvent) + Send),
     ) -> Result<RollbackPlan, Error> {
-        let RollbackRequest { goal, instance, snapshot, refresh } = request;
+        let RollbackRequest { target: goal, instance, snapshot, refresh } = request;
         let options = Options { rollback: true, refresh, simulated: self.is_simulated(), ..Options::default() };
         let (files, root, document, given, answers) = match goal {
             RollbackTarget::Nothing => (Files::new(), self.root_of(&snapshot), None, Given::default(), None),
@@ -106,13 +106,13 @@ impl Session {
         self.library.open_recorded(&snapshot);
         let mut shell = self.shell(instance, &root)?;
         let basis = Basis { document, given, options, snapshot, answers };
-        let staged = self.plan_quietly(basis, &mut shell, found, tell).await;
+        let staged = self.plan_quietly(basis, &mut shell, found, emit).await;
         Ok(RollbackPlan { files, shell: Some(shell), staged })
     }
 }
 
 /// Makes the plan for the automatic rollback of an operation of this process that has failed.
-pub(crate) struct Planner<'a> {
+pub(crate) struct SessionRollbackPlanner<'a> {
     session: &'a Session,
     instance: &'a InstanceName,
     /// Receives the events of planning. They have the id of the failed operation.
@@ -121,18 +121,22 @@ pub(crate) struct Planner<'a> {
     files: Mutex<Files>,
 }
 
-impl<'a> Planner<'a> {
-    pub(crate) fn new(session: &'a Session, instance: &'a InstanceName, run: &'a SharedRun<'a>) -> Planner<'a> {
-        Planner { session, instance, run, files: Mutex::default() }
+impl<'a> SessionRollbackPlanner<'a> {
+    pub(crate) fn new(
+        session: &'a Session,
+        instance: &'a InstanceName,
+        run: &'a SharedRun<'a>,
+    ) -> SessionRollbackPlanner<'a> {
+        SessionRollbackPlanner { session, instance, run, files: Mutex::default() }
     }
 }
 
-impl RollbackPlanner for Planner<'_> {
+impl RollbackPlanner for SessionRollbackPlanner<'_> {
     fn stage<'a>(&'a self, goal: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
         Box::pin(async move {
             let plan = async {
                 let snapshot = self.session.open(Access::Read).load(self.instance).await?;
-                let request = RollbackRequest { goal, instance: self.instance, snapshot, refresh: true };
+                let request = RollbackRequest { target: goal, instance: self.instance, snapshot, refresh: true };
                 self.session.plan_rollback(request, found, &mut |event| self.run.emit(event)).await
             };
             match plan.await {

@@ -34,8 +34,8 @@ impl Root {
         let ids = add_texts(source, &mut files);
         let mut found = Diagnostics::new();
         let settings = library.selection.dialects.clone();
-        let alone = LoadContext { settings, types: Some(library.types()), ..roots.context.clone() };
-        let (context, environment) = load_environments(source, &ids, &library.dialects, alone, &mut found);
+        let root_context = LoadContext { settings, types: Some(library.types()), ..roots.context.clone() };
+        let (context, environment) = load_environments(source, &ids, &library.dialects, root_context, &mut found);
         let mut loaded = {
             let packages = library.catalogs.packages();
             crate::phases::load(&files, ids.root, &library.dialects, &library.functions, packages, &context, &mut found)
@@ -47,7 +47,7 @@ impl Root {
     }
 
     /// Returns the texts for another check, and their diagnostics.
-    pub(crate) fn begin(&self, source: &DocumentSource) -> (Files, Diagnostics) {
+    pub(crate) fn files_and_diagnostics(&self, source: &DocumentSource) -> (Files, Diagnostics) {
         let mut files = Files::new();
         add_texts(source, &mut files);
         (files, self.found.clone())
@@ -95,14 +95,14 @@ fn load_environments(
         let folder = if folder == source.folder { String::new() } else { folder.to_string_lossy().into_owned() };
         trees.push((*file, &environment.shown, folder, tree));
     }
-    let beside: Vec<Companion<'_>> =
+    let companions: Vec<Companion<'_>> =
         trees.iter().map(|(file, name, folder, tree)| Companion { file: *file, name, folder, tree }).collect();
-    let surrounded = dialects.read_companions(&document, &beside);
+    let companions_read = dialects.read_companions(&document, &companions);
     // In a broken text, a value may look like a key.
     let clean = |one: Diagnostic| match broken_files.iter().find(|(file, _)| *file == one.span().file) {
         Some((_, text)) => unquoted(one, text),
         None => one,
     };
-    found.append(surrounded.diagnostics.into_iter().map(clean).collect());
-    (surrounded.context, surrounded.given)
+    found.append(companions_read.diagnostics.into_iter().map(clean).collect());
+    (companions_read.context, companions_read.input_values)
 }

@@ -28,7 +28,7 @@ pub struct SavedPlan {
 }
 
 /// The document of a saved plan, checked again from the text in the plan.
-struct ReadAgain {
+struct RecheckedDocument {
     files: Files,
     document: Option<(Arc<Documents>, PinnedDocument)>,
     root: PathBuf,
@@ -90,7 +90,8 @@ impl Session {
         }
         let snapshot = self.reading().load(&instance).await?;
         let given = made_from.given();
-        let ReadAgain { files, document, root } = self.read_again(&made_from, &given, &snapshot, frontend).await?;
+        let RecheckedDocument { files, document, root } =
+            self.recheck_document(&made_from, &given, &snapshot, frontend).await?;
         self.library.open_recorded(&snapshot);
         let mut shell = self.shell(&instance, &root)?;
         let answers = Some(made_from.answers);
@@ -114,15 +115,15 @@ impl Session {
         Ok((PlannedOperation { instance, staged, shell, run }, files))
     }
 
-    async fn read_again(
+    async fn recheck_document(
         &self,
         made_from: &MadeFrom,
         given: &Given,
         snapshot: &Snapshot,
         frontend: &mut dyn Frontend,
-    ) -> Result<ReadAgain, Error> {
+    ) -> Result<RecheckedDocument, Error> {
         let Some(pinned) = &made_from.document else {
-            return Ok(ReadAgain { files: Files::new(), document: None, root: self.root_of(snapshot) });
+            return Ok(RecheckedDocument { files: Files::new(), document: None, root: self.root_of(snapshot) });
         };
         let source = DocumentSource::pinned(pinned, &self.place);
         let root = source.folder.clone();
@@ -132,7 +133,7 @@ impl Session {
             self.library.open_all();
         }
         let documents = document.documents.filter(|_| !document.found.has_errors()).ok_or(Error::Reported)?;
-        Ok(ReadAgain { files: document.files, document: Some((documents, pinned.clone())), root })
+        Ok(RecheckedDocument { files: document.files, document: Some((documents, pinned.clone())), root })
     }
 }
 
@@ -151,9 +152,9 @@ fn document_differs(pinned: &PinnedDocument, place: &StatePlace, differs: &mut D
     }
 }
 
-fn file_differs(path: &Path, shown: &str, then: &str) -> Option<Diagnostic> {
+fn file_differs(path: &Path, shown: &str, recorded: &str) -> Option<Diagnostic> {
     let what = match read_text(path) {
-        Ok(text) if *text == *then => return None,
+        Ok(text) if *text == *recorded => return None,
         Ok(_) => "has changed since the plan was made".to_owned(),
         Err(_) => format!("is not there any more, as seen from `{}`", path.parent().unwrap_or(path).display()),
     };

@@ -96,7 +96,7 @@ impl Session {
         let place = match (&options.state, &config.state) {
             (Some(url), _) => state_url::parse(url, Path::new(""), &installed)?,
             (None, Some(url)) => state_url::parse(url, config.folder(), &installed)?,
-            (None, None) => state_url::usual(folder, &installed),
+            (None, None) => state_url::default_place(folder, &installed),
         };
         let place = place.select_simulated(library.selection.simulated)?;
         let strict = options.strict || config.strict;
@@ -112,7 +112,7 @@ impl Session {
         folder: &Path,
     ) -> Result<Session, Error> {
         let selection = options.selection(&config, &installed)?;
-        let (place, strict) = (state_url::usual(folder, &installed), options.strict || config.strict);
+        let (place, strict) = (state_url::default_place(folder, &installed), options.strict || config.strict);
         let (library, sealer) = (Library::new(installed.clone(), selection), Sealer::none());
         Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
     }
@@ -171,7 +171,7 @@ impl Session {
         let providers = self.library.providers_at(&self.place)?;
         let settings = self.config.settings(instance, &self.library.catalogs, knows)?;
         let shell = self.installed.shell(providers, self.library.catalogs.clone(), root);
-        settings.values().for_each(|settings| shell.secrets.learn(settings));
+        settings.values().for_each(|settings| shell.secrets.add_secrets_of(settings));
         let (places, of) = (self.config.places(), instance.clone());
         let places: SettingsPlaces =
             Arc::new(move |namespace, path| places.setting(&of, namespace, path).map(Name::from));

@@ -89,7 +89,7 @@ pub(crate) struct Basis {
 impl Session {
     /// Reads a document and checks it with the inputs of the request, because dialects check some values. With
     /// `keep_inputs` it is checked without inputs: the instance, which has the kept ones, is not known yet.
-    pub(crate) async fn checked(
+    pub(crate) async fn read_and_check(
         &self,
         source: DocumentSource,
         inputs: &Inputs,
@@ -132,7 +132,7 @@ impl Session {
     pub(crate) async fn refuse_held(&self, instance: &InstanceName, frontend: &mut dyn Frontend) -> Result<(), Error> {
         let now = self.installed.runtime.clock.now();
         let info = self.reading().info(instance).await?;
-        let Some(holder) = info.and_then(|info| info.holder).filter(LeaseHolder::holds) else { return Ok(()) };
+        let Some(holder) = info.and_then(|info| info.holder).filter(LeaseHolder::is_active) else { return Ok(()) };
         let found = std::iter::once(busy(instance, Some(&holder), now)).collect();
         frontend.found(&found, &Files::new());
         Err(Error::Held)
@@ -157,16 +157,16 @@ impl Session {
     }
 
     /// Collects and checks the inputs. `keep` is the instance whose last inputs are kept.
-    pub(crate) async fn given(
+    pub(crate) async fn collect_inputs(
         &self,
         document: &mut Document,
         inputs: &Inputs,
         keep: Option<&InstanceName>,
-        examine: Option<ExtraCheck>,
+        extra_check: Option<ExtraCheck>,
         frontend: &mut dyn Frontend,
     ) -> Result<Given, Error> {
         let checked = document.checked.clone().ok_or(Error::Reported)?;
-        let mut found = examine.map(|examine| examine(document)).unwrap_or_default();
+        let mut found = extra_check.map(|examine| examine(document)).unwrap_or_default();
         let mut given = self.gather(&checked, document, inputs, &mut found)?;
         raise_warnings(self.strict, &mut found);
         frontend.found(&found, &document.files);
@@ -174,7 +174,7 @@ impl Session {
             return Err(Error::Reported);
         }
         if let Some(instance) = keep {
-            inputs::keep(&checked.blueprint, &mut given, self.reading().as_ref(), instance).await?;
+            inputs::keep_previous_inputs(&checked.blueprint, &mut given, self.reading().as_ref(), instance).await?;
         }
         frontend.inputs(&checked, &mut given)?;
         let mut wrong = Diagnostics::new();
@@ -208,7 +208,7 @@ impl Session {
     }
 
     /// Returns the documents. Checks them again if the paths of children depend on inputs.
-    pub(crate) async fn completed(
+    pub(crate) async fn complete_document(
         &self,
         document: &mut Document,
         given: &Given,
@@ -265,13 +265,13 @@ impl Session {
         staged.filter(usable).ok_or(Error::Reported)
     }
 
-    /// Makes a plan. Adds diagnostics to `found` and sends events to `tell`.
+    /// Makes a plan. Adds diagnostics to `found` and sends events to `emit`.
     pub(crate) async fn plan_quietly(
         &self,
         basis: Basis,
         shell: &mut Shell,
         found: &mut Diagnostics,
-        tell: &mut (dyn FnMut(SessionEvent) + Send),
+        emit: &mut (dyn FnMut(SessionEvent) + Send),
     ) -> Option<Staged> {
         let (sender, mut events) = mpsc::unbounded_channel();
         shell.planning = Some(Arc::new(move |event| {
@@ -297,13 +297,13 @@ impl Session {
             loop {
                 tokio::select! {
                     biased;
-                    Some(event) = events.recv() => tell(planning_event(event)),
+                    Some(event) = events.recv() => emit(planning_event(event)),
                     staged = &mut planning => break staged,
                 }
             }
         };
         while let Ok(event) = events.try_recv() {
-            tell(planning_event(event));
+            emit(planning_event(event));
         }
         shell.planning = None;
         staged

@@ -31,7 +31,7 @@ pub(crate) fn parse(url: &str, base: &Path, installed: &Installed) -> Result<Sta
 }
 
 /// Returns the default place of the state of documents in a folder.
-pub(crate) fn usual(folder: &Path, installed: &Installed) -> StatePlace {
+pub(crate) fn default_place(folder: &Path, installed: &Installed) -> StatePlace {
     match installed.stores.iter().find(|store| store.is_file) {
         Some(store) => StatePlace { scheme: store.scheme, file: Some(folder.join(STATE_FOLDER).join("state.db")) },
         None => StatePlace { scheme: installed.stores.first().map_or("", |store| store.scheme), file: None },

@@ -153,13 +153,13 @@ impl Verdicts {
 }
 
 /// A front end that counts errors and warnings, and forwards everything to another one.
-struct Counting<'a> {
+struct DiagnosticCounter<'a> {
     frontend: &'a mut dyn Frontend,
     errors: usize,
     warnings: usize,
 }
 
-impl Frontend for Counting<'_> {
+impl Frontend for DiagnosticCounter<'_> {
     fn found(&mut self, found: &Diagnostics, files: &Files) {
         self.errors += found.dropped().0;
         for diagnostic in found.iter() {
@@ -231,7 +231,7 @@ impl Session {
         inputs: &Inputs,
         frontend: &mut dyn Frontend,
     ) -> Result<(DocumentVerdict, Document), Error> {
-        let mut counting = Counting { frontend, errors: 0, warnings: 0 };
+        let mut counting = DiagnosticCounter { frontend, errors: 0, warnings: 0 };
         let (mut document, given) = self.check_given(source, inputs, &mut counting).await?;
         if named.folder.is_some() {
             // The inputs are meant for those documents of the folder that declare them.
@@ -249,7 +249,7 @@ impl Session {
         let source = &document.source;
         let file = source.path.as_deref().map_or_else(|| source.shown.clone(), |path| path.display().to_string());
         let declares = document.checked.as_deref().map(DeclaredNames::of);
-        let Counting { errors, warnings, .. } = counting;
+        let DiagnosticCounter { errors, warnings, .. } = counting;
         Ok((DocumentVerdict { file, errors, warnings, why, declares }, document))
     }
 }

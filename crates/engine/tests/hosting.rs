@@ -224,7 +224,7 @@ async fn a_package_is_opened_configured_and_closed_once() {
 }
 
 #[tokio::test]
-async fn a_host_gets_what_the_table_says() {
+async fn host_receives_the_fields_of_the_plugin_table() {
     let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
     let text = "[plugins.sky]\nkind = \"pulumi\"\npath = \"./bin/sky\"\narguments = [\"--fast\"]\nenv = [\"SKY_*\"]\n\
                 memory = \"512 MiB\"\nstart-within = \"5s\"\n";

@@ -22,7 +22,7 @@ use crate::question::{ProviderInstance, ResourceTarget, SourceError};
 use crate::resolve::scope::bytes_key;
 use crate::resolve::{Evaluation, ExpressionSite, Halt, Need, NoProviderInstance, Slot, site_of};
 use crate::world::World;
-use understand::compare::{entry_of, has_sensitive, item_of, mark_like};
+use understand::compare::{entry_of, has_sensitive, item_of, with_secret_marks_of};
 use understand::graph::GraphNode;
 use understand::pinned::{PinnedData, PinnedInstance, PinnedSearch};
 
@@ -115,7 +115,7 @@ pub enum EvaluationReply {
     /// The question was refused.
     Refused(AskFailure),
     /// A provider's function failed temporarily.
-    Troubled(ProviderError),
+    TemporaryError(ProviderError),
     /// The candidates of a data source, or the error.
     Fetched(Result<Fetched, ProviderError>),
     /// The plan of the provider, or the error.
@@ -136,9 +136,9 @@ impl EvaluationQuestion {
 
 impl EvaluationReply {
     /// The temporary error of a provider, if there is one.
-    pub fn trouble(&self) -> Option<&ProviderError> {
+    pub fn temporary_error(&self) -> Option<&ProviderError> {
         match self {
-            EvaluationReply::Troubled(error)
+            EvaluationReply::TemporaryError(error)
             | EvaluationReply::Fetched(Err(error))
             | EvaluationReply::Planned(Err(error)) => Some(error).filter(|it| it.kind.is_retryable()),
             _ => None,
@@ -262,9 +262,9 @@ pub fn store_reply(
     found: &mut Diagnostics,
 ) {
     match (question, reply) {
-        (EvaluationQuestion::Ask { key, unit, ask, .. }, reply) => keep(evaluation, key, unit, ask, reply),
+        (EvaluationQuestion::Ask { key, unit, ask, .. }, reply) => store_answer(evaluation, key, unit, ask, reply),
         (EvaluationQuestion::Fetch(index, search), EvaluationReply::Fetched(fetched)) => {
-            evaluation.data[index as usize] = settle(evaluation, index, &search, fetched, found);
+            evaluation.data[index as usize] = settle_data_source(evaluation, index, &search, fetched, found);
         }
         (EvaluationQuestion::Fetch(index, search), EvaluationReply::Nothing) => {
             found.extend(missing_provider(evaluation, index, &search));
@@ -300,7 +300,7 @@ pub async fn answer(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    std::mem::take(&mut evaluation.unlearned).iter().for_each(|value| world.environment().learn(value));
+    std::mem::take(&mut evaluation.unmasked_secrets).iter().for_each(|value| world.environment().mask_secrets(value));
     let mut round = Round::new(evaluation, needs);
     loop {
         let mut questions = round.questions(evaluation, catalogs, found);
@@ -313,9 +313,9 @@ pub async fn answer(
         }
         let now = evaluation.answers.now;
         let functions = evaluation.functions.clone();
-        let puts: Vec<_> =
+        let requests: Vec<_> =
             questions.iter().map(|question| ask_world(question, now, PlanPhase::Preview, &functions, world)).collect();
-        let replies = futures::future::join_all(puts).await;
+        let replies = futures::future::join_all(requests).await;
         for (question, reply) in questions.into_iter().zip(replies) {
             store_reply(evaluation, question, reply, found);
         }
@@ -376,7 +376,7 @@ pub async fn answer_ask(
         EvaluationReply::Bytes(bytes) => Ok(Value::Bytes(bytes)),
         EvaluationReply::Value(value) => Ok(value),
         EvaluationReply::Refused(failure) => Err(failure),
-        EvaluationReply::Troubled(error) => Err(failed("the function", error)),
+        EvaluationReply::TemporaryError(error) => Err(failed("the function", error)),
         EvaluationReply::Nothing | EvaluationReply::Fetched(_) | EvaluationReply::Planned(_) => Ok(Value::Null),
     }
 }
@@ -429,7 +429,7 @@ pub async fn ask_world(
         Ask::File { path, .. } => read(path, world.file(folder, path).await),
         Ask::Http { url } => read(url, world.http(url).await),
         Ask::Memoised { function, arguments, .. } => {
-            match expr::remembered_value(function, arguments, now, world.environment().random()) {
+            match expr::new_memoised_value(function, arguments, now, world.environment().random()) {
                 Some(value) => EvaluationReply::Value(value),
                 None => EvaluationReply::Refused(AskFailure {
                     code: &expr::codes::ARGUMENT_FORMAT,
@@ -444,7 +444,7 @@ pub async fn ask_world(
             let request = InvokeRequest { function, arguments, preview: phase == PlanPhase::Preview };
             let answer = match world.invoke(namespace, request).await {
                 Ok(answer) => as_declared(answer, namespace, function, functions),
-                Err(error) if error.kind.is_retryable() => return EvaluationReply::Troubled(error),
+                Err(error) if error.kind.is_retryable() => return EvaluationReply::TemporaryError(error),
                 Err(error) => Err(failed(function, error)),
             };
             match answer {
@@ -495,13 +495,13 @@ fn has_function(value: &Value) -> bool {
     }
 }
 
-fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: EvaluationReply) {
+fn store_answer(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: EvaluationReply) {
     let key: Name = key.into();
     let folder = evaluation.documents.unit(unit).folder.clone();
     let answers = &mut evaluation.answers;
     match (ask, reply) {
         (_, EvaluationReply::Refused(failure)) => drop(evaluation.refused.insert(key, failure)),
-        (Ask::Provider { function, .. }, EvaluationReply::Troubled(error)) => {
+        (Ask::Provider { function, .. }, EvaluationReply::TemporaryError(error)) => {
             drop(evaluation.refused.insert(key, failed(&function, error)));
         }
         (Ask::File { path, .. }, EvaluationReply::Bytes(bytes)) => {
@@ -630,7 +630,7 @@ fn no_provider(name: &Name, source: &DataSource, search: &Search) -> Diagnostic 
 }
 
 /// Settles a data source with the first candidate that meets every filter.
-fn settle(
+fn settle_data_source(
     evaluation: &mut Evaluation,
     index: u32,
     search: &Search,
@@ -639,17 +639,17 @@ fn settle(
 ) -> Slot {
     let documents = evaluation.documents.clone();
     let Some((unit, name, source)) = documents.data_source(index) else { return Slot::Failed };
-    let Some(fields) = chosen(name, source, search, fetched, found) else { return Slot::Failed };
+    let Some(fields) = select_candidate(name, source, search, fetched, found) else { return Slot::Failed };
     let at = evaluation.answers.now;
     evaluation.answers.data_sources.insert(
         documents.unit(unit).named(name).into(),
-        PinnedData { at, fields: fields.clone(), asked: asked_again(search) },
+        PinnedData { at, fields: fields.clone(), asked: repeatable_search(search) },
     );
     Slot::Value(fields)
 }
 
 /// The search in the form that a saved plan keeps. `None` if reading runs a command or sends a request.
-fn asked_again(search: &Search) -> Option<Box<PinnedSearch>> {
+fn repeatable_search(search: &Search) -> Option<Box<PinnedSearch>> {
     let Search { ty, filters, annotations, instance, folder } = search;
     let again = || PinnedSearch {
         filters: filters.clone(),
@@ -664,7 +664,7 @@ fn asked_again(search: &Search) -> Option<Box<PinnedSearch>> {
 
 /// The exports of a data source, from the first candidate that meets every filter. `None` if there is none or the read
 /// failed, which is reported.
-fn chosen(
+fn select_candidate(
     name: &Name,
     source: &DataSource,
     search: &Search,
@@ -745,7 +745,7 @@ fn chosen(
     if source.export_all.is_some() {
         for (field, definition) in &ty.schema.fields {
             if let Some(value) = path_of(&first.fields, field) {
-                fields.insert(field.clone(), mark_like(&value, None, Some(definition)));
+                fields.insert(field.clone(), with_secret_marks_of(&value, None, Some(definition)));
             }
         }
     }
@@ -753,7 +753,7 @@ fn chosen(
         let field = export.alias_for.as_ref().map_or(exported, |alias| &alias.item);
         if let Some(value) = path_of(&first.fields, field) {
             let (definition, sensitive) = definition_of(&ty.schema, field);
-            let value = mark_like(&value, None, definition).tainted(sensitive);
+            let value = with_secret_marks_of(&value, None, definition).tainted(sensitive);
             let value = expr::convert(&value, &export.ty.item, expr::ValueOrigin::Literal).unwrap_or(value);
             fields.insert(exported.clone(), value);
         }
@@ -774,7 +774,7 @@ pub async fn read_alone(
         return None;
     }
     let fetched = search.fetch(world).await;
-    chosen(name, source, search, fetched, found)
+    select_candidate(name, source, search, fetched, found)
 }
 
 /// The field at a path in the form of [`path_of`], and whether a field above it is sensitive.

@@ -19,11 +19,11 @@ pub fn holds(operator: &str, field: Option<&Value>, search: &Value) -> Option<bo
         },
     };
     let Some(field) = field else { return Some(negated) };
-    positive(plain, field.bare(), search.bare()).map(|holds| holds != negated)
+    positive(plain, field.unmarked(), search.unmarked()).map(|holds| holds != negated)
 }
 
 fn equal(a: &Value, b: &Value) -> bool {
-    match (a.bare(), b.bare()) {
+    match (a.unmarked(), b.unmarked()) {
         (Value::Float(a), Value::Int(b)) => *a == *b as f64,
         (a, b) => a == b,
     }
@@ -32,7 +32,7 @@ fn equal(a: &Value, b: &Value) -> bool {
 /// Whether a search value has the kind of a field. An integer is widened for a float field.
 fn same_kind(field: &Value, search: &Value) -> bool {
     matches!(
-        (field.bare(), search.bare()),
+        (field.unmarked(), search.unmarked()),
         (Value::Text(_), Value::Text(_))
             | (Value::Int(_), Value::Int(_))
             | (Value::Float(_), Value::Float(_) | Value::Int(_))

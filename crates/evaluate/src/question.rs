@@ -60,7 +60,8 @@ pub enum Question<'a> {
         /// The document.
         document: Box<WireDocument>,
     },
-    /// Passes the recorded resources to their providers ([`provider::Provider::recall`]). The reply is [`Reply::Done`].
+    /// Passes the recorded resources to their providers ([`provider::Provider::set_recorded_objects`]). The reply is
+    /// [`Reply::Done`].
     Recall(&'a Snapshot),
     /// Waits. A world without time replies at once. The reply is [`Reply::Done`].
     Pause {

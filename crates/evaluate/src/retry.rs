@@ -70,7 +70,7 @@ impl<'w> RetryingWorld<'w> {
         for catalog in catalogs.opened() {
             let of_provider = Arc::new(ProviderLimits {
                 retries: catalog.retries,
-                concurrency: Semaphore::new(at_once(catalog.max_parallel)),
+                concurrency: Semaphore::new(max_concurrent(catalog.max_parallel)),
                 rate: catalog.rate.map(|rate| Mutex::new(TokenBucket::new(rate))),
             });
             for namespace in &catalog.namespaces {
@@ -100,7 +100,7 @@ impl<'w> RetryingWorld<'w> {
             };
             let Reply::Provider(Err(error)) = &reply else { return reply };
             let what = question.subject.to_string();
-            let Some(pause) = limits.retries.again(error, retries, &what) else { return reply };
+            let Some(pause) = limits.retries.next_pause(error, retries, &what) else { return reply };
             self.world.pause(pause, Some(Retry { what: &what, why: &error.message })).await;
             retries += 1;
         }
@@ -108,7 +108,7 @@ impl<'w> RetryingWorld<'w> {
 }
 
 /// The number of concurrent questions to a provider. `max_parallel` is the provider's limit, 0 for none.
-pub fn at_once(max_parallel: u32) -> usize {
+pub fn max_concurrent(max_parallel: u32) -> usize {
     if max_parallel == 0 { AT_ONCE } else { AT_ONCE.min(max_parallel as usize) }
 }
 

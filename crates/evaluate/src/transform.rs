@@ -39,7 +39,7 @@ pub async fn transform(
     found: &mut Diagnostics,
 ) -> Option<Arc<Checked>> {
     let original = checked.blueprint.clone();
-    if original.transforms.is_empty() || checked.made.is_some() {
+    if original.transforms.is_empty() || checked.transform_digest.is_some() {
         return Some(checked);
     }
     let written = written(&checked, catalogs);
@@ -54,7 +54,7 @@ pub async fn transform(
                 return None;
             }
         };
-        blueprint = taken_in(document, &original, transform, &written, found)?;
+        blueprint = merge_transformed(document, &original, transform, &written, found)?;
     }
     name_sources(&mut blueprint, &written);
     let digest = WireDocument::of(blueprint.clone()).to_json().ok().map(|text| crate::answers::digest(text.as_bytes()));
@@ -65,7 +65,7 @@ pub async fn transform(
     remove_reported(&mut mistakes, &original, &context);
     let wrong = mistakes.has_errors();
     found.append(mistakes);
-    transformed.made = Some(digest.unwrap_or_else(|| "".into()));
+    transformed.transform_digest = Some(digest.unwrap_or_else(|| "".into()));
     (!wrong).then(|| Arc::new(transformed))
 }
 
@@ -77,20 +77,22 @@ pub async fn transform_documents(
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> Option<Arc<Documents>> {
-    let mut made: HashMap<usize, Arc<Checked>, foldhash::fast::FixedState> = HashMap::default();
+    let mut transformed_documents: HashMap<usize, Arc<Checked>, foldhash::fast::FixedState> = HashMap::default();
     for (number, unit) in (0..).zip(documents.units()) {
         let checked = &unit.checked;
-        if checked.blueprint.transforms.is_empty() || made.contains_key(&Arc::as_ptr(checked).addr()) {
+        if checked.blueprint.transforms.is_empty() || transformed_documents.contains_key(&Arc::as_ptr(checked).addr()) {
             continue;
         }
         let children = documents.children_of(number);
         let transformed = transform(checked.clone(), &children, catalogs, functions, world, found).await?;
-        made.insert(Arc::as_ptr(checked).addr(), transformed);
+        transformed_documents.insert(Arc::as_ptr(checked).addr(), transformed);
     }
-    if made.is_empty() {
+    if transformed_documents.is_empty() {
         return Some(documents);
     }
-    Some(Arc::new(documents.with_checked(|checked| made.get(&Arc::as_ptr(checked).addr()).cloned(), found)))
+    Some(Arc::new(
+        documents.with_checked(|checked| transformed_documents.get(&Arc::as_ptr(checked).addr()).cloned(), found),
+    ))
 }
 
 fn written(checked: &Checked, catalogs: &Catalogs) -> WrittenResources {
@@ -122,7 +124,7 @@ fn failed(
 
 /// The result of a transform, with the elements that the transform does not receive. `None` if names collide or are
 /// invalid.
-fn taken_in(
+fn merge_transformed(
     document: WireDocument,
     original: &Blueprint,
     transform: &Spanned<Name>,

@@ -78,7 +78,7 @@ pub trait Environment: Send + Sync {
     }
 
     /// Masks the secrets in a value in all later texts of providers.
-    fn learn(&self, value: &Value) {
+    fn mask_secrets(&self, value: &Value) {
         let _ = value;
     }
 }

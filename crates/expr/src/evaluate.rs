@@ -18,7 +18,7 @@ use crate::scope::{EvaluationStop, Scope, Warnings};
 
 pub use access::access;
 pub(crate) use call::bind;
-pub use call::{part_of, within};
+pub use call::{part_of, span_at_path};
 pub(crate) use fault::{At, Fault, too_large};
 pub(crate) use limits::bytes;
 pub use limits::{LimitExceeded, MAX_VALUE_BYTES, Meter, size, weight};

@@ -42,7 +42,7 @@ pub struct FunctionDef {
 /// The implementation of a dialect's function.
 pub trait Native: Send + Sync + std::fmt::Debug {
     /// Returns the result. The arguments are evaluated and not marked secret. For unknown arguments see
-    /// [`Native::opens`].
+    /// [`Native::accepts_partial_arguments`].
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal>;
 
     /// Like [`Native::call`]. Adds work that is not proportional to the arguments and the result to `work`, as the
@@ -54,25 +54,25 @@ pub trait Native: Send + Sync + std::fmt::Debug {
 
     /// Whether the function accepts arguments with unknown or secret parts, which it then does not inspect. If not, the
     /// whole result is unknown or secret.
-    fn opens(&self, arguments: &[Value]) -> bool;
+    fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool;
 
     /// Whether the argument after these need not be evaluated. Null is passed in its place.
-    fn skips(&self, _before: &[Value]) -> bool {
+    fn skips_next_argument(&self, _before: &[Value]) -> bool {
         false
     }
 
     /// The named intermediate value that is the result, if the arguments are known and name one.
-    fn local(&self, _arguments: &[Value]) -> Option<Name> {
+    fn selected_local(&self, _arguments: &[Value]) -> Option<Name> {
         None
     }
 
     /// Whether an omitted argument is left out; otherwise it is null.
-    fn leaves_out(&self) -> bool {
+    fn drops_omitted_arguments(&self) -> bool {
         false
     }
 
     /// Whether the result is a part of the arguments, so that no new value is created.
-    fn selects(&self) -> bool {
+    fn returns_part_of_arguments(&self) -> bool {
         false
     }
 }
@@ -293,7 +293,7 @@ impl FunctionDef {
     }
 
     /// The maximum number of arguments; `None` if there is no limit.
-    pub fn most(&self) -> Option<usize> {
+    pub fn max_arguments(&self) -> Option<usize> {
         if self.rest.is_some() { None } else { Some(self.parameters.len()) }
     }
 

@@ -19,11 +19,11 @@ mod scope;
 
 pub use convert::{Mismatch, ValueOrigin, convert, convert_type, parse_as, to_text};
 pub use evaluate::{
-    LimitExceeded, MAX_VALUE_BYTES, Meter, access, evaluate, may_omit, omitted, part_of, size, weight, within,
+    LimitExceeded, MAX_VALUE_BYTES, Meter, access, evaluate, may_omit, omitted, part_of, size, span_at_path, weight,
 };
 pub use function::{
     Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Signature, ValueStep,
 };
-pub use functions::{core_functions, remembered_value};
+pub use functions::{core_functions, new_memoised_value};
 pub use parser::{parse_reference, parse_text, parse_text_scoped};
 pub use scope::{Ask, AskFailure, EvaluationStop, ResolvedHead, Scope, Warnings};

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use blueprint::{
     Accessor, AccessorKind, Argument, CallExpr, Expr, ExprKind, Name, Names, Ref, ReferenceHead, TextPart, Value,
 };
-use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap, opening};
+use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap, find_substitution};
 
 use crate::lexer::{self, Token, TokenKind};
 use crate::{FunctionTable, codes};
@@ -18,7 +18,7 @@ const DEPTH: usize = 256;
 
 /// The maximum length in bytes of a text between substitutions that is interned, if it has no digit: separators and the
 /// like.
-const OFTEN_SAID: usize = 32;
+const MAX_INTERNED_BYTES: usize = 32;
 
 /// Parses a scalar's decoded text (decision 1.2).
 ///
@@ -40,7 +40,7 @@ pub fn parse_text_scoped(
     names: &mut Names,
     found: &mut Diagnostics,
 ) -> Expr {
-    let Some(first) = opening(text) else { return Expr::literal(Value::text(text), span) };
+    let Some(first) = find_substitution(text) else { return Expr::literal(Value::text(text), span) };
     let mut parser = Parser { text, map, functions: Some(functions), scoped, names, found, at: 0, depth: 0 };
     // An upper bound: text may come between substitutions and around them.
     let most = 2 * text.bytes().filter(|byte| *byte == b'$').count() + 1;
@@ -48,15 +48,15 @@ pub fn parse_text_scoped(
     let (mut from, mut next) = (0, Some(first));
     while let Some(open) = next {
         if open > from {
-            parts.push(TextPart::Text(parser.between(from, open)));
+            parts.push(TextPart::Text(parser.literal_between(from, open)));
         }
         let (expr, end) = parser.substitution(open);
         parts.push(TextPart::Expr(expr, map.span(open as u32, end as u32)));
         from = end;
-        next = text.get(from..).and_then(opening).map(|offset| from + offset);
+        next = text.get(from..).and_then(find_substitution).map(|offset| from + offset);
     }
     if from < text.len() {
-        parts.push(TextPart::Text(parser.between(from, text.len())));
+        parts.push(TextPart::Text(parser.literal_between(from, text.len())));
     }
     let breaks =
         |part: &TextPart| matches!(part, TextPart::Text(text) if text.chars().all(|c| matches!(c, '\n' | '\r')));
@@ -93,7 +93,7 @@ struct SyntaxMistake {
     /// The offset at which the search for the closing `}` begins.
     resume: usize,
     /// Whether the error extends to the end of the scalar.
-    final_word: bool,
+    reaches_end: bool,
 }
 
 struct Parser<'t, 'f> {
@@ -149,7 +149,7 @@ impl Parser<'_, '_> {
             Ok(expr) => return (expr, self.at),
             Err(mistake) => mistake,
         };
-        let end = if mistake.final_word { Some(self.text.len()) } else { self.recover(mistake.resume).break_value() };
+        let end = if mistake.reaches_end { Some(self.text.len()) } else { self.recover(mistake.resume).break_value() };
         match end {
             Some(end) => {
                 self.found.push(*mistake.diagnostic);
@@ -214,7 +214,7 @@ impl Parser<'_, '_> {
     fn text_literal(&mut self, token: Token) -> Expr {
         let text = lexer::unquote(token.of(self.text));
         let span = self.span_of(token);
-        if text != "${" && opening(&text).is_some() {
+        if text != "${" && find_substitution(&text).is_some() {
             self.found.push(
                 codes::SUBSTITUTION_IN_LITERAL
                     .new("`${` in a string literal is text")
@@ -255,10 +255,10 @@ impl Parser<'_, '_> {
     }
 
     /// The text between two substitutions, interned if it is likely to occur often.
-    fn between(&mut self, from: usize, to: usize) -> Name {
+    fn literal_between(&mut self, from: usize, to: usize) -> Name {
         let text = &self.text[from..to];
         // Text with digits is usually unique.
-        let often = text.len() <= OFTEN_SAID && !text.bytes().any(|byte| byte.is_ascii_digit());
+        let often = text.len() <= MAX_INTERNED_BYTES && !text.bytes().any(|byte| byte.is_ascii_digit());
         if often { self.names.share(text) } else { text.into() }
     }
 
@@ -525,7 +525,7 @@ impl Parser<'_, '_> {
             diagnostic = diagnostic.label(self.span_of(token), format!("`{closer}` is needed before this"));
         }
         let diagnostic = diagnostic.help(format!("add `{closer}`"));
-        SyntaxMistake { diagnostic: Box::new(diagnostic), resume: token.start, final_word: false }
+        SyntaxMistake { diagnostic: Box::new(diagnostic), resume: token.start, reaches_end: false }
     }
 
     /// The error for a token that does not fit or is malformed.
@@ -567,18 +567,18 @@ impl Parser<'_, '_> {
                 let diagnostic = codes::UNEXPECTED_TOKEN
                     .new(format!("unexpected `{what}`"))
                     .label(span, format!("expected {expected}"));
-                let diagnostic = match self.instead(token, expected) {
+                let diagnostic = match self.operator_advice(token, expected) {
                     Some(help) => diagnostic.help(help),
                     None => diagnostic,
                 };
                 (diagnostic, resume, false)
             }
         };
-        SyntaxMistake { diagnostic: Box::new(diagnostic), resume, final_word }
+        SyntaxMistake { diagnostic: Box::new(diagnostic), resume, reaches_end: final_word }
     }
 
     /// Advice for operators, and for `${` of another language such as a shell.
-    fn instead(&self, token: Token, expected: &str) -> Option<String> {
+    fn operator_advice(&self, token: Token, expected: &str) -> Option<String> {
         let text = self.text.get(token.start..)?;
         let operator = |call: &str| Some(format!("there are no operators: write `{call}`"));
         if expected == END_OF_EXPRESSION {

@@ -58,7 +58,9 @@ impl Scope for Given {
                 }),
             },
             Ask::WorkingDirectory => Ok("/w".into()),
-            Ask::Memoised { function, arguments, .. } => Ok(expr::remembered_value(function, arguments, NOW, [7; 16])?),
+            Ask::Memoised { function, arguments, .. } => {
+                Ok(expr::new_memoised_value(function, arguments, NOW, [7; 16])?)
+            }
             Ask::Http { .. } | Ask::Provider { .. } => return None,
         })
     }

@@ -31,7 +31,7 @@ fn scalars_become_text_only_from_substitutions() {
 }
 
 #[test]
-fn nothing_becomes_a_number_by_itself() {
+fn other_values_are_not_converted_to_numbers() {
     for source in [Literal, Substitution] {
         assert_eq!(convert(&"5".into(), &Type::Int, source), Err(Mismatch::Kind));
         assert_eq!(convert(&Value::Float(5.0), &Type::Int, source), Err(Mismatch::Kind));

@@ -102,7 +102,7 @@ fn failure(text: &str) -> String {
 }
 
 #[test]
-fn what_is_absent_is_none_where_a_call_guards_it() {
+fn absent_reference_is_none_in_guarding_arguments() {
     assert_eq!(value("${coalesce(absent.spec.host, \"d\")}"), Value::from("d"));
     assert_eq!(value("${first(absent.spec.host, \"d\")}"), Value::from("d"));
     assert_eq!(value("${lookup(absent.spec, \"k\", 3)}"), Value::Int(3));
@@ -116,7 +116,7 @@ fn what_is_absent_is_none_where_a_call_guards_it() {
 }
 
 #[test]
-fn unknown_parts_spread_no_further_than_they_must() {
+fn unknown_parts_make_only_dependent_results_unknown() {
     for text in [
         "${to_upper(r.spec.id)}",
         "a${r.spec.id}",
@@ -146,7 +146,7 @@ fn unknown_parts_spread_no_further_than_they_must() {
 }
 
 #[test]
-fn a_secret_taints_what_is_made_of_it() {
+fn values_made_from_a_secret_are_secret() {
     for text in [
         "${to_upper(variables.pw)}",
         "a${variables.pw}",
@@ -185,7 +185,7 @@ fn a_failure_does_not_quote_a_secret() {
 }
 
 #[test]
-fn failures_stand_at_the_part_at_fault() {
+fn failures_are_reported_at_the_invalid_part() {
     for (text, expected) in [
         ("${to_upper(variables.n)}", "argument-type 11..22"),
         ("${substr(\"abc\", 0, 4)}", "argument-range 19..20"),
@@ -264,7 +264,7 @@ fn one_run_reports_every_failure_and_asks_every_question() {
 }
 
 #[test]
-fn remembered_calls_know_their_place() {
+fn memoised_calls_are_identified_by_their_place() {
     let ask = |expr: &Expr| {
         let mut world = World { answers: true, ..world() };
         expr::evaluate(expr, expr::core_functions(), &mut world, &mut Diagnostics::new()).unwrap();
@@ -296,16 +296,16 @@ fn remembered_calls_know_their_place() {
 }
 
 #[test]
-fn remembered_values_come_from_what_is_given() {
+fn memoised_values_derive_from_time_and_random_bytes() {
     let now = 1_672_671_845;
-    let drawn = |format: &str| expr::remembered_value("datetime", &[format.into()], now, [0; 16]).unwrap();
+    let drawn = |format: &str| expr::new_memoised_value("datetime", &[format.into()], now, [0; 16]).unwrap();
     assert_eq!(drawn("unix"), "1672671845".into());
     assert_eq!(drawn("tagcompact"), "20230102150405".into());
     assert_eq!(
-        expr::remembered_value("uuid", &[], now, [0xff; 16]),
+        expr::new_memoised_value("uuid", &[], now, [0xff; 16]),
         Some("ffffffff-ffff-4fff-bfff-ffffffffffff".into())
     );
-    assert_eq!(expr::remembered_value("datetime", &["iso".into()], now, [0; 16]), None);
+    assert_eq!(expr::new_memoised_value("datetime", &["iso".into()], now, [0; 16]), None);
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn results_are_bounded() {
 }
 
 #[test]
-fn what_an_unknown_value_holds_has_the_type_that_is_known_of_it() {
+fn parts_of_an_unknown_value_have_their_known_type() {
     let object = blueprint::ObjectType {
         fields: [("count".into(), Type::Int), ("words".into(), Type::list(Type::Text))].into_iter().collect(),
     };
@@ -394,7 +394,7 @@ fn what_an_unknown_value_holds_has_the_type_that_is_known_of_it() {
 }
 
 #[test]
-fn how_often_something_is_done_is_no_matter_of_depth() {
+fn number_of_calls_is_independent_of_depth() {
     let many = vec!["a"; 600].join(",");
     assert_eq!(value(&format!("${{len(map(split(\"{many}\", \",\"), to_upper))}}")), Value::Int(600));
     let picked = format!("${{len(map(map(split(\"{many}\", \",\"), split_g(\";\")), pipe(getelem(0), to_upper)))}}");
@@ -417,7 +417,7 @@ fn a_text_is_bounded_however_large_its_parts_are() {
 }
 
 #[test]
-fn what_a_function_makes_of_a_text_is_bounded_to_the_byte() {
+fn function_results_are_limited_to_the_byte() {
     let large = |call: &str, size: usize, letter: &str| {
         let mut world = world();
         world.inputs.insert("big", Value::from(letter.repeat(size)));

@@ -128,7 +128,7 @@ fn heads_and_paths() {
 }
 
 #[test]
-fn a_bare_name_is_a_function_only_where_one_is_taken() {
+fn bare_name_is_a_function_only_for_function_parameters() {
     let argument = |text: &str, at: usize| match inner(text).kind {
         ExprKind::Call(call) => call.arguments[at].value.kind.clone(),
         other => panic!("{text}: {other:?}"),
@@ -162,7 +162,7 @@ fn calls() {
 }
 
 #[test]
-fn mistakes_stand_where_they_are() {
+fn mistakes_are_reported_at_their_place() {
     for (text, expected) in [
         ("${}", "substitution-empty 0..3"),
         ("a${ \n }", "substitution-empty 1..7"),
@@ -215,7 +215,7 @@ fn mistakes_stand_where_they_are() {
 }
 
 #[test]
-fn each_substitution_speaks_for_itself() {
+fn each_substitution_reports_its_own_mistake() {
     check("${a b}${}x${c d}", &["unexpected-token 4..5", "substitution-empty 6..9", "unexpected-token 14..15"]);
     check("${a 'b} ${c d}", &["unterminated-string 4..14"]);
     check("${a b 'c} ${c d}", &["unexpected-token 4..5", "unexpected-token 14..15"]);
@@ -227,7 +227,7 @@ fn each_substitution_speaks_for_itself() {
 }
 
 #[test]
-fn a_mistake_leaves_an_error_without_a_value() {
+fn mistake_becomes_an_error_expression() {
     let expr = check("${a b}", &["unexpected-token 4..5"]);
     assert!(matches!(expr.kind, ExprKind::Substitution(inner) if inner.kind == ExprKind::Error));
     let ExprKind::Text(parts) = check("x${a b}y", &["unexpected-token 5..6"]).kind else { panic!("no text") };
@@ -287,7 +287,7 @@ fn references_of_exports() {
 }
 
 #[test]
-fn depth_is_bounded_without_harm() {
+fn depth_limit_is_reported() {
     let nested = |depth: usize| format!("${{{}1{}}}", "list(".repeat(depth), ")".repeat(depth));
     let (_, found) = parse(&nested(256));
     assert!(found.is_empty());

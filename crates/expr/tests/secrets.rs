@@ -55,7 +55,7 @@ impl Scope for World<'_> {
             Ask::File { path: what, .. } | Ask::Http { url: what } => Err(refused(what)),
             Ask::WorkingDirectory => Ok("/w".into()),
             Ask::Memoised { function, arguments, .. } => {
-                expr::remembered_value(function, arguments, 1_672_671_845, [7; 16])
+                expr::new_memoised_value(function, arguments, 1_672_671_845, [7; 16])
                     .ok_or_else(|| refused(&format!("{arguments:?}")))
             }
             Ask::Provider { arguments, .. } => Ok(arguments.first().cloned().unwrap_or_default()),
@@ -128,7 +128,7 @@ fn without_item(message: &str) -> String {
 }
 
 /// A call from which one argument, at any depth, has been removed.
-struct Hole {
+struct RemovedArgument {
     function: String,
     call: String,
     /// The call with `variables.s` in place of the argument.
@@ -137,7 +137,7 @@ struct Hole {
 }
 
 /// All holes of all examples.
-fn holes(table: &FunctionTable) -> Vec<Hole> {
+fn removed_arguments(table: &FunctionTable) -> Vec<RemovedArgument> {
     let map = || Value::map([("host", Value::from("h")), ("port", Value::Int(80))]);
     let paths = [
         ("${variables.s.hots}", map()),
@@ -148,9 +148,14 @@ fn holes(table: &FunctionTable) -> Vec<Hole> {
         ("a ${variables.s.host} b", map()),
         ("a ${variables.s} b", Value::Bytes(vec![0xff, 1].into())),
     ];
-    let mut holes: Vec<Hole> = Vec::new();
+    let mut holes: Vec<RemovedArgument> = Vec::new();
     for (text, argument) in paths {
-        holes.push(Hole { function: "a path".into(), call: text.into(), expr: parse(table, text).0, argument });
+        holes.push(RemovedArgument {
+            function: "a path".into(),
+            call: text.into(),
+            expr: parse(table, text).0,
+            argument,
+        });
     }
     for def in table.iter() {
         for example in &def.examples {
@@ -169,7 +174,7 @@ fn holes(table: &FunctionTable) -> Vec<Hole> {
                 let call = format!("{}variables.s{}", &text[..range.start], &text[range.end..]);
                 let (expr, is_well) = parse(table, &call);
                 if is_well && !matches!(value, Value::Function(_)) && !value.has_unknown() {
-                    holes.push(Hole { function: def.name.to_string(), call, expr, argument: value });
+                    holes.push(RemovedArgument { function: def.name.to_string(), call, expr, argument: value });
                 }
             }
         }
@@ -221,7 +226,7 @@ fn other_secret(value: &Value, other: &Value) -> Value {
 }
 
 /// Checks a hole with these secrets. Returns whether the secrets changed the hidden part of the result.
-fn hold(hole: &Hole, table: &FunctionTable, secret: &Value, others: &[&Value]) -> bool {
+fn check_secrecy(hole: &RemovedArgument, table: &FunctionTable, secret: &Value, others: &[&Value]) -> bool {
     let mut seen: BTreeMap<String, (Visible, Value)> = BTreeMap::new();
     let mut hidden = BTreeSet::new();
     for gives in [true, false] {
@@ -254,7 +259,7 @@ fn hold(hole: &Hole, table: &FunctionTable, secret: &Value, others: &[&Value]) -
 #[test]
 fn no_function_shows_which_secret_it_was_given() {
     let table = expr::core_functions();
-    let holes = holes(table);
+    let holes = removed_arguments(table);
     let extremes = [
         Value::Int(i64::MIN),
         Value::Int(i64::MAX),
@@ -272,7 +277,7 @@ fn no_function_shows_which_secret_it_was_given() {
     for hole in &holes {
         for secret in marked(&hole.argument) {
             let others: Vec<&Value> = pool.iter().copied().filter(|other| **other != hole.argument).collect();
-            if hold(hole, table, &secret, &others) {
+            if check_secrecy(hole, table, &secret, &others) {
                 shown.insert(&hole.function);
             }
         }
@@ -317,10 +322,10 @@ proptest! {
     #[test]
     fn no_function_shows_any_secret(secrets in prop::collection::vec(any_secret(), 12)) {
         let table = expr::core_functions();
-        for hole in &holes(table) {
+        for hole in &removed_arguments(table) {
             let others: Vec<&Value> = secrets.iter().collect();
             for secret in marked(&hole.argument) {
-                hold(hole, table, &secret, &others);
+                check_secrecy(hole, table, &secret, &others);
             }
         }
     }

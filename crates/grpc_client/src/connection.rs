@@ -41,13 +41,13 @@ pub struct ConnectionOptions {
     /// The maximum size of a message in bytes, in each direction.
     pub message_bytes: usize,
     /// The maximum time of the attempts to connect.
-    pub within: Duration,
+    pub connect_timeout: Duration,
 }
 
 impl Default for ConnectionOptions {
     /// Returns 256 MiB and 10 s.
     fn default() -> ConnectionOptions {
-        ConnectionOptions { message_bytes: 256 << 20, within: Duration::from_secs(10) }
+        ConnectionOptions { message_bytes: 256 << 20, connect_timeout: Duration::from_secs(10) }
     }
 }
 
@@ -59,7 +59,7 @@ pub enum ConnectError {
     Tls,
     /// The plugin listens outside this machine.
     #[error("the plugin listens at {0}, which is not on this machine")]
-    Elsewhere(ListenAddress),
+    NotLocal(ListenAddress),
     /// The operating system has no Unix sockets.
     #[error("Unix sockets are not supported on this operating system")]
     Unsupported,
@@ -75,7 +75,7 @@ pub enum ConnectError {
     },
     /// The plugin does not speak HTTP/2.
     #[error("the plugin at {address} does not speak gRPC")]
-    Speech {
+    NotGrpc {
         /// The address.
         address: ListenAddress,
         /// The error.
@@ -131,7 +131,7 @@ pub struct Connection {
 impl Connection {
     /// Connects to an endpoint. The attempt is repeated until the plugin accepts, or the time is over.
     ///
-    /// A lost call of this connection does not report how the process ended: see [`Connection::to`].
+    /// A lost call of this connection does not report how the process ended: see [`Connection::connect_to_plugin`].
     ///
     /// # Errors
     /// The reason why there is no connection.
@@ -143,20 +143,20 @@ impl Connection {
             #[cfg(unix)]
             ListenAddress::Unix(path) => {
                 let open = || tokio::net::UnixStream::connect(path);
-                let stream = persist(&endpoint.address, options.within, open).await?;
-                Connection::over(TokioIo::new(stream), endpoint, options).await
+                let stream = open_with_retries(&endpoint.address, options.connect_timeout, open).await?;
+                Connection::handshake(TokioIo::new(stream), endpoint, options).await
             }
             #[cfg(not(unix))]
             ListenAddress::Unix(_) => Err(ConnectError::Unsupported),
             ListenAddress::Tcp(address) if !address.ip().is_loopback() => {
-                Err(ConnectError::Elsewhere(endpoint.address.clone()))
+                Err(ConnectError::NotLocal(endpoint.address.clone()))
             }
             ListenAddress::Tcp(address) => {
                 let open = || TcpStream::connect(address);
-                let stream = persist(&endpoint.address, options.within, open).await?;
+                let stream = open_with_retries(&endpoint.address, options.connect_timeout, open).await?;
                 // Without this option, small messages wait for a confirmation. The connection works either way.
                 let _ = stream.set_nodelay(true);
-                Connection::over(TokioIo::new(stream), endpoint, options).await
+                Connection::handshake(TokioIo::new(stream), endpoint, options).await
             }
         }
     }
@@ -166,7 +166,7 @@ impl Connection {
     ///
     /// # Errors
     /// The reason why there is no connection.
-    pub async fn to(plugin: &Plugin, options: &ConnectionOptions) -> Result<Connection, ConnectError> {
+    pub async fn connect_to_plugin(plugin: &Plugin, options: &ConnectionOptions) -> Result<Connection, ConnectError> {
         let connection = tokio::select! {
             connection = Connection::connect(plugin.endpoint(), options) => connection?,
             exit = plugin.exited() => return Err(ConnectError::Exited(exit)),
@@ -174,7 +174,11 @@ impl Connection {
         Ok(Connection { plugin: Some(plugin.clone()), ..connection })
     }
 
-    async fn over<S>(stream: S, endpoint: &Endpoint, options: &ConnectionOptions) -> Result<Connection, ConnectError>
+    async fn handshake<S>(
+        stream: S,
+        endpoint: &Endpoint,
+        options: &ConnectionOptions,
+    ) -> Result<Connection, ConnectError>
     where
         S: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
     {
@@ -186,7 +190,7 @@ impl Connection {
             .handshake(stream)
             .await;
         let (sender, driver) =
-            shaken.map_err(|source| ConnectError::Speech { address: endpoint.address.clone(), source })?;
+            shaken.map_err(|source| ConnectError::NotGrpc { address: endpoint.address.clone(), source })?;
         let (end, ended) = watch::channel(false);
         tokio::spawn(async move {
             // Each call reports the failure of the connection itself.
@@ -237,7 +241,12 @@ impl Connection {
     ///
     /// # Errors
     /// The status that the plugin answered, or the reason why there is none. Earlier messages were passed on.
-    pub async fn each<Q, R>(&self, path: &'static str, request: Q, mut take: impl FnMut(R)) -> Result<(), CallError>
+    pub async fn server_streaming<Q, R>(
+        &self,
+        path: &'static str,
+        request: Q,
+        mut take: impl FnMut(R),
+    ) -> Result<(), CallError>
     where
         Q: Message + 'static,
         R: Message + Default + 'static,
@@ -312,7 +321,11 @@ fn readable<R>(message: Result<R, DecodeError>) -> Result<R, CallError> {
 }
 
 /// Opens a stream. The attempt is repeated until it succeeds or the time is over.
-async fn persist<S, F>(address: &ListenAddress, within: Duration, open: impl Fn() -> F) -> Result<S, ConnectError>
+async fn open_with_retries<S, F>(
+    address: &ListenAddress,
+    within: Duration,
+    open: impl Fn() -> F,
+) -> Result<S, ConnectError>
 where
     F: Future<Output = io::Result<S>>,
 {

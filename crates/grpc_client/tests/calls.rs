@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use grpc_client::{Any, CallError, ConnectError, Connection, ConnectionOptions, GrpcCode};
 use plugins::{
-    Endpoint, Inherit, Launch, ListenAddress, Logs, Plugin, ProcessEnding, ProcessLimits, Protocol, Recognised,
+    Endpoint, HandshakeLine, Inherit, Launch, ListenAddress, Logs, Plugin, ProcessEnding, ProcessLimits, Protocol,
 };
 use server::Server;
 use tokio::io::AsyncWriteExt as _;
@@ -121,7 +121,7 @@ async fn connect_waits_for_the_server() {
 #[tokio::test]
 async fn connect_ends_at_its_limit() {
     let folder = tempfile::tempdir().unwrap();
-    let options = ConnectionOptions { within: Duration::from_millis(50), ..ConnectionOptions::default() };
+    let options = ConnectionOptions { connect_timeout: Duration::from_millis(50), ..ConnectionOptions::default() };
     let error = Connection::connect(&at(&folder.path().join("s")), &options).await.err().unwrap();
     assert!(matches!(&error, ConnectError::Refused { source, .. } if source.kind() == std::io::ErrorKind::NotFound));
 }
@@ -139,7 +139,7 @@ async fn an_answered_error_has_code_message_and_long_details() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_lost_and_the_connection_stays() {
+async fn invalid_answer_loses_only_its_call() {
     let (connection, ..) = connected(1 << 20).await;
     for (path, why) in [
         ("/test.Test/Garbage", "what it answered cannot be read"),
@@ -188,7 +188,7 @@ async fn calls_of_a_connection_that_ends_are_lost_and_later_ones_not_sent() {
 }
 
 #[tokio::test]
-async fn a_server_that_speaks_something_else_answers_nothing() {
+async fn server_of_another_protocol_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("s");
     let listener = UnixListener::bind(&socket).unwrap();
@@ -202,7 +202,7 @@ async fn a_server_that_speaks_something_else_answers_nothing() {
             let error = ask(&connection, "/test.Test/Echo").await.unwrap_err();
             assert!(matches!(error, CallError::Lost(_) | CallError::NotSent(_)), "{error:?}");
         }
-        Err(error) => assert!(matches!(error, ConnectError::Speech { .. }), "{error:?}"),
+        Err(error) => assert!(matches!(error, ConnectError::NotGrpc { .. }), "{error:?}"),
     }
 }
 
@@ -214,8 +214,8 @@ impl Protocol for Elsewhere {
         Vec::new()
     }
 
-    fn line(&self, _: &str) -> Recognised {
-        Recognised::Endpoint(at(&self.0))
+    fn line(&self, _: &str) -> HandshakeLine {
+        HandshakeLine::Endpoint(at(&self.0))
     }
 }
 
@@ -236,19 +236,19 @@ async fn plugin(folder: &Path, script: &str) -> Plugin {
 async fn connect_ends_with_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let plugin = plugin(folder.path(), "echo ready; exit 3").await;
-    let options = ConnectionOptions { within: Duration::from_secs(3600), ..ConnectionOptions::default() };
-    let error = Connection::to(&plugin, &options).await.err().unwrap();
+    let options = ConnectionOptions { connect_timeout: Duration::from_secs(3600), ..ConnectionOptions::default() };
+    let error = Connection::connect_to_plugin(&plugin, &options).await.err().unwrap();
     assert!(matches!(&error, ConnectError::Exited(exit) if exit.ending == ProcessEnding::Code(3)), "{error}");
 }
 
 #[tokio::test]
-async fn a_call_ends_with_the_process_and_says_how() {
+async fn call_reports_the_exit_of_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::default();
     let task = serve(UnixListener::bind(folder.path().join("s")).unwrap(), server.clone());
     let script = "echo ready; while ! [ -e go ]; do sleep 0.01; done; echo 'panic: boom' >&2; exit 7";
     let plugin = plugin(folder.path(), script).await;
-    let connection = Connection::to(&plugin, &ConnectionOptions::default()).await.unwrap();
+    let connection = Connection::connect_to_plugin(&plugin, &ConnectionOptions::default()).await.unwrap();
     let answered = Arc::new(AtomicBool::new(false));
     let (other, done) = (connection.clone(), Arc::clone(&answered));
     let call = tokio::spawn(async move {
@@ -275,7 +275,7 @@ async fn a_call_ends_with_the_process_although_its_socket_stays_open() {
     let folder = tempfile::tempdir().unwrap();
     let _server = serve(UnixListener::bind(folder.path().join("s")).unwrap(), Server::default());
     let plugin = plugin(folder.path(), "echo ready; exec sleep 600").await;
-    let connection = Connection::to(&plugin, &ConnectionOptions::default()).await.unwrap();
+    let connection = Connection::connect_to_plugin(&plugin, &ConnectionOptions::default()).await.unwrap();
     let (call, ()) = tokio::join!(ask(&connection, "/test.Test/Hang"), plugin.kill());
     assert_eq!(call.unwrap_err().to_string(), "the plugin gave no answer: it was ended by signal 9");
 }
@@ -289,7 +289,7 @@ async fn messages_of_a_stream_are_passed_on_until_it_ends() {
         ("/test.Test/Fail", (0, Some("not here"))),
     ] {
         let mut count = 0;
-        let ended = connection.each(path, message("x"), |one: Any| {
+        let ended = connection.server_streaming(path, message("x"), |one: Any| {
             assert_eq!(one, message("x"));
             count += 1;
         });
@@ -300,8 +300,9 @@ async fn messages_of_a_stream_are_passed_on_until_it_ends() {
         };
         assert_eq!((count, status.as_deref()), expected, "{path}");
     }
-    let garbage = connection.each("/test.Test/Garbage", message("x"), |_: Any| panic!("garbage was passed on")).await;
+    let garbage =
+        connection.server_streaming("/test.Test/Garbage", message("x"), |_: Any| panic!("garbage was passed on")).await;
     assert!(matches!(garbage, Err(CallError::Lost(_))), "{garbage:?}");
-    let broken = connection.each("/test.Test/Break", message("x"), |_: Any| ()).await;
+    let broken = connection.server_streaming("/test.Test/Break", message("x"), |_: Any| ()).await;
     assert!(matches!(broken, Err(CallError::Lost(_))), "{broken:?}");
 }

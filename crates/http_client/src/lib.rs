@@ -30,7 +30,7 @@ enum Trust {
     /// The certificates of the machine.
     Machine,
     /// Only these authorities.
-    These(RootCertStore),
+    Authorities(RootCertStore),
 }
 
 /// The clients of one user: with and without TLS, with and without the proxies of the environment.
@@ -40,7 +40,7 @@ pub struct Clients {
     authorities: Option<Arc<str>>,
     /// Number of redirects that the client follows.
     redirects: usize,
-    usual: [OnceCell<Client>; 4],
+    shared: [OnceCell<Client>; 4],
 }
 
 impl Clients {
@@ -67,14 +67,16 @@ impl Clients {
             let made = tokio::task::spawn_blocking(move || {
                 let trust = match authorities {
                     _ if !tls => Trust::None,
-                    Some(pem) => Trust::These(roots(&pem).map_err(|why| format!("what should be trusted {why}"))?),
+                    Some(pem) => {
+                        Trust::Authorities(roots(&pem).map_err(|why| format!("what should be trusted {why}"))?)
+                    }
                     None => Trust::Machine,
                 };
                 build(trust, direct, redirects)
             });
             made.await.unwrap_or_else(|_| Err("no client can be made".to_owned()))
         };
-        self.usual[place].get_or_try_init(make).await.cloned()
+        self.shared[place].get_or_try_init(make).await.cloned()
     }
 
     /// The client for an address that trusts only these authorities (in PEM form), created for this call. Without
@@ -85,7 +87,7 @@ impl Clients {
     pub async fn trusting_only(&self, url: &Url, authorities: Option<&str>) -> Result<Client, String> {
         match authorities {
             Some(pem) if url.scheme() == "https" => {
-                build(Trust::These(roots(pem)?), is_this_machine(url), self.redirects)
+                build(Trust::Authorities(roots(pem)?), is_this_machine(url), self.redirects)
             }
             _ => self.of(url).await,
         }
@@ -134,7 +136,7 @@ fn build(trust: Trust, direct: bool, redirects: usize) -> Result<Client, String>
         .map_err(|error| format!("TLS cannot be used: {error}"))?;
     let config = match trust {
         Trust::None => config.with_root_certificates(RootCertStore::empty()),
-        Trust::These(store) => config.with_root_certificates(store),
+        Trust::Authorities(store) => config.with_root_certificates(store),
         Trust::Machine => {
             let verifier = rustls_platform_verifier::Verifier::new(provider)
                 .map_err(|error| format!("the certificates that this machine trusts cannot be read: {error}"))?;
@@ -153,7 +155,7 @@ fn build(trust: Trust, direct: bool, redirects: usize) -> Result<Client, String>
 }
 
 /// The message of the innermost cause of an error, which contains no address.
-pub fn words(error: &(dyn std::error::Error + 'static)) -> String {
+pub fn innermost_message(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     loop {
         if let Some(tls) = innermost.downcast_ref::<rustls::Error>() {

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_template_a_child_and_a_link_cover_what_is_in_them() {
+    fn template_child_and_link_cover_their_contents() {
         let covers = |named: &str, address: &str| {
             SelectedAddresses::new(&[named.parse().unwrap()]).covers(&address.parse::<Address>().unwrap())
         };

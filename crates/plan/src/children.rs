@@ -15,12 +15,12 @@ use crate::codes;
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::exports;
-use crate::exports::{compared, metadata_changes};
+use crate::exports::{compare_values, metadata_changes};
 use crate::model::{Action, ChildChange, ExportAction, ExportChange, LeftAlone, Step};
 use crate::targets::Untouched;
 
 /// The path of includes to a child, in the notation of addresses.
-pub(crate) fn place(path: &[Name]) -> Name {
+pub(crate) fn include_path(path: &[Name]) -> Name {
     match path {
         [only] => only.clone(),
         more => more.join("/").into(),
@@ -65,8 +65,9 @@ fn described_sources(evaluation: &Evaluation, unit: &DocumentInstance) -> Vec<us
     let sources = unit.blueprint().data_sources.values().enumerate();
     let described = sources.filter(|(at, source)| {
         let metadata = &source.metadata;
-        let says = metadata.custom.is_some() || metadata.display_name.is_some() || !metadata.annotations.is_empty();
-        says && !matches!(evaluation.data[unit.data_source(*at) as usize], Slot::Open)
+        let has_metadata =
+            metadata.custom.is_some() || metadata.display_name.is_some() || !metadata.annotations.is_empty();
+        has_metadata && !matches!(evaluation.data[unit.data_source(*at) as usize], Slot::Open)
     });
     described.map(|(at, _)| at).collect()
 }
@@ -98,7 +99,7 @@ pub fn declared(
     for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.is_temporary_member) {
         let mut mistakes = Diagnostics::new();
         if number > 0 {
-            let place = place(&unit.path);
+            let place = include_path(&unit.path);
             let child = child(evaluation, number, unit, untouched, former.children.get(&place), &mut mistakes);
             declared.children.insert(place, child);
         }
@@ -229,27 +230,27 @@ pub(crate) fn changes(
     }
     let declared: Vec<Box<[Name]>> = match documents {
         Some(documents) => {
-            let made = |path: &[Name]| touched.all.contains(path) && !before.all.contains(path);
+            let is_created = |path: &[Name]| touched.all.contains(path) && !before.all.contains(path);
             let all = documents.units()[1..].iter();
-            let shown = all.filter(|unit| !unit.is_temporary_member || made(&unit.path));
+            let shown = all.filter(|unit| !unit.is_temporary_member || is_created(&unit.path));
             shown.map(|unit| Box::from(&*unit.path)).collect()
         }
         None => Vec::new(),
     };
-    let mut left = IncludePaths::default();
-    left_alone.out_of_target.iter().for_each(|address| left.add(&address.path));
+    let mut out_of_target = IncludePaths::default();
+    left_alone.out_of_target.iter().for_each(|address| out_of_target.add(&address.path));
     let known: std::collections::HashSet<&[Name], foldhash::fast::FixedState> =
         declared.iter().map(|path| &**path).collect();
-    let gone = before.all.iter().filter(|path| !known.contains(&***path));
-    let every = declared.iter().map(|path| (&**path, true)).chain(gone.map(|path| (&**path, false)));
+    let undeclared = before.all.iter().filter(|path| !known.contains(&***path));
+    let every = declared.iter().map(|path| (&**path, true)).chain(undeclared.map(|path| (&**path, false)));
     let change = |(path, is_declared): (&[Name], bool)| {
-        let address = place(path);
-        let stays = is_declared || stays || left.all.contains(path);
+        let address = include_path(path);
+        let stays = is_declared || stays || out_of_target.all.contains(path);
         let old = snapshot.declared.children.get(&address);
         let new = after.children.get(&address).or(old.filter(|_| stays && !is_declared));
         let empty = ChildRecord::default();
         let (old, new) = (old.unwrap_or(&empty), new.unwrap_or(&empty));
-        let exports = compared(&old.exports, new.exports.clone());
+        let exports = compare_values(&old.exports, new.exports.clone());
         let metadata = metadata_changes(&old.metadata, &new.metadata);
         let differs = |changes: &[ExportChange]| changes.iter().any(|it| it.action != ExportAction::Unchanged);
         let action = match (before.all.contains(path), stays) {
@@ -263,13 +264,13 @@ pub(crate) fn changes(
     };
     let mut changes: Vec<ChildChange> = every.map(change).collect();
     // A child changes if a child inside it changes.
-    let mut below = IncludePaths::default();
+    let mut changed_children = IncludePaths::default();
     for child in changes.iter().filter(|child| child.action != ExportAction::Unchanged) {
-        below.add(&child.address.split('/').map(Name::from).collect::<Vec<_>>());
+        changed_children.add(&child.address.split('/').map(Name::from).collect::<Vec<_>>());
     }
     for child in changes.iter_mut().filter(|child| child.action == ExportAction::Unchanged) {
         let path: Box<[Name]> = child.address.split('/').map(Name::from).collect();
-        if below.all.contains(&path) {
+        if changed_children.all.contains(&path) {
             child.action = ExportAction::Changed;
         }
     }

@@ -8,10 +8,10 @@ use blueprint::{Name, Value};
 use evaluate::answers::PinnedRead;
 use provider::{Catalogs, TypeRef};
 use state::{Intent, OpenIntent, Record, RecordOrigin, Status, StatusOp, StatusWord};
-use understand::compare::{mark_fields, mark_like, same};
+use understand::compare::{mark_fields, same, with_secret_marks_of};
 
 /// The record of a resource after a call that was cut off.
-pub(crate) fn after_cut_off(
+pub(crate) fn record_after_cut_off(
     open: &OpenIntent,
     before: Option<&Arc<Record>>,
     seen: Option<&PinnedRead>,
@@ -20,19 +20,19 @@ pub(crate) fn after_cut_off(
     let intent = &open.intent;
     let marked = |fields: &Value, like: &Value| match catalogs.resource_type(&intent.type_name) {
         TypeRef::Known(ty) => mark_fields(&ty.schema, fields, like),
-        _ => mark_like(fields, Some(like), None),
+        _ => with_secret_marks_of(fields, Some(like), None),
     };
-    let there = match seen {
+    let present = match seen {
         Some(PinnedRead::Present { id, fields, private, .. }) => Some((id, fields, private)),
         _ => None,
     };
-    match (intent.op, there) {
+    match (intent.op, present) {
         (StatusOp::Delete, None) => before.and_then(|record| {
             let id = if intent.id.is_empty() { &record.id } else { &intent.id };
             record.without(id).map(Arc::new)
         }),
         (StatusOp::Delete, Some(_)) => before.cloned(),
-        (StatusOp::Create, None) => after_not_made(intent, before, catalogs),
+        (StatusOp::Create, None) => record_after_unmade_create(intent, before, catalogs),
         (StatusOp::Create, Some((id, ..))) if before.is_some_and(|old| old.id == *id) => before.cloned(),
         (StatusOp::Create, Some((id, fields, private))) => {
             let deposed = match before {
@@ -44,14 +44,14 @@ pub(crate) fn after_cut_off(
                 TypeRef::Known(ty) => ty.schema_version,
                 _ => 0,
             };
-            let inputs = filled(&intent.inputs, fields);
+            let inputs = fill_unknown_inputs(&intent.inputs, fields);
             Some(Arc::new(Record {
                 type_name: intent.type_name.clone(),
                 // The read does not say whether the object is stable.
                 status: Status::new(StatusOp::Create, StatusWord::Configured),
                 id: id.clone(),
                 // The outputs as of the create: later changes by others are drift.
-                outputs: marked(&as_sent(fields, &inputs), &inputs),
+                outputs: marked(&with_sent_values(fields, &inputs), &inputs),
                 inputs,
                 private: private.clone(),
                 metadata: Value::Null,
@@ -76,14 +76,15 @@ pub(crate) fn after_cut_off(
         (StatusOp::Update, Some((id, fields, private))) => before.map(|old| {
             let mut record = Record::clone(old);
             let wanted = intent.inputs.as_map();
-            let goes = |key: &Name| match catalogs.resource_type(&intent.type_name) {
+            let is_input = |key: &Name| match catalogs.resource_type(&intent.type_name) {
                 TypeRef::Known(ty) => ty.schema.fields.get(key).is_some_and(|field| !field.computed),
                 _ => false,
             };
             let done = wanted.is_some_and(|wanted| {
                 let all = wanted.iter().all(|(key, value)| fields.get(key).is_some_and(|seen| same(seen, value)));
                 // A field that the update removes must no longer have a value.
-                let stays = |(key, seen): (&Name, &Value)| !seen.is_null() && !wanted.contains_key(key) && goes(key);
+                let stays =
+                    |(key, seen): (&Name, &Value)| !seen.is_null() && !wanted.contains_key(key) && is_input(key);
                 all && !fields.as_map().is_some_and(|fields| fields.iter().any(stays))
             });
             record.outputs = marked(fields, &record.outputs);
@@ -92,7 +93,7 @@ pub(crate) fn after_cut_off(
                 record.dependencies = intent.dependencies.clone();
                 record.status = Status::new(StatusOp::Update, StatusWord::Ready);
             } else {
-                record.outputs = with_drift(&record.outputs, old, &intent.inputs, goes);
+                record.outputs = with_drift(&record.outputs, old, &intent.inputs, is_input);
                 record.status = Status::new(StatusOp::Update, StatusWord::Interrupted);
             }
             record.id = id.clone();
@@ -105,7 +106,7 @@ pub(crate) fn after_cut_off(
 
 /// The record after a create that created nothing. The private data that the provider returned before the call is kept
 /// ([`provider::Provider::recall`]): the call may have created something else, such as the folder above a file.
-pub(crate) fn after_not_made(
+pub(crate) fn record_after_unmade_create(
     intent: &Intent,
     before: Option<&Arc<Record>>,
     catalogs: &Catalogs,
@@ -124,7 +125,7 @@ pub(crate) fn after_not_made(
                 inputs: None,
             };
             let open = OpenIntent { intent: intent.clone() };
-            let made = after_cut_off(&open, None, Some(&nothing), catalogs)?;
+            let made = record_after_cut_off(&open, None, Some(&nothing), catalogs)?;
             Record {
                 status: Status::new(StatusOp::Create, StatusWord::Interrupted),
                 outputs: Value::Null,
@@ -154,20 +155,20 @@ fn with_drift(seen: &Value, old: &Record, sent: &Value, is_input: impl Fn(&Name)
 
 /// The inputs that were sent. A value that was unknown when the intent was written is taken from the fields that were
 /// read; it is left out if they lack it.
-pub(crate) fn filled(sent: &Value, fields: &Value) -> Value {
+pub(crate) fn fill_unknown_inputs(sent: &Value, fields: &Value) -> Value {
     fn walk(sent: &Value, seen: Option<&Value>) -> Option<Value> {
         match sent {
             _ if !sent.has_unknown() => Some(sent.clone()),
             Value::Unknown(_) => seen.filter(|seen| !seen.is_null()).cloned(),
-            Value::Secret(inner) => walk(inner, seen.map(Value::bare)).map(Value::secret),
+            Value::Secret(inner) => walk(inner, seen.map(Value::unmarked)).map(Value::secret),
             Value::Map(entries) => {
-                let seen = seen.map(Value::bare);
+                let seen = seen.map(Value::unmarked);
                 let at = |name: &Name| seen.and_then(|seen| seen.get(name));
                 let known = entries.iter().filter_map(|(name, value)| Some((name.clone(), walk(value, at(name))?)));
                 Some(Value::map(known))
             }
             Value::List(items) => {
-                let seen = match seen.map(Value::bare) {
+                let seen = match seen.map(Value::unmarked) {
                     Some(Value::List(seen)) => seen.as_slice(),
                     _ => &[],
                 };
@@ -183,7 +184,7 @@ pub(crate) fn filled(sent: &Value, fields: &Value) -> Value {
 }
 
 /// The fields that were read. A sent field with another value in the read keeps the value that was sent.
-fn as_sent(fields: &Value, sent: &Value) -> Value {
+fn with_sent_values(fields: &Value, sent: &Value) -> Value {
     let Some(sent) = sent.as_map() else { return fields.clone() };
     let mut all = fields.as_map().cloned().unwrap_or_default();
     for (name, value) in sent {

@@ -13,10 +13,10 @@ use evaluate::retry::RetryingWorld;
 use evaluate::world::World;
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
-use understand::compare::{Change, differences, mark_like, same_field, with_path_of};
+use understand::compare::{Change, differences, same_field, with_path_of, with_secret_marks_of};
 use understand::links::DeterministicMap;
 use understand::links::address::is_link;
-use understand::links::contribution::{Contribution, ContributionIndex, without};
+use understand::links::contribution::{Contribution, ContributionIndex, remove_contributions};
 use understand::links::overlay::{Overlay, overlays_of};
 
 use crate::addresses::SelectedAddresses;
@@ -31,7 +31,7 @@ pub struct Drifted {
     /// Its type.
     pub type_name: TypeId,
     /// Its drift.
-    pub how: Drift,
+    pub drift: Drift,
 }
 
 /// The difference between an object and its record.
@@ -64,26 +64,26 @@ pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, 
     report_settings(world.environment().settings_remarks(), None, found);
     report_reads(diagnostics, None, found);
     refresh::report_unread(&unread, Severity::Error, "fix the cause, and run it again", found);
-    DriftScan { drifted: seen(snapshot, catalogs, &answers), unread: answers.unread }
+    DriftScan { drifted: observed_drift(snapshot, catalogs, &answers), unread: answers.unread }
 }
 
 /// The drift that reads have shown, in the order of the records.
-pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) -> Vec<Drifted> {
+pub(crate) fn observed_drift(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) -> Vec<Drifted> {
     if answers.seen.is_empty() {
         return Vec::new();
     }
     let mut all = Vec::new();
     let written = written_by_links(snapshot);
     for (address, record) in snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address)) {
-        let how = match answers.seen.get(address) {
+        let drift = match answers.seen.get(address) {
             Some(PinnedRead::Absent) => Drift::Vanished,
             Some(PinnedRead::Present { fields, expired, .. }) => {
                 let changes = match catalogs.resource_type(&record.type_name) {
                     TypeRef::Known(ty) => match written.get(address) {
                         Some(written) => {
-                            all.extend(of_links(snapshot, written, fields));
-                            let theirs: Vec<&Contribution> = written.iter().map(|(_, it)| it).collect();
-                            changes_beside(&ty, record, fields, &theirs)
+                            all.extend(link_drift(snapshot, written, fields));
+                            let link_contributions: Vec<&Contribution> = written.iter().map(|(_, it)| it).collect();
+                            changes_without_links(&ty, record, fields, &link_contributions)
                         }
                         None => changes(&ty, record, fields),
                     },
@@ -97,14 +97,14 @@ pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) 
             }
             Some(PinnedRead::Unknown) | None => continue,
         };
-        all.push(Drifted { address: address.clone(), type_name: record.type_name.clone(), how });
+        all.push(Drifted { address: address.clone(), type_name: record.type_name.clone(), drift });
     }
     all
 }
 
 /// Keeps only resources that these addresses cover, if there are any addresses. Reports `unknown-address` for an
 /// address that is not in the state.
-pub fn only(all: &mut DriftScan, addresses: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
+pub fn retain_addresses(all: &mut DriftScan, addresses: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
     if addresses.is_empty() {
         return;
     }
@@ -147,7 +147,7 @@ fn written_by_links(snapshot: &Snapshot) -> DeterministicMap<Address, Vec<(Addre
 }
 
 /// The links whose contributions to an object differ from what they wrote.
-fn of_links(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Value) -> Vec<Drifted> {
+fn link_drift(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Value) -> Vec<Drifted> {
     let mut by_link: blueprint::IndexMap<&Address, Vec<Change>> = blueprint::IndexMap::default();
     let mut seen = ContributionIndex::new(seen.clone());
     for (link, contribution) in written {
@@ -157,24 +157,24 @@ fn of_links(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Val
         by_link.entry(link).or_default().push(Change {
             path: format!("spec.{}", contribution.place()),
             before: Some(contribution.value.clone()),
-            after: seen.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None)),
+            after: seen.value_of(contribution).map(|now| with_secret_marks_of(now, Some(&contribution.value), None)),
             forces: false,
         });
     }
     let drifted = |(link, changes): (&Address, Vec<Change>)| {
         let type_name = snapshot.records.get(link)?.type_name.clone();
-        Some(Drifted { address: link.clone(), type_name, how: Drift::Differs(changes) })
+        Some(Drifted { address: link.clone(), type_name, drift: Drift::Differs(changes) })
     };
     by_link.into_iter().filter_map(drifted).collect()
 }
 
 /// The differences, leaf by leaf: before as recorded, after as read.
 pub(crate) fn changes(ty: &ResourceType, record: &Record, seen: &Value) -> Vec<Change> {
-    changes_beside(ty, record, seen, &[])
+    changes_without_links(ty, record, seen, &[])
 }
 
 /// The differences, without the values that links have written.
-fn changes_beside(ty: &ResourceType, record: &Record, seen: &Value, written: &[&Contribution]) -> Vec<Change> {
+fn changes_without_links(ty: &ResourceType, record: &Record, seen: &Value, written: &[&Contribution]) -> Vec<Change> {
     let (mut before, mut after) = (Map::default(), Map::default());
     for field in drifted_fields(ty, record, seen) {
         if let Some(then) = field.then {
@@ -187,7 +187,9 @@ fn changes_beside(ty: &ResourceType, record: &Record, seen: &Value, written: &[&
     let mut changes = Vec::new();
     let (mut before, mut after) = (Value::Map(before.into()), Value::Map(after.into()));
     if !written.is_empty() {
-        [&mut before, &mut after].into_iter().for_each(|it| *it = without(it, written.iter().copied(), &Value::Null));
+        [&mut before, &mut after]
+            .into_iter()
+            .for_each(|it| *it = remove_contributions(it, written.iter().copied(), &Value::Null));
     }
     differences(&ty.schema, &before, &after, &mut changes);
     // Drift replaces nothing, also where the field would force a replacement in a plan.
@@ -212,7 +214,7 @@ pub(crate) struct DriftedField<'a> {
 impl DriftedField<'_> {
     /// The value as read, with the secret marks of the record.
     pub(crate) fn marked(&self, now: &Value, record: &Record) -> Value {
-        mark_like(now, record.inputs.get(self.name).or(record.outputs.get(self.name)), Some(self.field))
+        with_secret_marks_of(now, record.inputs.get(self.name).or(record.outputs.get(self.name)), Some(self.field))
     }
 }
 
@@ -283,7 +285,8 @@ pub(crate) fn is_of_links(drifted: &DriftedField<'_>, written: &[Contribution]) 
     if of_field().next().is_none() {
         return false;
     }
-    let [then, now] = [of(drifted.then), of(drifted.now)].map(|spec| without(&spec, of_field(), &Value::Null));
+    let [then, now] =
+        [of(drifted.then), of(drifted.now)].map(|spec| remove_contributions(&spec, of_field(), &Value::Null));
     match (then.get(drifted.name), now.get(drifted.name)) {
         (Some(then), Some(now)) => same_field(drifted.field, then, now),
         (then, now) => then.is_none() && now.is_none(),

@@ -50,10 +50,10 @@ impl EachKeys {
         let template = documents.unit(unit).address(name);
         let recorded = self.recorded.get_or_insert_with(|| recorded(snapshot));
         let Some(recorded) = recorded.get(&template) else { return Vec::new() };
-        let otherwise = |address: &&Address| matches!(address.key, Some(Key::Name(_))) != keyed;
+        let has_other_key_kind = |address: &&Address| matches!(address.key, Some(Key::Name(_))) != keyed;
         let old: Vec<MatchCandidate> = recorded
             .iter()
-            .filter(otherwise)
+            .filter(has_other_key_kind)
             .filter_map(|address| Some((address, snapshot.records.get(address)?)))
             .map(|(address, record)| candidate(address, &record.inputs))
             .collect();
@@ -66,13 +66,13 @@ impl EachKeys {
         if old.is_empty() || new.is_empty() {
             return Vec::new();
         }
-        match paired(&old, &new) {
+        match match_candidates(&old, &new) {
             Ok(pairs) => {
                 pairs.into_iter().map(|(old_at, at)| (old[old_at].address.clone(), new[at].address.clone())).collect()
             }
             Err(ambiguous) => {
                 let span = each.key.as_ref().map_or(declared.span, |key| key.span);
-                found.push(refused(name, &old, &new, ambiguous, span));
+                found.push(ambiguous_match(name, &old, &new, ambiguous, span));
                 Vec::new()
             }
         }
@@ -82,7 +82,7 @@ impl EachKeys {
 /// The first earlier candidate and the first new candidate that cannot be matched.
 pub(crate) struct AmbiguousMatch(usize, usize);
 
-pub(crate) fn refused(
+pub(crate) fn ambiguous_match(
     name: &Name,
     old: &[MatchCandidate],
     new: &[MatchCandidate],
@@ -160,7 +160,10 @@ pub(crate) fn unique_leaves(all: &[MatchCandidate]) -> DeterministicMap<&str, De
 }
 
 /// Matches old and new candidates, by their positions in the lists. The others are gone, or new.
-pub(crate) fn paired(old: &[MatchCandidate], new: &[MatchCandidate]) -> Result<Vec<(usize, usize)>, AmbiguousMatch> {
+pub(crate) fn match_candidates(
+    old: &[MatchCandidate],
+    new: &[MatchCandidate],
+) -> Result<Vec<(usize, usize)>, AmbiguousMatch> {
     if let ([_], [_]) = (old, new) {
         return Ok(vec![(0, 0)]);
     }
@@ -210,12 +213,12 @@ mod tests {
     }
 
     fn check(old: &[&str], new: &[&str], expected: Option<&[(usize, usize)]>) {
-        let pairs = paired(&candidates(old), &candidates(new)).ok();
+        let pairs = match_candidates(&candidates(old), &candidates(new)).ok();
         assert_eq!(pairs.as_deref(), expected, "{old:?} {new:?}");
     }
 
     #[test]
-    fn members_are_told_by_what_no_two_share() {
+    fn members_are_matched_by_unique_values() {
         let (a, b, c) = (r#"{"n":"a","s":1}"#, r#"{"n":"b","s":1}"#, r#"{"n":"c","s":1}"#);
         check(&[a, b], &[a, b], Some(&[(0, 0), (1, 1)]));
         check(&[a, b], &[b, a], Some(&[(0, 1), (1, 0)]));
@@ -227,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn no_match_is_guessed() {
+    fn ambiguous_members_are_not_matched() {
         let (a, b, c) = (r#"{"n":"a"}"#, r#"{"n":"b"}"#, r#"{"n":"c"}"#);
         check(&[a, b], &[a, c], None);
         check(
@@ -238,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_are_alike_keep_their_order() {
+    fn members_with_equal_values_are_matched_in_order() {
         let same = r#"{"n":"a"}"#;
         check(&[same, same], &[same, same], Some(&[(0, 0), (1, 1)]));
         check(&[same, same, same], &[same], Some(&[(0, 0)]));

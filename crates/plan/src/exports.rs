@@ -74,20 +74,21 @@ pub(crate) fn exports(
     found: &mut Diagnostics,
 ) -> (Vec<ExportChange>, Value) {
     let after = values(evaluation, untouched, &snapshot.exports, found);
-    let changes = compared(&snapshot.exports, after);
+    let changes = compare_values(&snapshot.exports, after);
     let metadata = if untouched.keeps_metadata(0) { snapshot.metadata.clone() } else { metadata(evaluation, found) };
     (changes, metadata)
 }
 
 /// Compares values by name, in the order of `after`; removed values come last.
-pub(crate) fn compared(before: &IndexMap<Name, Value>, after: IndexMap<Name, Value>) -> Vec<ExportChange> {
-    let gone = |(name, before): (&Name, &Value)| ExportChange {
+pub(crate) fn compare_values(before: &IndexMap<Name, Value>, after: IndexMap<Name, Value>) -> Vec<ExportChange> {
+    let removed_change = |(name, before): (&Name, &Value)| ExportChange {
         name: name.clone(),
         action: ExportAction::Removed,
         before: Some(before.clone()),
         after: None,
     };
-    let removed: Vec<ExportChange> = before.iter().filter(|(name, _)| !after.contains_key(*name)).map(gone).collect();
+    let removed: Vec<ExportChange> =
+        before.iter().filter(|(name, _)| !after.contains_key(*name)).map(removed_change).collect();
     let change = |(name, after): (Name, Value)| {
         let before = before.get(&name).cloned();
         let action = match &before {
@@ -106,7 +107,7 @@ pub(crate) fn metadata_changes(before: &Value, after: &Value) -> Vec<ExportChang
         let map = value.as_map().into_iter().flatten();
         map.map(|(name, entry)| (name.clone(), entry.clone().tainted(matches!(value, Value::Secret(_))))).collect()
     };
-    compared(&entries(before), entries(after))
+    compare_values(&entries(before), entries(after))
 }
 
 /// All exports as removed.

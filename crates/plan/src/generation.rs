@@ -111,11 +111,11 @@ fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration
         _ => Answers { memoised: operation.memoised.clone(), ..Answers::default() },
     };
     // Earlier states have these texts and files within the answers.
-    for (child, text) in answers.documents.values_mut().zip(list(operation.desired.bare(), "texts")) {
+    for (child, text) in answers.documents.values_mut().zip(list(operation.desired.unmarked(), "texts")) {
         let Value::Text(text) = text else { return None };
         child.text = text.clone();
     }
-    for (read, value) in answers.bytes.values_mut().zip(list(operation.desired.bare(), "files")) {
+    for (read, value) in answers.bytes.values_mut().zip(list(operation.desired.unmarked(), "files")) {
         read.value = value.clone();
     }
     Some(SavedGeneration { generation, document, given: given(&desired), answers })
@@ -125,7 +125,7 @@ fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration
 #[derive(Clone, Debug, PartialEq)]
 pub enum TargetOperation {
     /// An operation whose document is planned again.
-    Of(Generation, Name),
+    Restore(Generation, Name),
     /// Nothing: see [`RollbackTarget::Nothing`].
     Nothing,
 }
@@ -144,7 +144,7 @@ pub fn rollback_operation(
         match (outcome, operation.kind) {
             (OperationOutcome::Gone, _) => return Ok(TargetOperation::Nothing),
             (_, OperationKind::State | OperationKind::Reconcile) => {}
-            (OperationOutcome::Ready, _) => return Ok(TargetOperation::Of(*generation, operation.id.clone())),
+            (OperationOutcome::Ready, _) => return Ok(TargetOperation::Restore(*generation, operation.id.clone())),
             _ => {}
         }
         if wanted.is_some() {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_goes_to_the_last_operation_that_ended_well_and_said_what_is_wanted() {
+    fn rollback_targets_the_last_successful_deployment() {
         use OperationKind::{Deploy, Destroy, Reconcile, State, Update};
         use OperationOutcome::{Failed, Gone, Interrupted, Ready};
         let mut history = vec![
@@ -215,7 +215,7 @@ mod tests {
             past(1, Deploy, Ready),
         ];
         history.insert(0, GenerationInfo { finished: None, ..past(8, Update, Failed) });
-        let of = |number: u64| Ok(TargetOperation::Of(Generation(number), format!("op-{number}").into()));
+        let of = |number: u64| Ok(TargetOperation::Restore(Generation(number), format!("op-{number}").into()));
         let found = |history: &[GenerationInfo], wanted: Option<u64>| {
             rollback_operation(history, wanted.map(Generation)).map_err(|diagnostic| diagnostic.message.clone())
         };

@@ -21,7 +21,7 @@ pub(crate) fn refuse_changed_inputs(
     found: &mut Diagnostics,
 ) {
     let (blueprint, rules) = (&checked.blueprint, &checked.rules);
-    if !rules.inputs.are_remembered() {
+    if !rules.inputs.are_stored() {
         return;
     }
     for ((name, input), value) in blueprint.inputs.iter().zip(inputs) {
@@ -48,10 +48,10 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
     for unit in &documents.units()[1..] {
         let Some((above, include)) = unit.parent else { continue };
         let rules = &unit.checked.rules;
-        if !rules.inputs.are_remembered() {
+        if !rules.inputs.are_stored() {
             continue;
         }
-        let (above_here, mut mine) = (documents.unit(above), Diagnostics::new());
+        let (above_here, mut mistakes) = (documents.unit(above), Diagnostics::new());
         let Some((child, included)) = above_here.blueprint().children.get_index(include as usize) else { continue };
         // The inputs that the members of a group share are not written in a document.
         if included.expansion.is_some() {
@@ -65,7 +65,7 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
             }
             let key: Name = format!("{INPUT}{}/{name}", unit.path.join("/")).into();
             let mut text = String::new();
-            shown(value, &mut text);
+            write_canonical(value, &mut text);
             let short = Value::text(evaluate::answers::digest(text.as_bytes())).tainted(value.has_secret());
             if rules.inputs.is_immutable(name, input)
                 && let Some(before) = evaluation.answers.memoised.get(&key)
@@ -82,24 +82,24 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
                     .help("give the value of before, or make another instance");
                 let mistake = dialects::Mistake::Immutable { field: name, resource: child, type_name };
                 changed.native_message = rules.messages.of(&mistake).map(Box::new);
-                mine.push(changed);
+                mistakes.push(changed);
             }
             let memoised = Memoised { fingerprint: 0, value: short };
             evaluation.answers.memoised.insert(key.clone(), memoised);
             evaluation.sites.entry("group".into()).or_default().insert(key);
         }
-        documents.add_trails(above, &mut mine);
-        found.append(mine);
+        documents.add_trails(above, &mut mistakes);
+        found.append(mistakes);
     }
 }
 
 /// Writes a value as a text that is the same for equal values, in whatever order their entries are.
-fn shown(value: &Value, text: &mut String) {
-    let (bare, _) = value.exposed();
+fn write_canonical(value: &Value, text: &mut String) {
+    let (bare, _) = value.split_secret();
     match bare {
         Value::List(items) | Value::Set(items) => {
             text.push('[');
-            items.iter().for_each(|item| shown(item, text));
+            items.iter().for_each(|item| write_canonical(item, text));
             text.push(']');
         }
         Value::Map(entries) => {
@@ -108,7 +108,7 @@ fn shown(value: &Value, text: &mut String) {
             text.push('{');
             for (key, value) in entries {
                 text.push_str(&format!("{key:?}:"));
-                shown(value, text);
+                write_canonical(value, text);
             }
             text.push('}');
         }

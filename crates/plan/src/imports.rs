@@ -31,7 +31,7 @@ pub(crate) struct Imports {
     /// The address of each managed object, by type and id; filled only if something is imported.
     managed: Option<IndexMap<(TypeId, Name), Address>>,
     /// Resources that are taken over from another tool.
-    taken: IndexMap<Address, ForeignObject>,
+    foreign_objects: IndexMap<Address, ForeignObject>,
 }
 
 /// The context of imports.
@@ -59,13 +59,13 @@ impl Imports {
     /// Creates an empty value with the resources that are taken over from another tool.
     pub(crate) fn of(taken: &[ForeignObject]) -> Imports {
         let taken = taken.iter().map(|taken| (taken.address.clone(), taken.clone())).collect();
-        Imports { taken, ..Imports::default() }
+        Imports { foreign_objects: taken, ..Imports::default() }
     }
 
     /// Reports `import-failed` for each resource that would be created, if the plan takes over resources of another
     /// tool.
     pub(crate) fn refuse_creates_without_id(&self, decisions: &[Decision], found: &mut Diagnostics) {
-        if self.taken.is_empty() {
+        if self.foreign_objects.is_empty() {
             return;
         }
         for decision in decisions.iter().filter(|decision| decision.action == Action::Create) {
@@ -75,7 +75,7 @@ impl Imports {
 
     /// Imports objects for the members of these resources, by hint or from another tool. Members with records are left
     /// out.
-    pub(crate) async fn take_in(
+    pub(crate) async fn import_members(
         &mut self,
         evaluation: &mut Evaluation,
         resources: &[u32],
@@ -88,7 +88,7 @@ impl Imports {
         for index in resources {
             let Some((_, _, resource)) = documents.resource(*index) else { continue };
             let Some(ty) = documents.resource_type(*index) else { continue };
-            if resource.lifecycle.import.is_none() && self.taken.is_empty() {
+            if resource.lifecycle.import.is_none() && self.foreign_objects.is_empty() {
                 continue;
             }
             let provider = instance_of(evaluation, *index, snapshot, found);
@@ -101,7 +101,7 @@ impl Imports {
                 if snapshot.records.contains_key(&member.address) || !target_set.covers(&member.address) {
                     continue;
                 }
-                let taken = self.taken.get(&member.address);
+                let taken = self.foreign_objects.get(&member.address);
                 let stored_fields = taken.filter(|_| !ty.capabilities.imports || !ty.capabilities.reads);
                 let id = taken.map_or(resource.lifecycle.import.as_ref(), |taken| taken.id.as_ref());
                 let Some(id) = id.filter(|id| !id.is_empty()) else { continue };
@@ -126,17 +126,17 @@ impl Imports {
         let managed = self.managed.get_or_insert_with(|| managed(snapshot));
         wanted.retain(|wanted| {
             let key = (wanted.ty.name.clone(), wanted.id.clone());
-            let free = !managed.contains_key(&key);
+            let is_unmanaged = !managed.contains_key(&key);
             match managed.get(&key) {
                 Some(other) => found.push(managed_already(&wanted.address, other, &wanted.id, wanted.span)),
                 None => drop(managed.insert(key, wanted.address.clone())),
             }
-            free
+            is_unmanaged
         });
         let reads = wanted.iter().map(|wanted| {
-            let kept = evaluation.answers.imports.get(&wanted.address).cloned();
+            let pinned_read = evaluation.answers.imports.get(&wanted.address).cloned();
             async move {
-                match (kept, &wanted.stored_fields) {
+                match (pinned_read, &wanted.stored_fields) {
                     (Some(kept), _) => Ok((kept, Vec::new())),
                     (None, Some(stored_fields)) => Ok((from_foreign_fields(wanted, stored_fields), Vec::new())),
                     (None, None) => {
@@ -176,7 +176,7 @@ impl Imports {
 
 impl Imports {
     /// Removes the imported records that are out of target.
-    pub(crate) fn take_back(
+    pub(crate) fn remove_out_of_target(
         &mut self,
         stays: impl Fn(&Address) -> bool,
         snapshot: &mut Snapshot,
@@ -226,11 +226,11 @@ pub(crate) async fn read(
         Ok(found) => {
             let of_type = found.into_iter().find(|found| *found.type_name == *ty.name);
             let mut diagnostics = Vec::new();
-            let mut kept = |mut observed: Observed| {
+            let mut pin_and_report = |mut observed: Observed| {
                 diagnostics.append(&mut observed.diagnostics);
                 pinned(observed)
             };
-            let first = of_type.map(|found| kept(found.observed));
+            let first = of_type.map(|found| pin_and_report(found.observed));
             // A read may depend on the inputs that were sent, so the object is read again with the inputs of its new
             // record.
             let Some(record) = first.as_ref().and_then(|first| record_of(ty, first, &Value::Null, id)) else {
@@ -246,7 +246,7 @@ pub(crate) async fn read(
                 token: None,
             };
             let seen = match world.read(target, again).await {
-                Ok(ReadOutcome::Present(observed)) => Ok(kept(observed)),
+                Ok(ReadOutcome::Present(observed)) => Ok(pin_and_report(observed)),
                 Ok(ReadOutcome::Absent | ReadOutcome::Unknown) => first.ok_or_else(|| "it has just gone".to_owned()),
                 Err(error) => Err(error.message),
             };
@@ -265,7 +265,7 @@ pub(crate) fn pinned(observed: Observed) -> PinnedRead {
 /// The record of an object that was read. Each field that a document can set counts as set. Fields whose drift does not
 /// count have the values of `desired`.
 pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedRead, desired: &Value, id: &Name) -> Option<Record> {
-    let PinnedRead::Present { id: read, fields, private, inputs: told, .. } = seen else { return None };
+    let PinnedRead::Present { id: read, fields, private, inputs: provider_inputs, .. } = seen else { return None };
     let outputs = mark_fields(&ty.schema, fields, desired);
     let mut inputs = Map::default();
     for (name, field) in &ty.schema.fields {
@@ -286,7 +286,7 @@ pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedRead, desired: &Value, i
         type_name: ty.name.clone(),
         status: Status::new(StatusOp::Create, StatusWord::Ready),
         id: if read.is_empty() { id.clone() } else { read.clone() },
-        inputs: told.clone().unwrap_or_else(|| Value::Map(inputs.into())),
+        inputs: provider_inputs.clone().unwrap_or_else(|| Value::Map(inputs.into())),
         outputs,
         private: private.clone(),
         metadata: Value::Null,

@@ -79,9 +79,9 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
         None => AddressSet::default(),
     };
     let (needed, rest): (Vec<_>, Vec<_>) = unread.iter().partition(|one| needed.contains(&one.address));
-    let so = if refuses { "whether it has drifted is not known" } else { "the plan would change it" };
-    let so = format!("{so}: fix the cause, or skip reading with `--no-refresh`");
-    refresh::report_unread(needed, Severity::Error, &so, found);
+    let reason = if refuses { "whether it has drifted is not known" } else { "the plan would change it" };
+    let consequence = format!("{reason}: fix the cause, or skip reading with `--no-refresh`");
+    refresh::report_unread(needed, Severity::Error, &consequence, found);
     let severity = if forced { Severity::Note } else { Severity::Warning };
     refresh::report_unread(rest, severity, "it is taken to be as recorded", found);
     staged
@@ -104,7 +104,7 @@ async fn plan_from(
     let is_saved = request.answers.is_some() && !request.options.rollback;
     let answers = match request.answers.take() {
         Some(saved) if is_saved => {
-            refreshed.unread = refresh::unread_then(&saved);
+            refreshed.unread = refresh::unread_in_saved_plan(&saved);
             saved
         }
         earlier => staging::read_world(&request, earlier, world, refreshed, found).await,

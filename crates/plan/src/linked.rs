@@ -53,7 +53,7 @@ pub struct LinkRecord {
     /// The declared link; `None` if the link is no longer declared.
     pub link: Option<LinkAt>,
     /// The links that give a guarantee that it needs.
-    pub(crate) after: Vec<Address>,
+    pub(crate) guarantee_givers: Vec<Address>,
     /// The addresses of its parts that are wanted.
     pub(crate) parts: Vec<Address>,
     /// The changes of its contributions, for the user: the target, whether written with its spec, and the change.

@@ -23,10 +23,10 @@ use crate::model::{Action, Reason};
 use crate::settled::SettledRecords;
 
 /// A statement of the document that a resource had another address before.
-struct Hint {
+struct MoveHint {
     from: Address,
     /// The former address if `from` has none: a hint in a child names a resource of that child, or one of the root.
-    elsewhere: Option<Address>,
+    from_in_root: Option<Address>,
     to: Address,
     span: Span,
 }
@@ -41,12 +41,12 @@ pub(crate) struct Moves {
 
 impl Moves {
     /// Whether this plan has moved a record to the address.
-    pub(crate) fn has_arrived(&self, address: &Address) -> bool {
+    pub(crate) fn is_move_target(&self, address: &Address) -> bool {
         self.former_of_new.contains_key(address)
     }
 
     /// The address from which this plan has moved the record of a resource.
-    pub(crate) fn from(&self, address: &Address) -> Option<Address> {
+    pub(crate) fn former_address(&self, address: &Address) -> Option<Address> {
         self.former_of_new.get(address).cloned()
     }
 
@@ -119,7 +119,7 @@ impl Moves {
     }
 
     /// Reverts the moves to addresses that must not change.
-    pub(crate) fn take_back(
+    pub(crate) fn revert_out_of_target(
         &mut self,
         stays: impl Fn(&Address) -> bool,
         snapshot: &mut Snapshot,
@@ -146,7 +146,7 @@ impl Moves {
 
 /// Moves records to the addresses at which the document declares their resources now. `within` tells whether a resource
 /// may change at all.
-pub(crate) fn follow(
+pub(crate) fn apply_hints(
     documents: &Documents,
     within: impl Fn(&Address) -> bool,
     snapshot: &mut Snapshot,
@@ -162,7 +162,7 @@ pub(crate) fn follow(
     // Members of templates by name, looked up only for hints about whole templates.
     let members = std::cell::LazyCell::new(|| members(snapshot));
     for hint in &hints {
-        for (from, to) in pairs(hint, documents, snapshot, &members) {
+        for (from, to) in hint_moves(hint, documents, snapshot, &members) {
             if from == to || !within(&to) {
                 continue;
             }
@@ -228,7 +228,7 @@ pub(crate) fn requested_moves(
         if snapshot.records.contains_key(from) {
             members.push((from.clone(), to.clone()));
         } else {
-            members.extend(below(from, to, snapshot));
+            members.extend(contained_records(from, to, snapshot));
         }
         if members.is_empty() {
             found.push(unknown_in_state(from, snapshot));
@@ -249,7 +249,7 @@ pub(crate) fn requested_moves(
 }
 
 /// All records in a template or a child document, each with its new address.
-fn below(from: &Address, to: &Address, snapshot: &Snapshot) -> Vec<(Address, Address)> {
+fn contained_records(from: &Address, to: &Address, snapshot: &Snapshot) -> Vec<(Address, Address)> {
     let mut all = Vec::new();
     if from.key.is_some() || to.key.is_some() || from.link.is_some() || to.link.is_some() {
         return all;
@@ -258,17 +258,17 @@ fn below(from: &Address, to: &Address, snapshot: &Snapshot) -> Vec<(Address, Add
     let (old, new) = (child(from), child(to));
     for address in snapshot.records.keys() {
         if element_of(address) == *from && address.key.is_some() && address.link.is_none() {
-            all.push((address.clone(), like(to.clone(), address)));
+            all.push((address.clone(), with_key_and_link_of(to.clone(), address)));
         } else if address.path.starts_with(&old) {
             let path: Vec<Name> = new.iter().chain(&address.path[old.len()..]).cloned().collect();
-            all.push((address.clone(), like(Address::inside(&path, address.name.clone()), address)));
+            all.push((address.clone(), with_key_and_link_of(Address::inside(&path, address.name.clone()), address)));
         }
     }
     all
 }
 
 /// An element's address with the key and the link of another address.
-fn like(element: Address, other: &Address) -> Address {
+fn with_key_and_link_of(element: Address, other: &Address) -> Address {
     let address = match &other.key {
         Some(key) => element.with_key(key.clone()),
         None => element,
@@ -280,16 +280,16 @@ fn like(element: Address, other: &Address) -> Address {
 }
 
 /// All hints of all documents.
-fn hints(documents: &Documents) -> Vec<Hint> {
+fn hints(documents: &Documents) -> Vec<MoveHint> {
     let mut hints = Vec::new();
     for unit in documents.units() {
         let inside = |address: &Address| {
             let path: Vec<Name> = unit.path.iter().chain(&*address.path).cloned().collect();
-            like(Address::inside(&path, address.name.clone()), address)
+            with_key_and_link_of(Address::inside(&path, address.name.clone()), address)
         };
         let mut hint = |from: &Address, to: Address, span| {
             let elsewhere = (!unit.path.is_empty()).then(|| from.clone());
-            hints.push(Hint { from: inside(from), elsewhere, to, span });
+            hints.push(MoveHint { from: inside(from), from_in_root: elsewhere, to, span });
         };
         for (name, resource) in &unit.blueprint().resources {
             for from in &resource.lifecycle.moved_from {
@@ -310,11 +310,11 @@ fn hints(documents: &Documents) -> Vec<Hint> {
 
 /// Whether a document declares exactly this address, as a resource without `each`.
 fn is_single(documents: &Documents, address: &Address) -> bool {
-    address.key.is_none() && address.link.is_none() && template(documents, address) == Some(false)
+    address.key.is_none() && address.link.is_none() && is_template(documents, address) == Some(false)
 }
 
 /// Whether the resource of an address has `each`; `None` if it is not declared.
-fn template(documents: &Documents, address: &Address) -> Option<bool> {
+fn is_template(documents: &Documents, address: &Address) -> Option<bool> {
     let (_, _, resource) = documents.resource(documents.declared(address)?)?;
     Some(resource.each.is_some())
 }
@@ -330,14 +330,14 @@ fn members(snapshot: &Snapshot) -> MembersOf {
 }
 
 /// The moves of existing records that a hint describes.
-fn pairs(
-    hint: &Hint,
+fn hint_moves(
+    hint: &MoveHint,
     documents: &Documents,
     snapshot: &Snapshot,
     members: &std::cell::LazyCell<MembersOf, impl FnOnce() -> MembersOf>,
 ) -> Vec<(Address, Address)> {
     let found = pairs_from(&hint.from, &hint.to, documents, snapshot, members);
-    match &hint.elsewhere {
+    match &hint.from_in_root {
         Some(elsewhere) if found.is_empty() => pairs_from(elsewhere, &hint.to, documents, snapshot, members),
         _ => found,
     }
@@ -350,7 +350,7 @@ fn pairs_from(
     snapshot: &Snapshot,
     members: &std::cell::LazyCell<MembersOf, impl FnOnce() -> MembersOf>,
 ) -> Vec<(Address, Address)> {
-    let template = to.key.is_none() && template(documents, to) == Some(true);
+    let template = to.key.is_none() && is_template(documents, to) == Some(true);
     let first = |address: &Address| address.clone().with_key(Key::Index(0));
     if snapshot.records.contains_key(from) {
         let to = match (&from.key, template) {
@@ -369,7 +369,7 @@ fn pairs_from(
         return if snapshot.records.contains_key(&only) { vec![(only, to.clone())] } else { Vec::new() };
     }
     let every = members.get(from).into_iter().flatten();
-    every.map(|member| (member.clone(), like(to.clone(), member))).collect()
+    every.map(|member| (member.clone(), with_key_and_link_of(to.clone(), member))).collect()
 }
 
 /// Changes the addresses of records, and in everything that names them. The order of the records stays. Returns the
@@ -383,8 +383,8 @@ fn rename(
     if pairs.is_empty() {
         return IndexMap::default();
     }
-    let along = links::along(&pairs, snapshot);
-    pairs.extend(along.iter().map(|(from, to)| (from.clone(), to.clone())));
+    let moved_links = links::links_moved_with_ends(&pairs, snapshot);
+    pairs.extend(moved_links.iter().map(|(from, to)| (from.clone(), to.clone())));
     for (from, to) in &pairs {
         settled_records.note(snapshot, from);
         settled_records.note(snapshot, to);
@@ -422,7 +422,7 @@ fn rename(
         *memoised = all.into_iter().map(|(site, value)| (moved_site(&site, &owners).unwrap_or(site), value)).collect();
     }
     links::retarget(&pairs, snapshot, settled_records);
-    along
+    moved_links
 }
 
 /// The call site of a memoised value under the new address of its owner.
@@ -438,7 +438,7 @@ impl Draft {
     pub(crate) fn note_moves(&mut self, moves: &Moves) {
         for decision in &mut self.decisions {
             let (moved, imported) =
-                (moves.has_arrived(&decision.address), self.imports.done.contains(&decision.address));
+                (moves.is_move_target(&decision.address), self.imports.done.contains(&decision.address));
             // A link comes along with its end without a step; each of its parts is a resource that moves.
             let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));
             let declared = decision.element.is_some() || is_part;
@@ -447,7 +447,7 @@ impl Draft {
             }
             let (action, reason) =
                 if moved { (Action::Move, Reason::Moved) } else { (Action::Import, Reason::Imported) };
-            decision.lineage.moved_from = moves.from(&decision.address);
+            decision.lineage.moved_from = moves.former_address(&decision.address);
             if imported {
                 // A difference from the document is drift: the document has not changed.
                 for reason in decision.reasons.iter_mut().filter(|reason| **reason == Reason::Changed) {

@@ -46,7 +46,7 @@ pub async fn check_offline(
     let mut evaluation = Evaluation::new(documents.clone(), functions, Name::default(), inputs, Answers::default());
     evaluation.offline = true;
     evaluation.links.add_recorded(&Snapshot::default());
-    evaluation.settle_written_out(&mut mistakes);
+    evaluation.settle_literal_inputs(&mut mistakes);
     let live = live_locals(&documents);
     let mut draft = Draft::default();
     for level in levels(documents.graph()) {
@@ -59,8 +59,8 @@ pub async fn check_offline(
         let _ = evaluation.export(name, &mut mistakes);
     }
     evaluation.descriptions(&mut mistakes);
-    evaluation.report_room(&mut mistakes);
-    documents.attribute(crate::codes::OF_ACTIONS, &mut mistakes);
+    evaluation.report_size_limit(&mut mistakes);
+    documents.attribute_errors(crate::codes::OF_ACTIONS, &mut mistakes);
     let mut reported: HashSet<_, foldhash::fast::FixedState> = HashSet::default();
     for one in found.iter() {
         reported.insert((one.code.name, one.span(), one.message.clone()));
@@ -92,11 +92,11 @@ async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn W
             let target = ResourceTarget::new(address, &ty.name, &folder);
             let request = CheckRequest { type_name: &ty.name, spec };
             let Ok(checked) = world.check(target, request).await else { continue };
-            let mut mine = Diagnostics::new();
-            report(checked.diagnostics, address, Some(&resource.spec), resource.span, messages, &mut mine);
-            let refused = mine.has_errors();
-            documents.add_trails(unit, &mut mine);
-            found.append(mine);
+            let mut mistakes = Diagnostics::new();
+            report(checked.diagnostics, address, Some(&resource.spec), resource.span, messages, &mut mistakes);
+            let refused = mistakes.has_errors();
+            documents.add_trails(unit, &mut mistakes);
+            found.append(mistakes);
             if refused {
                 break;
             }

@@ -113,7 +113,7 @@ pub struct Plan {
     /// Breakpoints at which operations stop.
     pub gates: Vec<Gate>,
     /// The stops, and the actions that are under way, as stored when this operation begins.
-    pub begun: state::Stops,
+    pub stops_at_start: state::Stops,
 }
 
 impl Plan {
@@ -130,7 +130,7 @@ impl Plan {
     pub fn writes_nothing(&self, snapshot: &Snapshot) -> bool {
         let same_metadata = self.metadata_changes.iter().all(|entry| entry.action == ExportAction::Unchanged);
         let nothing = self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && same_metadata;
-        let nothing = nothing && !self.changes_declared && self.begun == snapshot.stops;
+        let nothing = nothing && !self.changes_declared && self.stops_at_start == snapshot.stops;
         // A document that was renamed is recorded under its new path.
         let nothing = nothing && self.document.as_ref().is_none_or(|document| document.path == snapshot.document);
         nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)

@@ -154,7 +154,7 @@ pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFil
 }
 
 /// Whether a text looks like a plan file, so that `deploy FILE` can tell it from a document.
-pub fn looks_like_one(text: &str) -> bool {
+pub fn looks_like_plan_file(text: &str) -> bool {
     text.starts_with("{\"format\":")
         && text
             .as_bytes()

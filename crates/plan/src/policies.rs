@@ -62,7 +62,7 @@ pub(crate) fn apply_drift_policy(
                         differs.insert(address.clone(), set);
                     }
                     let mut taken = Record::clone(&record);
-                    taken.outputs = accepted(&ty, &record, &fields);
+                    taken.outputs = fields_with_accepted_drift(&ty, &record, &fields);
                     taken.private = private;
                     settled_records.put(snapshot, &address, Some(Arc::new(taken)));
                 }
@@ -94,11 +94,11 @@ fn is_ignored(path: &str, ignored: &[Name]) -> bool {
 }
 
 /// The recorded fields of a resource, with the values as read of fields that the document does not set.
-fn accepted(ty: &ResourceType, record: &Record, seen: &Value) -> Value {
+fn fields_with_accepted_drift(ty: &ResourceType, record: &Record, seen: &Value) -> Value {
     let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
     for field in drifted_fields(ty, record, seen) {
         let now = field.now.map_or(Value::Null, |now| field.marked(now, record));
-        match take_unset(outputs.get(field.name), &now, record.inputs.get(field.name)) {
+        match merge_unset_values(outputs.get(field.name), &now, record.inputs.get(field.name)) {
             Value::Null => drop(outputs.shift_remove(field.name)),
             value => drop(outputs.insert(field.name.clone(), value)),
         }
@@ -107,14 +107,14 @@ fn accepted(ty: &ResourceType, record: &Record, seen: &Value) -> Value {
 }
 
 /// The recorded value, with the value as read wherever the document sets nothing.
-fn take_unset(recorded: Option<&Value>, seen: &Value, set: Option<&Value>) -> Value {
+fn merge_unset_values(recorded: Option<&Value>, seen: &Value, set: Option<&Value>) -> Value {
     let Some(set) = set.filter(|set| !set.is_null()) else { return seen.clone() };
     let recorded = recorded.cloned().unwrap_or_default();
     match (recorded.as_map(), seen.as_map(), set.as_map()) {
         (Some(then), Some(now), Some(set)) => {
             let mut merged = Map::default();
             for key in then.keys().chain(now.keys().filter(|key| !then.contains_key(key))) {
-                let value = take_unset(then.get(key), now.get(key).unwrap_or(&Value::Null), set.get(key));
+                let value = merge_unset_values(then.get(key), now.get(key).unwrap_or(&Value::Null), set.get(key));
                 if !value.is_null() {
                     merged.insert(key.clone(), value);
                 }
@@ -126,7 +126,7 @@ fn take_unset(recorded: Option<&Value>, seen: &Value, set: Option<&Value>) -> Va
 }
 
 /// The record of an object with all fields as read, also those that the document sets.
-pub(crate) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, private: &Value) -> Record {
+pub(crate) fn record_as_read(ty: &ResourceType, record: &Record, fields: &Value, private: &Value) -> Record {
     let mut inputs = record.inputs.as_map().cloned().unwrap_or_default();
     for field in drifted_fields(ty, record, fields).filter(|field| field.written) {
         match field.now {
@@ -227,7 +227,7 @@ fn has_link_drifted(
     overlays_of(record).into_iter().filter(|overlay| !overlay.open).any(|overlay| {
         let Some(PinnedRead::Present { fields, .. }) = answers.seen.get(&overlay.target) else { return false };
         let target = read.entry(overlay.target).or_insert_with(|| ContributionIndex::new(fields.clone()));
-        match target.found(&overlay.contribution) {
+        match target.value_of(&overlay.contribution) {
             Some(_) => !target.has(&overlay.contribution),
             None => declared,
         }
@@ -295,11 +295,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_document_sets_stays_as_recorded_at_any_depth() {
+    fn values_set_by_the_document_keep_their_recorded_value() {
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         let (recorded, set) = (read(r#"{"a":{"x":1,"y":2},"b":3}"#), read(r#"{"a":{"x":1}}"#));
         let seen = read(r#"{"a":{"x":7,"z":8},"b":9}"#);
-        let taken = take_unset(Some(&recorded), &seen, Some(&set));
+        let taken = merge_unset_values(Some(&recorded), &seen, Some(&set));
         assert_eq!(serde_json::to_string(&taken).unwrap(), r#"{"a":{"x":1,"z":8},"b":9}"#);
     }
 }

@@ -32,7 +32,7 @@ pub fn report(
                 why: &reported.summary,
                 is_kind,
             };
-            let mut diagnostic = at(code.new(format!("{whose} {what}")), place, &reported.summary);
+            let mut diagnostic = with_place(code.new(format!("{whose} {what}")), place, &reported.summary);
             diagnostic.native_message = messages.of(&mistake).map(Box::new);
             diagnostic
         };
@@ -45,11 +45,11 @@ pub fn report(
                 misfit(&dialects::codes::VALUE_CONSTRAINT, "is outside its limits", false)
             }
             (ProviderSeverity::Error, Finding::Refused) => {
-                at(refused.new(format!("the provider does not accept {whose}")), place, &reported.summary)
+                with_place(refused.new(format!("the provider does not accept {whose}")), place, &reported.summary)
             }
             (severity, _) => {
                 let remark = refused.new(format!("the provider has a remark about `{address}`"));
-                let mut remark = at(remark, place, &reported.summary);
+                let mut remark = with_place(remark, place, &reported.summary);
                 remark.severity = severity_of(severity);
                 remark
             }
@@ -62,7 +62,7 @@ pub fn report(
 }
 
 /// A diagnostic with a remark at its place, or without a place with a note.
-fn at(diagnostic: Diagnostic, place: Span, text: &str) -> Diagnostic {
+fn with_place(diagnostic: Diagnostic, place: Span, text: &str) -> Diagnostic {
     if place.is_some() { diagnostic.label(place, text) } else { diagnostic.note(text) }
 }
 
@@ -88,7 +88,7 @@ pub fn report_settings(diagnostics: Vec<SettingsRemark>, documents: Option<&Docu
         }
         let diagnostic = evaluate::codes::PROVIDER_SETTINGS
             .new(format!("the provider `{provider}` has a remark about its settings"))
-            .graded(severity_of(diagnostic.severity))
+            .with_severity(severity_of(diagnostic.severity))
             .note(diagnostic.text());
         found.push(match written {
             Some(written) => diagnostic.note(format!("its settings are at {written}")),

@@ -9,7 +9,7 @@ use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use evaluate::answers::{Answers, PinnedRead};
 use evaluate::question::{RecordedInstances, ResourceTarget};
-use evaluate::retry::{at_once, code_of, failure};
+use evaluate::retry::{code_of, failure, max_concurrent};
 use evaluate::world::World;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
@@ -18,7 +18,7 @@ use state::{OpenIntent, Record, Snapshot, StatusOp};
 use understand::compare::same;
 
 use crate::codes;
-use crate::cut_off::filled;
+use crate::cut_off::fill_unknown_inputs;
 use crate::imports::pinned;
 use crate::options::Adoption;
 
@@ -85,7 +85,7 @@ pub(crate) async fn refresh(
     // Versions before 0.2 wrote the intent of a create before its whole spec was known.
     let in_part = snapshot.open.iter().filter(|(_, open)| open.intent.inputs.has_unknown());
     let in_part: IndexMap<&Address, Value> =
-        in_part.map(|(address, open)| (address, filled(&open.intent.inputs, &Value::Null))).collect();
+        in_part.map(|(address, open)| (address, fill_unknown_inputs(&open.intent.inputs, &Value::Null))).collect();
     let cut_off = snapshot.open.iter().map(|(address, open)| {
         let record = snapshot.records.get(address).map(Arc::as_ref);
         let record = if open.intent.deposed { record.and_then(|record| record.deposed.as_deref()) } else { record };
@@ -142,14 +142,14 @@ pub(crate) async fn refresh(
     for (name, (_, count)) in &types {
         *of_namespace.entry(name.package_name()).or_default() += count;
     }
-    let mut lanes: IndexMap<&str, Vec<(usize, ResourceRead<'_>)>> = IndexMap::default();
+    let mut questions_by_provider: IndexMap<&str, Vec<(usize, ResourceRead<'_>)>> = IndexMap::default();
     for (number, question) in questions.chain(cut_off).chain(unsure).enumerate() {
         let namespace = question.target.namespace;
         let room = || Vec::with_capacity(of_namespace.get(namespace).copied().unwrap_or_default());
-        lanes.entry(namespace).or_insert_with(room).push((number, question));
+        questions_by_provider.entry(namespace).or_insert_with(room).push((number, question));
     }
-    let lanes = lanes.into_iter().map(|(namespace, questions)| {
-        let most = at_once(catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel));
+    let lanes = questions_by_provider.into_iter().map(|(namespace, questions)| {
+        let most = max_concurrent(catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel));
         ask(questions, most, snapshot, instances, catalogs, world)
     });
     let (mut seen, mut deposed, mut unread, mut diagnostics) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -194,18 +194,18 @@ async fn ask<'a>(
     world: &dyn World,
 ) -> ReadAnswers<'a> {
     let mut answered = ReadAnswers::default();
-    let mut take =
+    let mut store_result =
         |(number, address, cause, result): (usize, &'a Address, ReadCause, Result<ReadOutcome, ProviderError>)| {
             let answers = if cause == ReadCause::Deposed { &mut answered.deposed } else { &mut answered.seen };
             match result {
-                Ok(mut there) => {
-                    if let ReadOutcome::Present(observed) = &mut there
+                Ok(mut outcome) => {
+                    if let ReadOutcome::Present(observed) = &mut outcome
                         && !observed.diagnostics.is_empty()
                     {
                         answered.diagnostics.push((number, address, std::mem::take(&mut observed.diagnostics)));
                     }
                     let is_cut_off = matches!(cause, ReadCause::CutOff | ReadCause::Deposed);
-                    let differs = differing(there, snapshot.records.get(address), is_cut_off);
+                    let differs = differing(outcome, snapshot.records.get(address), is_cut_off);
                     answers.extend(differs.map(|differs| (number, address, differs)));
                 }
                 Err(error) => {
@@ -227,9 +227,10 @@ async fn ask<'a>(
         let mut asked = Box::pin(async move {
             let seen = world.read(target, request).await;
             // The new object was not created. The recorded object may still exist, or be gone as well.
-            let beside = || recorded_beside(snapshot, address).filter(|record| reads(catalogs, record));
+            let recorded_object =
+                || recorded_object_of_create(snapshot, address).filter(|record| reads(catalogs, record));
             let seen = match &seen {
-                Ok(ReadOutcome::Absent) if is_create && let Some(record) = beside() => {
+                Ok(ReadOutcome::Absent) if is_create && let Some(record) = recorded_object() => {
                     let ResourceRead { target, request, .. } = read_again(address, record, instances);
                     world.read(target, request).await
                 }
@@ -239,23 +240,23 @@ async fn ask<'a>(
         });
         // A read that is answered immediately does not queue.
         match futures::poll!(&mut asked) {
-            Poll::Ready(answer) => take(answer),
+            Poll::Ready(answer) => store_result(answer),
             Poll::Pending => under_way.push(asked),
         }
         while under_way.len() >= most
             && let Some(answer) = under_way.next().await
         {
-            take(answer);
+            store_result(answer);
         }
     }
     while let Some(answer) = under_way.next().await {
-        take(answer);
+        store_result(answer);
     }
     answered
 }
 
 /// The resources that a saved plan could not read when it was made.
-pub(crate) fn unread_then(answers: &Answers) -> Vec<Unread> {
+pub(crate) fn unread_in_saved_plan(answers: &Answers) -> Vec<Unread> {
     let then = answers.unread.iter().map(|(address, message)| Unread {
         address: address.clone(),
         code: &codes::PROVIDER_FAILED,
@@ -269,39 +270,39 @@ pub(crate) fn unread_then(answers: &Answers) -> Vec<Unread> {
 /// Up to this number of resources that could not be read for one reason, each gets its own diagnostic.
 const FEW: usize = 5;
 
-/// Reports resources that could not be read, and the consequence `so`.
+/// Reports resources that could not be read, and the consequence `consequence`.
 pub(crate) fn report_unread<'u>(
     unread: impl IntoIterator<Item = &'u Unread>,
     severity: Severity,
-    so: &str,
+    consequence: &str,
     found: &mut Diagnostics,
 ) {
-    let mut alike: IndexMap<(&str, &str), Vec<&Address>> = IndexMap::default();
+    let mut by_cause: IndexMap<(&str, &str), Vec<&Address>> = IndexMap::default();
     let mut of_providers: IndexMap<&str, (&Diagnostic, Vec<&Address>)> = IndexMap::default();
     for one in unread {
         if let Some(diagnostic) = &one.of_provider {
             of_providers.entry(&diagnostic.message).or_insert_with(|| (diagnostic, Vec::new())).1.push(&one.address);
             continue;
         }
-        alike.entry((one.code.name, one.message.as_ref())).or_default().push(&one.address);
+        by_cause.entry((one.code.name, one.message.as_ref())).or_default().push(&one.address);
     }
     for (message, (diagnostic, addresses)) in of_providers {
         // A plan with resources of the provider has reported it already, at the first of them.
         if found.iter().any(|one| one.is_error() && one.message == message) {
             continue;
         }
-        let mut diagnostic = diagnostic.clone().graded(severity);
+        let mut diagnostic = diagnostic.clone().with_severity(severity);
         diagnostic.notes.push(match addresses.as_slice() {
             [one] => format!("`{one}` cannot be read"),
             [first, rest @ ..] => format!("`{first}` and {} other resources cannot be read", rest.len()),
             [] => continue,
         });
         found.push(match severity {
-            Severity::Error => diagnostic.help(so),
-            _ => diagnostic.note(so),
+            Severity::Error => diagnostic.help(consequence),
+            _ => diagnostic.note(consequence),
         });
     }
-    for ((code, message), addresses) in alike {
+    for ((code, message), addresses) in by_cause {
         let code = [&codes::PROVIDER_FAILED, &codes::RETRIES_EXHAUSTED].into_iter().find(|it| it.name == code);
         let code = code.unwrap_or(&codes::PROVIDER_FAILED);
         let whats: Vec<String> = match addresses.as_slice() {
@@ -314,8 +315,8 @@ pub(crate) fn report_unread<'u>(
             let mut diagnostic = code.new(what).note(message);
             diagnostic.severity = severity;
             found.push(match severity {
-                Severity::Error => diagnostic.help(so),
-                _ => diagnostic.note(so),
+                Severity::Error => diagnostic.help(consequence),
+                _ => diagnostic.note(consequence),
             });
         }
     }
@@ -349,7 +350,7 @@ pub(crate) fn read_again<'a>(
 }
 
 /// The object that is recorded at an address at which another one was being created when a run was cut off.
-fn recorded_beside<'a>(snapshot: &'a Snapshot, address: &Address) -> Option<&'a Record> {
+fn recorded_object_of_create<'a>(snapshot: &'a Snapshot, address: &Address) -> Option<&'a Record> {
     let record = snapshot.records.get(address).filter(|record| !record.id.is_empty())?;
     let is_create = match snapshot.open.get(address) {
         Some(open) => open.intent.op == StatusOp::Create,
@@ -372,7 +373,7 @@ fn reads(catalogs: &Catalogs, record: &Record) -> bool {
 }
 
 /// The result of a read, unless it is equal to the record.
-fn differing(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option<PinnedRead> {
+fn differing(seen: ReadOutcome, record: Option<&Arc<Record>>, keep_equal: bool) -> Option<PinnedRead> {
     match seen {
         ReadOutcome::Absent => Some(PinnedRead::Absent),
         ReadOutcome::Unknown => Some(PinnedRead::Unknown),
@@ -381,7 +382,7 @@ fn differing(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Opt
             let as_recorded = record.is_some_and(|record| {
                 record.id == *id && same(&record.outputs, fields) && same(&record.private, private)
             });
-            if as_recorded && expired.is_none() && !keep {
+            if as_recorded && expired.is_none() && !keep_equal {
                 return None;
             }
             Some(pinned(observed))
@@ -391,11 +392,11 @@ fn differing(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Opt
 
 /// Addresses whose observation is not about the recorded object, but about one that was to be created and has no record
 /// yet.
-pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Address> {
+pub(crate) fn observations_without_record(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Address> {
     let open = snapshot.open.iter().filter(|(address, open)| {
         let not_made = open.intent.op == StatusOp::Create
             && !matches!(answers.seen.get(*address), Some(PinnedRead::Present { .. }));
-        let of_recorded = recorded_beside(snapshot, address).is_some_and(|record| reads(catalogs, record))
+        let of_recorded = recorded_object_of_create(snapshot, address).is_some_and(|record| reads(catalogs, record))
             && !matches!(answers.seen.get(*address), Some(PinnedRead::Unknown));
         not_made && snapshot.records.contains_key(*address) && !of_recorded
     });

@@ -42,7 +42,7 @@ pub struct ResolvedElement {
     pub external: Option<Name>,
     /// Whether the element exists: false if the condition of the resource is false, or if the document of the child was
     /// not read.
-    pub there: bool,
+    pub is_present: bool,
     /// The evaluated spec of the resource, or the evaluated inputs of the child, before conversion and defaults. `None`
     /// if the spec fails to evaluate or the resource does not exist. Inputs that fail to evaluate are left out.
     pub written: Option<Value>,
@@ -135,21 +135,26 @@ fn resource_element(
     let rules = root.checked.rules;
     let number = root.resource(at);
     let address = Address::root(name.clone()).to_string();
-    let (there, given, metadata) = match &evaluation.resources[number as usize] {
+    let (is_present, given, metadata) = match &evaluation.resources[number as usize] {
         Members::Single(member) => (true, member.spec.clone(), member.metadata.clone()),
         Members::Absent => (false, Value::Null, Value::Null),
         _ => (true, Value::Null, Value::Null),
     };
     let site = ExpressionSite::of(0, &address);
     let given = rules.specs.shown(&resource.type_name.item, &given);
-    let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
+    let written = is_present.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
     let (mut given, mut metadata) = (given, metadata);
     // The spec of an external resource adds no dependencies, so evaluation may reach the resource before the elements
     // that its spec reads. All of them are evaluated now: fit the spec again.
     if let (Some(_), Some(Some(written)), TypeRef::Known(ty)) =
         (&resource.lifecycle.external, &written, catalogs.resource_type(&resource.type_name.item))
     {
-        let at = SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name, part: ExpressionPart::Spec };
+        let at = SpecAt {
+            expr: &resource.spec,
+            missing_part_span: resource.spec_key,
+            resource: name,
+            part: ExpressionPart::Spec,
+        };
         let native = |value: &Value, found: &mut Diagnostics| conform_resource(value, resource, &ty, found);
         given = rules.specs.fit(written, at, &ty.schema, &native, &mut Diagnostics::new());
         if let Some(custom) = &resource.metadata.custom {
@@ -161,7 +166,7 @@ fn resource_element(
         type_name: resource.stands_for.as_ref().map_or(&resource.type_name, |written| written).item.clone(),
         is_child: false,
         external: resource.lifecycle.external.clone(),
-        there,
+        is_present,
         written: written.flatten(),
         given,
         metadata,
@@ -188,7 +193,7 @@ fn child_element(
         let given = match (&value, ty) {
             (Some(value), TypeRef::Known(ty)) => {
                 let (expr, holder) = (&expansion.spec, expansion.spec_key);
-                let at = SpecAt { expr, holder, resource: name, part: ExpressionPart::Spec };
+                let at = SpecAt { expr, missing_part_span: holder, resource: name, part: ExpressionPart::Spec };
                 let native =
                     |value: &Value, found: &mut Diagnostics| conform_schema(value, expr, holder, &ty.schema, found);
                 rules.specs.fit(value, at, &ty.schema, &native, &mut Diagnostics::new())
@@ -213,7 +218,7 @@ fn child_element(
         },
         is_child: true,
         external: None,
-        there: root.child(at).is_some(),
+        is_present: root.child(at).is_some(),
         written: match &spec {
             Some((written, _)) => written.clone(),
             None => Some(Value::map(written)),
@@ -298,10 +303,10 @@ impl Staged {
         for (at, child) in blueprint.children.iter().enumerate() {
             elements.push(child_element(evaluation, &self.catalogs, at, child));
         }
-        if root.checked.rules.children.are_whole() {
+        if root.checked.rules.children.are_atomic() {
             add_reads_of_children(blueprint, &mut elements);
         }
-        let absent: Vec<Name> = elements.iter().filter(|one| !one.there).map(|one| one.name.clone()).collect();
+        let absent: Vec<Name> = elements.iter().filter(|one| !one.is_present).map(|one| one.name.clone()).collect();
         for element in &mut elements {
             element.needs.retain(|name| !absent.contains(name));
         }

@@ -11,7 +11,7 @@ use provider::{Catalogs, TypeRef};
 use state::{Intent, OpenIntent, Record, Snapshot, Status, StatusOp, StatusWord};
 
 use crate::codes;
-use crate::cut_off::{after_cut_off, after_not_made, filled};
+use crate::cut_off::{fill_unknown_inputs, record_after_cut_off, record_after_unmade_create};
 use crate::options::Options;
 use crate::refresh::{Unread, attempt_of};
 use crate::settled::Settled;
@@ -42,13 +42,13 @@ pub(crate) fn settle(
             true => Some(answers.deposed.get(&address).unwrap_or(&PinnedRead::Unknown)),
             false => answers.seen.get(&address),
         };
-        let verdict = verdict(&address, options);
-        if let Some((decided, _)) = &verdict {
+        let user_decision = user_decision(&address, options);
+        if let Some((decided, _)) = &user_decision {
             used.insert(decided);
         }
         let unclear = matches!(seen, Some(PinnedRead::Unknown));
-        let is_decided = verdict.is_some();
-        let (after, how) = match verdict {
+        let is_decided = user_decision.is_some();
+        let (after, how) = match user_decision {
             Some((_, CutOffDecision::Forgotten)) => (None, "it is forgotten"),
             Some((_, CutOffDecision::Adopted(Some(id)))) if is_absent(&open, seen) => {
                 found.push(
@@ -83,7 +83,7 @@ pub(crate) fn settle(
             }
             Some((_, CutOffDecision::Undone)) if unclear => {
                 let after = match open.intent.op {
-                    StatusOp::Create => after_not_made(&open.intent, before.as_ref(), catalogs),
+                    StatusOp::Create => record_after_unmade_create(&open.intent, before.as_ref(), catalogs),
                     _ => before.clone(),
                 };
                 (after, "it counts as not done")
@@ -113,15 +113,15 @@ pub(crate) fn settle(
                 continue;
             }
             None if unclear => (before.clone(), "its outcome is not known"),
-            _ => (after_cut_off(&open, before.as_ref(), seen, catalogs), "its outcome has been read back"),
+            _ => (record_after_cut_off(&open, before.as_ref(), seen, catalogs), "its outcome has been read back"),
         };
         let note = codes::INTERRUPTED.new(format!("the {} of `{address}` was cut off; {how}", open.intent.op.word()));
-        let nothing_came_of_it = match (open.intent.op, seen) {
+        let had_no_effect = match (open.intent.op, seen) {
             (StatusOp::Create, Some(PinnedRead::Absent)) => true,
             (StatusOp::Delete, seen) => matches!(seen, Some(PinnedRead::Present { .. })),
             _ => false,
         };
-        match nothing_came_of_it && !is_decided {
+        match had_no_effect && !is_decided {
             true => not_made.push((address.clone(), note)),
             false => found.push(note),
         }
@@ -136,14 +136,14 @@ pub(crate) fn settle(
         settled.push(Settled { address, record: after });
     }
     report_not_made(not_made, found);
-    report_several(snapshot.open.keys(), found);
+    report_several_unknown_outcomes(snapshot.open.keys(), found);
     settled.extend(adopt_uncertain(snapshot, answers, options, catalogs, &mut used));
     refuse_unused_decisions(options, &used, &settled, found);
     settled
 }
 
 /// Reports that all calls with unknown outcomes must be decided together.
-fn report_several<'a>(open: impl Iterator<Item = &'a Address>, found: &mut Diagnostics) {
+fn report_several_unknown_outcomes<'a>(open: impl Iterator<Item = &'a Address>, found: &mut Diagnostics) {
     let all: Vec<String> = open.map(|address| format!("`{address}`")).collect();
     if all.len() > 1 {
         found.push(
@@ -223,7 +223,7 @@ fn decided_by_user(options: &Options) -> impl Iterator<Item = &Address> {
     options.undone.iter().chain(&options.forgotten).chain(adopted)
 }
 
-fn verdict<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, CutOffDecision<'a>)> {
+fn user_decision<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, CutOffDecision<'a>)> {
     let in_list = |list: &'a [Address]| list.iter().find(|decided| *decided == address);
     if let Some(adoption) = options.adopted.iter().find(|adoption| adoption.address == *address) {
         return Some((&adoption.address, CutOffDecision::Adopted(adoption.id.as_ref())));
@@ -249,10 +249,10 @@ fn adopted(
 ) -> Option<Option<Arc<Record>>> {
     let intent = &open.intent;
     if let Some(seen @ PinnedRead::Present { .. }) = seen {
-        return Some(after_cut_off(open, before, Some(seen), catalogs));
+        return Some(record_after_cut_off(open, before, Some(seen), catalogs));
     }
     match intent.op {
-        StatusOp::Delete => Some(after_cut_off(open, before, None, catalogs)),
+        StatusOp::Delete => Some(record_after_cut_off(open, before, None, catalogs)),
         StatusOp::Update => Some(before.map(|old| {
             let mut record = Record::clone(old);
             let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
@@ -268,7 +268,7 @@ fn adopted(
         })),
         StatusOp::Create => {
             let made = expected_as_created(id?, &intent.type_name, &intent.inputs, catalogs);
-            Some(after_cut_off(open, before, Some(&made), catalogs))
+            Some(record_after_cut_off(open, before, Some(&made), catalogs))
         }
     }
 }
@@ -305,7 +305,7 @@ fn adopt_uncertain<'o>(
         let Some((attempt, token)) = attempt_of(record) else { continue };
         let mut seen = answers.seen.get(address);
         let mut named = None;
-        if let Some((decided, verdict)) = verdict(address, options) {
+        if let Some((decided, verdict)) = user_decision(address, options) {
             used.insert(decided);
             match verdict {
                 CutOffDecision::Adopted(Some(id))
@@ -356,7 +356,7 @@ fn adopt_uncertain<'o>(
             provider: None,
         };
         let before = Arc::new(Record { attempt: None, ..Record::clone(record) });
-        if let Some(taken) = after_cut_off(&OpenIntent { intent }, Some(&before), Some(seen), catalogs) {
+        if let Some(taken) = record_after_cut_off(&OpenIntent { intent }, Some(&before), Some(seen), catalogs) {
             *record = taken.clone();
             settled.push(Settled { address: address.clone(), record: Some(taken) });
         }
@@ -370,7 +370,7 @@ fn adopt_uncertain<'o>(
 
 /// The expected result of reading a resource that was created with these inputs under an id that the user names.
 fn expected_as_created(id: &Name, type_name: &TypeId, inputs: &Value, catalogs: &Catalogs) -> PinnedRead {
-    let mut fields = filled(inputs, &Value::Null).as_map().cloned().unwrap_or_default();
+    let mut fields = fill_unknown_inputs(inputs, &Value::Null).as_map().cloned().unwrap_or_default();
     if let TypeRef::Known(ty) = catalogs.resource_type(type_name)
         && let Some(field) = &ty.id_field
     {

@@ -41,7 +41,7 @@ use crate::moves::Moves;
 use crate::options::{DriftPolicy, Options, StateEdit};
 use crate::plan::{Plan, Request, Staged};
 use crate::settled::{Settled, SettledRecords};
-use crate::stops::Subjects;
+use crate::stops::BreakpointSubjects;
 use crate::target_set::TargetSet;
 use crate::targets::Untouched;
 use crate::{
@@ -137,7 +137,7 @@ impl<'a> Staging<'a> {
     ) -> Staging<'a> {
         let Request { instance, given, options, mut snapshot, catalogs, others, .. } = request;
         let mut mistakes = Diagnostics::new();
-        let elsewhere = refresh::seen_elsewhere(&snapshot, &answers, &catalogs);
+        let elsewhere = refresh::observations_without_record(&snapshot, &answers, &catalogs);
         let settled = settle::settle(&instance, &mut snapshot, &catalogs, &answers, &options, &mut mistakes);
         if options.refresh {
             elsewhere.iter().for_each(|address| drop(answers.seen.shift_remove(address)));
@@ -200,7 +200,7 @@ impl<'a> Staging<'a> {
         }
         let answers = std::mem::take(&mut self.answers);
         let mut evaluation = Evaluation::new(documents.clone(), functions, self.instance.clone(), inputs, answers);
-        evaluation.inputs.iter().for_each(|value| self.world.environment().learn(value));
+        evaluation.inputs.iter().for_each(|value| self.world.environment().mask_secrets(value));
         evaluation.simulated = self.options.simulated;
         evaluation.sites.insert("group".into(), groups.into_iter().chain(kept_inputs).collect());
         let with = drafting::Drafting {
@@ -248,12 +248,13 @@ impl<'a> Staging<'a> {
     fn follow_moves(&mut self, documents: &Documents, target_set: &TargetSet<'_>) {
         let within = |address: &Address| target_set.covers(address);
         let (snapshot, answers) = (&mut self.snapshot, &mut self.answers);
-        self.moves = moves::follow(documents, within, snapshot, answers, &mut self.settled_records, &mut self.mistakes);
+        self.moves =
+            moves::apply_hints(documents, within, snapshot, answers, &mut self.settled_records, &mut self.mistakes);
     }
 
     /// Collects the drift, drops memoised values to renew, and applies the drift policy.
     fn note_drift(&mut self, target_set: &TargetSet<'_>) {
-        self.drift = drift::seen(&self.snapshot, &self.catalogs, &self.answers);
+        self.drift = drift::observed_drift(&self.snapshot, &self.catalogs, &self.answers);
         if !self.named.renew.is_empty() {
             self.named.owners = policies::owners(&self.answers);
         }
@@ -284,7 +285,7 @@ impl<'a> Staging<'a> {
             };
             return state_edit::draft(state_edit, table, &mut self.mistakes).await;
         }
-        self.drift = drift::seen(&self.snapshot, &self.catalogs, &self.answers);
+        self.drift = drift::observed_drift(&self.snapshot, &self.catalogs, &self.answers);
         if self.purpose == Purpose::Reconcile {
             self.apply_drift_policy(|_| true);
             let mut draft = reconcile::draft(&self.snapshot, &self.answers, &self.catalogs);
@@ -301,7 +302,8 @@ impl<'a> Staging<'a> {
         if !self.options.refresh || self.options.state_edit.is_some() {
             return;
         }
-        let asked = preflight::ask_rest(draft, &self.snapshot, &self.answers, self.world, &mut self.mistakes).await;
+        let asked =
+            preflight::ask_remaining(draft, &self.snapshot, &self.answers, self.world, &mut self.mistakes).await;
         if let Some(evaluation) = &mut self.evaluation {
             evaluation.answers.preflights.extend(asked.iter().map(|(address, it)| (address.clone(), it.clone())));
         }
@@ -345,8 +347,8 @@ impl<'a> Staging<'a> {
         let left_out = targets::restrict(draft, &self.named.targets, self.purpose, &self.snapshot, &mut self.mistakes);
         let out: AddressSet = left_out.iter().map(|decision| decision.address.clone()).collect();
         let is_out = |address: &Address| out.contains(address);
-        draft.imports.take_back(is_out, &mut self.snapshot, &mut self.settled_records);
-        self.moves.take_back(is_out, &mut self.snapshot, &mut self.answers, &mut self.settled_records);
+        draft.imports.remove_out_of_target(is_out, &mut self.snapshot, &mut self.settled_records);
+        self.moves.revert_out_of_target(is_out, &mut self.snapshot, &mut self.answers, &mut self.settled_records);
         if let Some(evaluation) = &self.evaluation {
             self.untouched = targets::untouched(&left_out, evaluation);
         }
@@ -372,7 +374,7 @@ impl<'a> Staging<'a> {
     /// Puts the members of groups into batches.
     pub(crate) fn form_batches(&mut self, draft: &mut Draft) {
         if let Some(evaluation) = &self.evaluation {
-            batches::arrange(draft, evaluation, &self.snapshot, &self.catalogs, &mut self.mistakes);
+            batches::assign_batches(draft, evaluation, &self.snapshot, &self.catalogs, &mut self.mistakes);
         }
     }
 
@@ -426,8 +428,8 @@ impl<'a> Staging<'a> {
     /// Adds to mistakes in children the includes that lead to them, and reports limits that evaluation exceeded.
     pub(crate) fn attribute_mistakes(&mut self) {
         if let Some(evaluation) = &mut self.evaluation {
-            evaluation.report_room(&mut self.mistakes);
-            evaluation.documents.attribute(codes::OF_ACTIONS, &mut self.mistakes);
+            evaluation.report_size_limit(&mut self.mistakes);
+            evaluation.documents.attribute_errors(codes::OF_ACTIONS, &mut self.mistakes);
             evaluation.lift_limits();
         }
     }
@@ -459,7 +461,7 @@ impl<'a> Staging<'a> {
         // A plan for targets leaves out the rest.
         let partial = !self.named.targets.is_empty();
         let (snapshot, evaluation) = (&self.snapshot, self.evaluation.as_ref());
-        let subjects = Subjects::of(&draft, evaluation, snapshot, (self.purpose, self.kind), partial);
+        let subjects = BreakpointSubjects::of(&draft, evaluation, snapshot, (self.purpose, self.kind), partial);
         let mut ordered = tasks::order(draft, snapshot, evaluation, &subjects, self.untouched.partial, found);
         self.complete_steps(&mut ordered.steps);
         let changes = left_out.iter().filter(|decision| decision.action != Action::None);
@@ -503,7 +505,7 @@ impl<'a> Staging<'a> {
             untouched: self.untouched,
             changes_declared,
             gates: ordered.gates,
-            begun: subjects.begun(),
+            stops_at_start: subjects.stops_at_start(),
         };
         Staged { plan, snapshot: self.snapshot, evaluation: self.evaluation, catalogs: self.catalogs }
     }
@@ -585,7 +587,7 @@ fn kind_of(purpose: Purpose, options: &Options, snapshot: &Snapshot) -> Operatio
 /// Stores digests of the results of transforms. Reports `input-changed` if a saved plan was made from other results.
 pub(crate) fn check_transforms_unchanged(documents: &Documents, answers: &mut Answers, found: &mut Diagnostics) {
     for unit in documents.units() {
-        let Some(made) = &unit.checked.made else { continue };
+        let Some(made) = &unit.checked.transform_digest else { continue };
         let place: Name = unit.path.iter().map(AsRef::as_ref).collect::<Vec<_>>().join("/").into();
         match answers.transformed.get(&place) {
             Some(before) if before != made => found.push(

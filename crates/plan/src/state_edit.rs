@@ -33,16 +33,17 @@ pub(crate) struct StateEditContext<'a> {
 }
 
 /// Changes the records, and drafts a decision for each changed record.
-pub(crate) async fn draft(state_edit: &StateEdit, on: StateEditContext<'_>, found: &mut Diagnostics) -> Draft {
-    let StateEditContext { snapshot, answers, settled_records, targets, catalogs, world } = on;
+pub(crate) async fn draft(state_edit: &StateEdit, context: StateEditContext<'_>, found: &mut Diagnostics) -> Draft {
+    let StateEditContext { snapshot, answers, settled_records, targets, catalogs, world } = context;
     let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
     match state_edit {
         StateEdit::Move(wanted) => {
             let moves = moves::requested_moves(wanted, snapshot, answers, settled_records, found);
             draft.groups = snapshot.groups.clone();
-            for (address, record) in snapshot.records.iter().filter(|(address, _)| moves.has_arrived(address)) {
-                let mut decision = settled(of_record(address, record, catalogs), Action::Move, Reason::Moved);
-                decision.lineage.moved_from = moves.from(address);
+            for (address, record) in snapshot.records.iter().filter(|(address, _)| moves.is_move_target(address)) {
+                let mut decision =
+                    record_only_decision(of_record(address, record, catalogs), Action::Move, Reason::Moved);
+                decision.lineage.moved_from = moves.former_address(address);
                 draft.decisions.push(decision);
             }
         }
@@ -73,7 +74,7 @@ pub(crate) async fn draft(state_edit: &StateEdit, on: StateEditContext<'_>, foun
             draft.groups = snapshot.groups.clone();
             for address in exported.records.keys() {
                 if let Some(record) = snapshot.records.get(address) {
-                    draft.decisions.push(settled(
+                    draft.decisions.push(record_only_decision(
                         of_record(address, record, catalogs),
                         Action::Import,
                         Reason::Imported,
@@ -87,7 +88,7 @@ pub(crate) async fn draft(state_edit: &StateEdit, on: StateEditContext<'_>, foun
 }
 
 /// A decision whose only effect is the change of the record.
-pub(crate) fn settled(mut decision: Decision, action: Action, reason: Reason) -> Decision {
+pub(crate) fn record_only_decision(mut decision: Decision, action: Action, reason: Reason) -> Decision {
     decision.action = action;
     decision.reasons = vec![reason];
     decision.record_differs = false;
@@ -132,7 +133,7 @@ pub(crate) async fn import(
             }
             let record = Arc::new(imports::record_of(&ty, &seen, &Value::Null, id)?);
             settled_records.put(snapshot, address, Some(record.clone()));
-            Some(settled(of_record(address, &record, catalogs), Action::Import, Reason::Imported))
+            Some(record_only_decision(of_record(address, &record, catalogs), Action::Import, Reason::Imported))
         }
         Err(why) => {
             found.push(imports::failed(address, Span::NONE).note(why));
@@ -190,16 +191,16 @@ pub(crate) fn accept(
         match (seen, decision.ty.clone()) {
             (PinnedRead::Absent, _) if record.deposed.is_none() => {
                 settled_records.put(snapshot, address, None);
-                decision = settled(decision, Action::None, Reason::Vanished);
+                decision = record_only_decision(decision, Action::None, Reason::Vanished);
             }
             (PinnedRead::Present { fields, private, .. }, Some(ty)) => {
                 if drifted_fields(&ty, &record, fields).next().is_none() {
                     continue;
                 }
                 decision.changes = crate::drift::changes(&ty, &record, fields);
-                let taken = policies::as_seen(&ty, &record, fields, private);
+                let taken = policies::record_as_read(&ty, &record, fields, private);
                 settled_records.put(snapshot, address, Some(Arc::new(taken)));
-                decision = settled(decision, Action::None, Reason::Drifted);
+                decision = record_only_decision(decision, Action::None, Reason::Drifted);
             }
             _ => continue,
         }

@@ -24,17 +24,17 @@ use crate::model::{Action, AddressSet, PlannedStop, Purpose, Step};
 
 /// The kind of gate after an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
+pub(crate) enum AfterGate {
     /// No gate.
     Nothing,
     /// A gate that only tells that the action is over.
-    Ends,
+    MarksEnd,
     /// A gate at which the operation stops.
     Stops,
 }
 
 /// A resource or a child with breakpoints, and the action of this plan on it.
-pub(crate) struct Subject {
+pub(crate) struct BreakpointSubject {
     pub(crate) place: Name,
     /// The path of includes to it, if it is a child.
     pub(crate) path: Option<Box<[Name]>>,
@@ -44,7 +44,7 @@ pub(crate) struct Subject {
     pub(crate) action: Option<StatusOp>,
     /// Whether the plan stops before the action.
     pub(crate) before: bool,
-    pub(crate) after: After,
+    pub(crate) after: AfterGate,
     pub(crate) after_update: bool,
     /// The breakpoint at which the last operation waited and from which this one continues.
     continues_from: Option<Breakpoint>,
@@ -55,8 +55,8 @@ pub(crate) struct Subject {
 
 /// All subjects, with indexes by address and by path.
 #[derive(Default)]
-pub(crate) struct Subjects {
-    pub(crate) all: Vec<Subject>,
+pub(crate) struct BreakpointSubjects {
+    pub(crate) all: Vec<BreakpointSubject>,
     pub(crate) resources: DeterministicMap<Address, u32>,
     pub(crate) children: DeterministicMap<Box<[Name]>, u32>,
     /// The stops of the state that the plan does not change.
@@ -65,18 +65,18 @@ pub(crate) struct Subjects {
 
 /// The actions of a plan in a child.
 #[derive(Default)]
-struct InChild {
+struct ChildActions {
     /// The plan has a decision about something in it.
-    seen: bool,
+    has_decision: bool,
     /// The plan creates or changes something in it.
-    makes: bool,
+    creates_or_changes: bool,
     deletes: bool,
     /// Something in it exists already.
-    there: bool,
+    exists: bool,
     uses: AddressSet,
 }
 
-impl Subjects {
+impl BreakpointSubjects {
     /// Everything at which a plan may stop, and the actions of the plan there.
     pub(crate) fn of(
         draft: &Draft,
@@ -84,14 +84,14 @@ impl Subjects {
         snapshot: &Snapshot,
         (purpose, kind): (Purpose, OperationKind),
         partial: bool,
-    ) -> Subjects {
+    ) -> BreakpointSubjects {
         if purpose == Purpose::Reconcile {
-            return Subjects { untouched_stops: snapshot.stops.clone(), ..Subjects::default() };
+            return BreakpointSubjects { untouched_stops: snapshot.stops.clone(), ..BreakpointSubjects::default() };
         }
         let documents = evaluation.map(|evaluation| &*evaluation.documents);
         let declared = documents.map_or_else(DeterministicMap::default, children_of);
         let anything = !snapshot.stops.is_empty() || !declared.is_empty() || documents.is_some_and(has_breakpoints);
-        let mut subjects = Subjects::default();
+        let mut subjects = BreakpointSubjects::default();
         if !anything {
             return subjects;
         }
@@ -102,7 +102,7 @@ impl Subjects {
             // A rollback stops nowhere, and ends every action that was under way.
             for subject in &mut subjects.all {
                 (subject.action, subject.before, subject.after, subject.continues_from) =
-                    (None, false, After::Nothing, None);
+                    (None, false, AfterGate::Nothing, None);
             }
         }
         subjects
@@ -116,7 +116,7 @@ impl Subjects {
         known: &RecordedStops<'_>,
         partial: bool,
     ) {
-        let mut inside: DeterministicMap<Box<[Name]>, InChild> = DeterministicMap::default();
+        let mut inside: DeterministicMap<Box<[Name]>, ChildActions> = DeterministicMap::default();
         for path in declared.keys().chain(known.children.keys()) {
             inside.entry(path.clone()).or_default();
         }
@@ -142,8 +142,8 @@ impl Subjects {
             let place = Stop::of_child(&path);
             let is_declared = units.contains_key(&*path);
             let before = known.children.get(&path).copied();
-            if partial && !child.seen {
-                self.keep(place, before);
+            if partial && !child.has_decision {
+                self.keep_untouched(place, before);
                 continue;
             }
             let breakpoints = match is_declared {
@@ -152,18 +152,18 @@ impl Subjects {
             };
             // Deletes wait for users, so they may be the rest of an update whose breakpoint has been passed.
             let is_rest = before.and_then(|stop| stop.waiting) == Some(Breakpoint::PostUpdate);
-            let does = child.makes || child.deletes && !is_rest;
+            let does = child.creates_or_changes || child.deletes && !is_rest;
             let now = match (is_declared, does) {
                 (false, _) => child.deletes.then_some(StatusOp::Delete),
                 (true, false) => None,
-                (true, true) if child.there => Some(StatusOp::Update),
+                (true, true) if child.exists => Some(StatusOp::Update),
                 (true, true) => Some(StatusOp::Create),
             };
             let is_done = |action| match action {
                 StatusOp::Delete => !is_declared,
-                _ => is_declared && child.seen,
+                _ => is_declared && child.has_decision,
             };
-            let mut subject = Subject::new(place, breakpoints, before, now, is_done, is_declared);
+            let mut subject = BreakpointSubject::new(place, breakpoints, before, now, is_done, is_declared);
             subject.path = Some(path.clone());
             subject.keep_uses(child.uses, before);
             self.children.insert(path, self.all.len() as u32);
@@ -181,8 +181,8 @@ impl Subjects {
     ) {
         for decision in draft.decisions.iter().filter(|decision| decision.linked.is_none()) {
             let of_document = decision.element.and_then(|(index, _)| Some(documents?.resource(index)?.2));
-            let was_at = decision.lineage.moved_from.as_ref().unwrap_or(&decision.address);
-            let before = known.resources.get(was_at).copied();
+            let former_address = decision.lineage.moved_from.as_ref().unwrap_or(&decision.address);
+            let before = known.resources.get(former_address).copied();
             let breakpoints = match of_document {
                 Some(resource) => resource.lifecycle.breakpoints,
                 None => before.map_or(Breakpoints::NONE, |stop| stop.breakpoints),
@@ -195,12 +195,18 @@ impl Subjects {
                 _ => of_document.is_some() && decision.prior.as_ref().is_some_and(|record| !record.id.is_empty()),
             };
             let place = Name::from(decision.address.to_string());
-            let mut subject =
-                Subject::new(place, breakpoints, before, action_of(decision.action), is_done, of_document.is_some());
+            let mut subject = BreakpointSubject::new(
+                place,
+                breakpoints,
+                before,
+                action_of(decision.action),
+                is_done,
+                of_document.is_some(),
+            );
             // The stop before a replacement was passed already; the replacement does not stop there a second time.
-            if subject.action == Some(StatusOp::Update) && subject.after == After::Stops {
+            if subject.action == Some(StatusOp::Update) && subject.after == AfterGate::Stops {
                 let replaced = decision.action == Action::Replace;
-                subject.after = if replaced && !decision.may_replace { After::Ends } else { After::Stops };
+                subject.after = if replaced && !decision.may_replace { AfterGate::MarksEnd } else { AfterGate::Stops };
                 subject.after_update = decision.action != Action::None;
             }
             subject.address = Some(decision.address.clone());
@@ -220,11 +226,11 @@ impl Subjects {
             let is_gone = stop.action == Some(StatusOp::Delete) && !snapshot.records.contains_key(address);
             if !is_gone {
                 if partial {
-                    self.keep(place, Some(stop));
+                    self.keep_untouched(place, Some(stop));
                 }
                 continue;
             }
-            let mut subject = Subject::new(place, stop.breakpoints, Some(stop), None, |_| true, false);
+            let mut subject = BreakpointSubject::new(place, stop.breakpoints, Some(stop), None, |_| true, false);
             subject.address = Some(address.clone());
             subject.keep_uses(AddressSet::default(), Some(stop));
             self.resources.insert(address.clone(), self.all.len() as u32);
@@ -232,12 +238,12 @@ impl Subjects {
         }
     }
 
-    fn keep(&mut self, place: Name, stop: Option<&Stop>) {
+    fn keep_untouched(&mut self, place: Name, stop: Option<&Stop>) {
         self.untouched_stops.extend(stop.map(|stop| (place, stop.clone())));
     }
 
     /// The stops to store when the operation begins.
-    pub(crate) fn begun(&self) -> Stops {
+    pub(crate) fn stops_at_start(&self) -> Stops {
         let entries = self.all.iter().filter_map(|subject| {
             let action = subject.action.filter(|_| !subject.before);
             let stop = Stop {
@@ -258,7 +264,7 @@ impl Subjects {
             let Some(at) = self.resources.get(&step.address) else { continue };
             let subject = &self.all[*at as usize];
             step.stops_before = subject.action.filter(|_| subject.before).map(StatusOp::before);
-            step.stops_after = subject.action.filter(|_| subject.after == After::Stops).map(StatusOp::after);
+            step.stops_after = subject.action.filter(|_| subject.after == AfterGate::Stops).map(StatusOp::after);
         }
     }
 
@@ -276,7 +282,7 @@ impl Subjects {
                 if subject.before {
                     add(action.before(), false);
                 }
-                if subject.after == After::Stops {
+                if subject.after == AfterGate::Stops {
                     add(action.after(), false);
                 }
             }
@@ -305,13 +311,13 @@ impl<'s> RecordedStops<'s> {
     }
 }
 
-impl InChild {
+impl ChildActions {
     fn add_decision(&mut self, decision: &Decision, path: &[Name]) {
-        self.seen = true;
+        self.has_decision = true;
         let action = action_of(decision.action);
-        self.makes |= matches!(action, Some(StatusOp::Create | StatusOp::Update));
+        self.creates_or_changes |= matches!(action, Some(StatusOp::Create | StatusOp::Update));
         self.deletes |= action == Some(StatusOp::Delete);
-        self.there |= decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
+        self.exists |= decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
         if action == Some(StatusOp::Delete) {
             let uses = decision.prior.iter().flat_map(|record| &record.dependencies);
             self.uses.extend(uses.filter(|used| group_key(used).is_some() || !used.path.starts_with(path)).cloned());
@@ -319,7 +325,7 @@ impl InChild {
     }
 }
 
-impl Subject {
+impl BreakpointSubject {
     /// Creates a subject. `now` is the action of the plan there; `is_done` tells whether nothing is left to do of an
     /// action that is under way.
     fn new(
@@ -329,7 +335,7 @@ impl Subject {
         now: Option<StatusOp>,
         is_done: impl Fn(StatusOp) -> bool,
         declared: bool,
-    ) -> Subject {
+    ) -> BreakpointSubject {
         let waited = before.and_then(|stop| stop.waiting);
         let was_over = waited.is_some_and(|at| !at.is_before());
         let under_way = before.and_then(|stop| stop.action).filter(|_| !was_over);
@@ -348,13 +354,13 @@ impl Subject {
         let action = action.filter(has_breakpoint);
         let has = |at: fn(StatusOp) -> Breakpoint| action.is_some_and(|action| breakpoints.contains(at(action)));
         let after = match action {
-            None => After::Nothing,
-            Some(_) if has(StatusOp::after) => After::Stops,
-            Some(_) => After::Ends,
+            None => AfterGate::Nothing,
+            Some(_) if has(StatusOp::after) => AfterGate::Stops,
+            Some(_) => AfterGate::MarksEnd,
         };
         // If the plan now has another action than the one that waited, nothing continues.
-        let goes_on = waited.filter(|_| was_over || begun);
-        Subject {
+        let continues_from = waited.filter(|_| was_over || begun);
+        BreakpointSubject {
             place,
             path: None,
             address: None,
@@ -363,7 +369,7 @@ impl Subject {
             before: !begun && has(StatusOp::before),
             after,
             after_update: false,
-            continues_from: goes_on,
+            continues_from,
             uses: Vec::new(),
             declared,
         }

@@ -88,7 +88,7 @@ pub(crate) fn restrict(
             }
         }
     }
-    still_needed(draft, &within, &position, snapshot, found);
+    report_still_needed(draft, &within, &position, snapshot, found);
     let mut number = 0;
     draft
         .decisions
@@ -100,35 +100,35 @@ pub(crate) fn restrict(
 }
 
 /// Reports each target that would be deleted although a resource outside the targets uses it.
-fn still_needed(
+fn report_still_needed(
     draft: &Draft,
     within: &[bool],
     position: &IndexMap<Address, usize>,
     snapshot: &Snapshot,
     found: &mut Diagnostics,
 ) {
-    let going: AddressSet = draft
+    let deleted: AddressSet = draft
         .decisions
         .iter()
         .zip(within)
         .filter(|(decision, within)| **within && decision.action == Action::Delete)
         .map(|(decision, _)| decision.address.clone())
         .collect();
-    if going.is_empty() {
+    if deleted.is_empty() {
         return;
     }
-    let mut behind: IndexMap<&str, AddressSet> = IndexMap::default();
+    let mut deleted_by_group: IndexMap<&str, AddressSet> = IndexMap::default();
     // The snapshot lists a group after the groups that it uses.
     for (name, uses) in &snapshot.groups {
         let mut all = AddressSet::default();
         for used in uses {
             match group_key(used) {
-                Some(inner) => all.extend(behind.get(inner.as_ref()).into_iter().flatten().cloned()),
-                None => drop(going.contains(used).then(|| all.insert(used.clone()))),
+                Some(inner) => all.extend(deleted_by_group.get(inner.as_ref()).into_iter().flatten().cloned()),
+                None => drop(deleted.contains(used).then(|| all.insert(used.clone()))),
             }
         }
         if !all.is_empty() {
-            behind.insert(name, all);
+            deleted_by_group.insert(name, all);
         }
     }
     let mut users: IndexMap<Address, Vec<&Address>> = IndexMap::default();
@@ -138,12 +138,12 @@ fn still_needed(
         }
         for used in &record.dependencies {
             match group_key(used) {
-                Some(group) => behind
+                Some(group) => deleted_by_group
                     .get(group.as_ref())
                     .into_iter()
                     .flatten()
                     .for_each(|used| users.entry(used.clone()).or_default().push(user)),
-                None if going.contains(used) => users.entry(used.clone()).or_default().push(user),
+                None if deleted.contains(used) => users.entry(used.clone()).or_default().push(user),
                 None => {}
             }
         }

@@ -10,7 +10,7 @@ use evaluate::retry::code_of;
 use evaluate::world::World;
 use provider::{Catalogs, TypeRef, UpgradeRequest};
 use state::{Record, Snapshot};
-use understand::compare::{mark_fields, mark_like};
+use understand::compare::{mark_fields, with_secret_marks_of};
 
 use crate::codes;
 
@@ -55,7 +55,7 @@ pub(crate) async fn upgrade_records(
             Ok(upgraded) => {
                 let upgraded = Record {
                     outputs: mark_fields(&ty.schema, &upgraded.fields, &record.outputs),
-                    inputs: mark_like(&upgraded.inputs, Some(&record.inputs), None),
+                    inputs: with_secret_marks_of(&upgraded.inputs, Some(&record.inputs), None),
                     private: upgraded.private,
                     schema_version: ty.schema_version,
                     ..Record::clone(record)

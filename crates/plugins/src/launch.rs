@@ -74,7 +74,10 @@ const BASE: [&str; 4] = ["PATH", "HOME", "TMPDIR", "SSL_CERT_*"];
 
 impl Inherit {
     /// The inherited variables among those of a process.
-    pub(crate) fn of(&self, all: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    pub(crate) fn inherited_variables(
+        &self,
+        all: impl Iterator<Item = (OsString, OsString)>,
+    ) -> Vec<(OsString, OsString)> {
         all.filter(|(name, _)| self.passes(name)).collect()
     }
 
@@ -116,7 +119,7 @@ mod tests {
     fn passed(inherit: &Inherit) -> Vec<String> {
         let names = ["PATH", "HOME", "CYAN_PASSWORD", "AWS_KEY", "XAWS_KEY", "SSL_CERT_FILE", "TF_LOG_X", "OTHER"];
         let all = names.into_iter().map(|name| (name.into(), "v".into()));
-        inherit.of(all).into_iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+        inherit.inherited_variables(all).into_iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
     }
 
     #[test]

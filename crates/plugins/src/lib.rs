@@ -25,5 +25,7 @@ pub use launch::{Inherit, Launch, ProcessLimits};
 pub use log::{LogScrub, Logs, Sink};
 pub use plugin::{Plugin, attach};
 pub use pool::{PluginLease, Pool, PoolKey, PoolLimits, Start};
-pub use protocol::{AfterStop, BoxFuture, Endpoint, Level, ListenAddress, LogLine, Protocol, Recognised, StopSignal};
+pub use protocol::{
+    BoxFuture, Endpoint, HandshakeLine, Level, ListenAddress, LogLine, Protocol, StopOutcome, StopSignal,
+};
 pub use start::start;

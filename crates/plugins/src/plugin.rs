@@ -9,7 +9,7 @@ use crate::{Endpoint, ProcessExit};
 
 /// An order to the task that owns a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Order {
+pub(crate) enum ProcessCommand {
     /// Let the process run.
     Run,
     /// End the process politely, then by force.
@@ -33,7 +33,7 @@ struct SharedPlugin {
     /// The exit, set once by the task that owns the process.
     exit: watch::Receiver<Option<ProcessExit>>,
     /// Sends orders to the task; `None` for an attached process.
-    orders: Option<watch::Sender<Order>>,
+    orders: Option<watch::Sender<ProcessCommand>>,
     process: Option<u32>,
 }
 
@@ -44,7 +44,7 @@ impl Plugin {
         name: String,
         endpoint: Endpoint,
         exit: watch::Receiver<Option<ProcessExit>>,
-        orders: Option<watch::Sender<Order>>,
+        orders: Option<watch::Sender<ProcessCommand>>,
         process: Option<u32>,
     ) -> Plugin {
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
@@ -98,16 +98,16 @@ impl Plugin {
     /// its group. Returns when the process has ended. Concurrent calls share one stop; a dropped call does not cancel
     /// it. An attached process is left alone.
     pub async fn stop(&self) {
-        self.order(Order::Stop).await;
+        self.order(ProcessCommand::Stop).await;
     }
 
     /// Ends the process at once with `SIGKILL` to its group and returns when it has ended. An attached process is left
     /// alone.
     pub async fn kill(&self) {
-        self.order(Order::Kill).await;
+        self.order(ProcessCommand::Kill).await;
     }
 
-    async fn order(&self, order: Order) {
+    async fn order(&self, order: ProcessCommand) {
         let Some(orders) = &self.shared.orders else { return };
         orders.send_if_modified(|current| {
             let harsher = order > *current;

@@ -77,7 +77,7 @@ struct Inner {
 struct Slots {
     by_key: HashMap<PoolKey, PoolSlot>,
     /// Processes that are being stopped because there were too many.
-    leaving: Vec<Plugin>,
+    stopping: Vec<Plugin>,
     /// Counts the ends of leases.
     clock: u64,
 }
@@ -102,13 +102,13 @@ impl PoolSlot {
     }
 
     /// Whether the slot counts against the limit.
-    fn counts(&self) -> bool {
+    fn counts_towards_limit(&self) -> bool {
         self.starting || self.running().is_some_and(|plugin| !plugin.attached())
     }
 
     /// Whether the process of the slot can be stopped in favour of another one.
     fn idle(&self) -> bool {
-        self.users == 0 && !self.starting && self.counts()
+        self.users == 0 && !self.starting && self.counts_towards_limit()
     }
 }
 
@@ -188,14 +188,14 @@ impl Drop for Starting<'_> {
 
 impl Slots {
     fn count(&self) -> usize {
-        self.by_key.values().filter(|slot| slot.counts()).count()
+        self.by_key.values().filter(|slot| slot.counts_towards_limit()).count()
     }
 
     /// Stops a process in the background.
     fn stop_in_background(&mut self, plugin: Option<Plugin>) {
-        self.leaving.retain(|plugin| plugin.exit().is_none());
+        self.stopping.retain(|plugin| plugin.exit().is_none());
         let Some(plugin) = plugin else { return };
-        self.leaving.push(plugin.clone());
+        self.stopping.push(plugin.clone());
         // Without a runtime the process has already been killed.
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move { plugin.stop().await });
@@ -344,7 +344,7 @@ impl Pool {
         let plugins: Vec<Plugin> = {
             let mut slots = self.inner.slots();
             let running: Vec<Plugin> = slots.by_key.values_mut().filter_map(|slot| slot.plugin.take()).collect();
-            running.into_iter().chain(slots.leaving.drain(..)).collect()
+            running.into_iter().chain(slots.stopping.drain(..)).collect()
         };
         let mut stops = JoinSet::new();
         for plugin in plugins {

@@ -23,10 +23,10 @@ use tokio::time::{sleep, timeout};
 use crate::folder::{self, PrivateFolder};
 use crate::lines::Lines;
 use crate::log::{LogTail, Logs};
-use crate::plugin::{Order, Plugin, wait};
+use crate::plugin::{Plugin, ProcessCommand, wait};
 use crate::{
-    AfterStop, Endpoint, Launch, ListenAddress, LogLine, PluginError, ProcessEnding, ProcessExit, ProcessLimits,
-    Protocol, Recognised, StopSignal,
+    Endpoint, HandshakeLine, Launch, ListenAddress, LogLine, PluginError, ProcessEnding, ProcessExit, ProcessLimits,
+    Protocol, StopOutcome, StopSignal,
 };
 
 /// The time for reading the output after the end of a process, if a process outside its group still holds the stream.
@@ -68,22 +68,22 @@ pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Log
     if let Some(stderr) = child.stderr.take() {
         readers.push(tokio::spawn(read(stderr, Arc::clone(&context), None)));
     }
-    let (orders, received) = watch::channel(Order::Run);
+    let (orders, received) = watch::channel(ProcessCommand::Run);
     let (publish, exit) = watch::channel(None);
     let stdin = child.stdin.take();
-    let owned = Owned { child, group, folder, readers, _stdin: stdin };
+    let owned = ProcessParts { child, group, folder, readers, _stdin: stdin };
     tokio::spawn(owned.run_until_exit(Arc::clone(&context), received, publish));
 
     let failure = match timeout(limit, handshake).await {
-        Ok(Ok(Recognised::Endpoint(endpoint))) => match unusable(&endpoint) {
+        Ok(Ok(HandshakeLine::Endpoint(endpoint))) => match unusable(&endpoint) {
             None => {
                 let endpoint = context.endpoint.get_or_init(|| endpoint).clone();
                 return Ok(Plugin::new(name, endpoint, exit, Some(orders), process));
             }
             Some(why) => PluginError::Refused { name, program, why },
         },
-        Ok(Ok(Recognised::Refused(why))) => PluginError::Refused { name, program, why: context.scrub(&why) },
-        Ok(Ok(Recognised::Noise) | Err(_)) => {
+        Ok(Ok(HandshakeLine::Refused(why))) => PluginError::Refused { name, program, why: context.scrub(&why) },
+        Ok(Ok(HandshakeLine::NotHandshake) | Err(_)) => {
             // Standard output is at its end: the process usually ends too.
             match timeout(DRAIN, wait(exit.clone())).await {
                 Ok(Some(exit)) => PluginError::Exited { name, program, exit },
@@ -92,7 +92,7 @@ pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Log
         }
         Err(_) => PluginError::NoHandshake { name, program, limit, output: String::new() },
     };
-    orders.send_replace(Order::Kill);
+    orders.send_replace(ProcessCommand::Kill);
     let exit = wait(exit).await;
     Err(match failure {
         PluginError::NoHandshake { name, program, limit, .. } => {
@@ -147,7 +147,7 @@ fn spawn(launch: &Launch, program: &Path, protocol: &dyn Protocol, folder: &Priv
         .args(&launch.arguments)
         .current_dir(&launch.folder)
         .env_clear()
-        .envs(launch.inherit.of(std::env::vars_os()))
+        .envs(launch.inherit.inherited_variables(std::env::vars_os()))
         .envs(launch.environment.iter().map(|(name, value)| (name, value)))
         .envs(protocol.environment(&folder.sockets()))
         .env(folder::VARIABLE, folder.path())
@@ -199,7 +199,7 @@ impl Context {
         if line.trim().is_empty() {
             return;
         }
-        let LogLine { level, text } = self.protocol.log(line);
+        let LogLine { level, text } = self.protocol.parse_log_line(line);
         let line = LogLine { level, text: self.scrub(&text) };
         (self.logs.sink)(&self.name, &line);
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(line.text);
@@ -217,13 +217,13 @@ impl Context {
 async fn read(
     stream: impl AsyncRead + Unpin,
     context: Arc<Context>,
-    mut announce: Option<oneshot::Sender<Recognised>>,
+    mut announce: Option<oneshot::Sender<HandshakeLine>>,
 ) {
     let mut lines = Lines::new(stream);
     while let Some(line) = lines.next().await {
         if let Some(waiting) = announce.take() {
             match context.protocol.line(&line) {
-                Recognised::Noise => announce = Some(waiting),
+                HandshakeLine::NotHandshake => announce = Some(waiting),
                 // The caller may have given up the start.
                 found => {
                     let _ = waiting.send(found);
@@ -263,7 +263,7 @@ impl Drop for ProcessGroup {
 }
 
 /// The parts of a process, in the order in which they are dropped.
-struct Owned {
+struct ProcessParts {
     group: ProcessGroup,
     child: Child,
     readers: Vec<JoinHandle<()>>,
@@ -271,12 +271,12 @@ struct Owned {
     _stdin: Option<ChildStdin>,
 }
 
-impl Owned {
+impl ProcessParts {
     /// Waits until the process ends, and publishes its exit.
     async fn run_until_exit(
         mut self,
         context: Arc<Context>,
-        mut orders: watch::Receiver<Order>,
+        mut orders: watch::Receiver<ProcessCommand>,
         publish: watch::Sender<Option<ProcessExit>>,
     ) {
         let status = tokio::select! {
@@ -311,13 +311,14 @@ fn ending(status: io::Result<ExitStatus>) -> ProcessEnding {
 }
 
 /// Waits for the order to end a process, and ends it. Returns when `SIGKILL` is sent.
-async fn end(context: &Context, orders: &mut watch::Receiver<Order>, group: &ProcessGroup) {
+async fn end(context: &Context, orders: &mut watch::Receiver<ProcessCommand>, group: &ProcessGroup) {
     // An error means that all handles are dropped.
-    let order = orders.wait_for(|order| *order > Order::Run).await.map_or(Order::Stop, |order| *order);
+    let order =
+        orders.wait_for(|order| *order > ProcessCommand::Run).await.map_or(ProcessCommand::Stop, |order| *order);
     context.requested.store(true, Ordering::Release);
-    if order == Order::Stop {
+    if order == ProcessCommand::Stop {
         let killed = async {
-            if orders.wait_for(|order| *order == Order::Kill).await.is_err() {
+            if orders.wait_for(|order| *order == ProcessCommand::Kill).await.is_err() {
                 std::future::pending::<()>().await;
             }
         };
@@ -332,7 +333,7 @@ async fn end(context: &Context, orders: &mut watch::Receiver<Order>, group: &Pro
 /// Makes the polite stop of the family, then sends its signal, and gives the process time after each.
 async fn end_politely(context: &Context, group: &ProcessGroup) {
     if let Some(endpoint) = context.endpoint.get()
-        && let Ok(AfterStop::Exits) = timeout(context.grace, context.protocol.stop(endpoint)).await
+        && let Ok(StopOutcome::Exits) = timeout(context.grace, context.protocol.stop(endpoint)).await
     {
         sleep(context.grace).await;
     }

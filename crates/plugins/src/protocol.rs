@@ -50,9 +50,9 @@ impl Endpoint {
 
 /// The meaning of a line of standard output before the handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Recognised {
+pub enum HandshakeLine {
     /// Not a handshake: a log line.
-    Noise,
+    NotHandshake,
     /// The handshake. Later lines are log lines.
     Endpoint(Endpoint),
     /// A handshake that `cyan` cannot accept, with the reason: a phrase such as "it speaks protocol 4, not 5 or 6". The
@@ -62,7 +62,7 @@ pub enum Recognised {
 
 /// The step after the polite stop of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AfterStop {
+pub enum StopOutcome {
     /// The process exits by itself. It gets a signal if it still runs after
     /// [`ProcessLimits::grace`](crate::ProcessLimits::grace).
     Exits,
@@ -111,13 +111,13 @@ pub trait Protocol: Send + Sync {
 
     /// Interprets a line of standard output, without its line break. Called until a line is the handshake or is
     /// refused.
-    fn line(&self, line: &str) -> Recognised;
+    fn line(&self, line: &str) -> HandshakeLine;
 
     /// Asks the process to end, for example by a call. The time is limited by
     /// [`ProcessLimits::grace`](crate::ProcessLimits::grace). The default only leads to the signal.
-    fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, AfterStop> {
+    fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, StopOutcome> {
         let _ = endpoint;
-        Box::pin(std::future::ready(AfterStop::Signal))
+        Box::pin(std::future::ready(StopOutcome::Signal))
     }
 
     /// The signal that ends a process of this family.
@@ -127,7 +127,7 @@ pub trait Protocol: Send + Sync {
 
     /// Parses a log line. The default understands JSON objects with `@level` and `@message`, and treats all other lines
     /// as text.
-    fn log(&self, line: &str) -> LogLine {
+    fn parse_log_line(&self, line: &str) -> LogLine {
         structured(line).unwrap_or_else(|| LogLine { level: Level::Info, text: line.to_owned() })
     }
 }

@@ -137,7 +137,7 @@ impl Catalog {
 
 impl Limits {
     /// Writes the limits that are set into a catalogue; the others stay.
-    pub fn put_over(&self, catalog: &mut Catalog) {
+    pub fn apply_to(&self, catalog: &mut Catalog) {
         catalog.max_parallel = self.max_parallel.unwrap_or(catalog.max_parallel);
         catalog.rate = self.rate.or(catalog.rate);
         catalog.retries = self.retries.unwrap_or(catalog.retries);

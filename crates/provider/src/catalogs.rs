@@ -380,7 +380,7 @@ mod tests {
             Ok(blueprint::Value::Null)
         }
 
-        fn opens(&self, _: &[blueprint::Value]) -> bool {
+        fn accepts_partial_arguments(&self, _: &[blueprint::Value]) -> bool {
             false
         }
     }

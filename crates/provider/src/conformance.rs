@@ -125,7 +125,7 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
     if !Arc::ptr_eq(&catalog, provider.catalog()) {
         failures.push("the catalogue is built again at every call".into());
     }
-    facts(&catalog, setup, &mut failures);
+    check_catalog(&catalog, setup, &mut failures);
     for name in catalog.few_resource_types().map(|found| found.name.clone()) {
         if !cases.iter().any(|case| name == case.type_name) {
             failures.push(format!("{name}: there is no case"));
@@ -150,13 +150,13 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
         };
         run.life_cycle().await;
         run.close().await;
-        run.no_secret_was_shown();
+        run.check_no_secret_shown();
     }
     failures
 }
 
 /// Checks the catalogue alone.
-fn facts(catalog: &Catalog, setup: &Setup, failures: &mut Vec<String>) {
+fn check_catalog(catalog: &Catalog, setup: &Setup, failures: &mut Vec<String>) {
     let mut kind = |name: &TypeId, docs: Option<&Name>, example: Option<&Name>| {
         if !catalog.namespaces.iter().any(|own| own.as_ref() == name.package_name()) {
             failures.push(format!("{name}: lies outside the namespaces of the catalogue"));
@@ -203,41 +203,41 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     /// Runs the whole life cycle of one resource.
     async fn life_cycle(&mut self) {
         let spec = with_defaults(&self.case.spec, &self.resource_type.schema);
-        self.specs_fit(&spec);
-        let sent = self.sent(&spec);
-        self.checked(&sent).await;
-        self.absent_id_is_not_read().await;
-        self.cancelled(&sent).await;
+        self.check_spec_fits(&spec);
+        let sent = self.mark_secrets(&spec);
+        self.check_spec(&sent).await;
+        self.check_absent_id().await;
+        self.check_cancellation(&sent).await;
 
         let Some(made) = self.create(&sent, "create").await else { return };
-        self.answered(&made, &spec, "create");
+        self.check_answer(&made, &spec, "create");
         if !self.case.forgets_tokens && !self.case.stateless {
             if let Some(again) = self.create(&sent, "create").await
                 && again.id != made.id
             {
                 self.fail("a create under the same token made a second resource");
             }
-            self.found_by_token(&made).await;
+            self.check_read_by_token(&made).await;
         }
-        self.settled(&made).await;
-        self.reads_back(&made, &sent, "create").await;
+        self.check_becomes_ready(&made).await;
+        self.check_read(&made, &sent, "create").await;
 
         let mut latest = (made, sent);
-        self.upgrade_changes_nothing(&latest).await;
-        self.nothing_differs(&latest, "create").await;
+        self.check_upgrade(&latest).await;
+        self.check_no_difference(&latest, "create").await;
         if let Some(changed) = &self.case.changed {
             let changed = with_defaults(changed, &self.resource_type.schema);
-            self.specs_fit(&changed);
-            let desired = self.sent(&changed);
+            self.check_spec_fits(&changed);
+            let desired = self.mark_secrets(&changed);
             if let Some(updated) = self.update(&latest, &desired).await {
-                self.answered(&updated, &changed, "update");
+                self.check_answer(&updated, &changed, "update");
                 if updated.id != latest.0.id {
                     self.fail("an update in place changed the id");
                 }
-                self.settled(&updated).await;
-                self.reads_back(&updated, &desired, "update").await;
+                self.check_becomes_ready(&updated).await;
+                self.check_read(&updated, &desired, "update").await;
                 latest = (updated, desired);
-                self.nothing_differs(&latest, "update").await;
+                self.check_no_difference(&latest, "update").await;
             }
         }
 
@@ -278,7 +278,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     /// Opens a session of a new provider, as if the process had ended. Closes the previous session.
-    async fn configured(&self) -> Result<Arc<dyn Session>, ProviderError> {
+    async fn open_session(&self) -> Result<Arc<dyn Session>, ProviderError> {
         self.close().await;
         let with = Configuration {
             name: self.resource_type.name.package_name().into(),
@@ -303,7 +303,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     async fn session(&mut self) -> Option<Arc<dyn Session>> {
-        match self.configured().await {
+        match self.open_session().await {
             Ok(session) => Some(session),
             Err(error) => {
                 self.fail(format!("configure failed: {error}"));
@@ -325,13 +325,13 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     /// The spec as the engine sends it, with sensitive fields marked secret.
-    fn sent(&mut self, spec: &Value) -> Value {
+    fn mark_secrets(&mut self, spec: &Value) -> Value {
         let Value::Map(fields) = spec else { return spec.clone() };
         let schema = &self.resource_type.schema;
         let marked = fields.iter().map(|(name, value)| {
             let sensitive = schema.fields.get(name).is_some_and(|field| field.sensitive);
             if (sensitive || value.has_secret())
-                && let Value::Text(text) = value.bare()
+                && let Value::Text(text) = value.unmarked()
             {
                 self.secrets.push(text.clone());
             }
@@ -341,13 +341,13 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     /// Checks the spec of the case, so that a mistake in it is not reported as one of the provider.
-    fn specs_fit(&mut self, spec: &Value) {
+    fn check_spec_fits(&mut self, spec: &Value) {
         if let Some(misfit) = self.fit.fields(&spec.revealed(), &self.resource_type.schema, Direction::Sent) {
             self.fail(format!("the spec of the case does not fit the catalogue: `{}` {}", misfit.path, misfit.message));
         }
     }
 
-    async fn checked(&mut self, sent: &Value) {
+    async fn check_spec(&mut self, sent: &Value) {
         if !self.resource_type.capabilities.checks {
             return;
         }
@@ -370,7 +370,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    async fn absent_id_is_not_read(&mut self) {
+    async fn check_absent_id(&mut self) {
         if self.case.stateless || !self.resource_type.capabilities.imports {
             return;
         }
@@ -383,7 +383,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    async fn cancelled(&mut self, sent: &Value) {
+    async fn check_cancellation(&mut self, sent: &Value) {
         if self.case.stateless {
             return;
         }
@@ -420,7 +420,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         let private = self.planned_delete(latest).await.unwrap_or_else(|| latest.0.private.clone());
         let (prior, sent) = latest;
         let prior_inputs = prior.inputs.as_ref().unwrap_or(sent);
-        let session = self.configured().await?;
+        let session = self.open_session().await?;
         let call = self.call("delete");
         let request = ApplyRequest {
             operation: Operation::Delete,
@@ -442,12 +442,12 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     /// Checks that an answer has an id, all declared fields, and the sent fields unchanged.
-    fn answered(&mut self, applied: &Applied, spec: &Value, after: &str) {
+    fn check_answer(&mut self, applied: &Applied, spec: &Value, after: &str) {
         applied.diagnostics.iter().for_each(|diagnostic| self.record_shown(diagnostic.text()));
         if applied.id.is_empty() {
             self.fail(format!("the answer to {after} has no id"));
         }
-        self.as_declared(&applied.fields, after);
+        self.check_fields(&applied.fields, after);
         for (name, value) in spec.as_map().into_iter().flatten() {
             let answer = applied.fields.revealed();
             let kept = || answer.get(name).is_some_and(|answer| same(answer, &value.revealed()));
@@ -457,14 +457,14 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    fn as_declared(&mut self, fields: &Value, after: &str) {
+    fn check_fields(&mut self, fields: &Value, after: &str) {
         if let Some(misfit) = self.fit.fields(&fields.revealed(), &self.resource_type.schema, Direction::Answered) {
             let at = if misfit.path.is_empty() { String::new() } else { format!(" `{}`", misfit.path) };
             self.fail(format!("the fields after {after} are not as declared:{at} {}", misfit.message));
         }
     }
 
-    async fn settled(&mut self, applied: &Applied) {
+    async fn check_becomes_ready(&mut self, applied: &Applied) {
         match &applied.ready {
             Ready::Yes => return,
             Ready::Broken(why) => return self.fail(format!("is broken: {}", why.join(", "))),
@@ -533,7 +533,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         self.read(None, &Value::Null, &nothing, Some(&token)).await
     }
 
-    async fn found_by_token(&mut self, made: &Applied) {
+    async fn check_read_by_token(&mut self, made: &Applied) {
         match self.read_token("create").await {
             Some(ReadOutcome::Present(found)) if found.id != made.id => {
                 self.fail("the token of the create finds another resource")
@@ -543,7 +543,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    async fn reads_back(&mut self, applied: &Applied, sent: &Value, after: &str) {
+    async fn check_read(&mut self, applied: &Applied, sent: &Value, after: &str) {
         if !self.resource_type.capabilities.reads {
             return;
         }
@@ -555,12 +555,12 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
                 if id != applied.id {
                     self.fail(format!("the id after {after} is read differently"));
                 }
-                self.as_declared(&fields, &format!("{after} and read"));
+                self.check_fields(&fields, &format!("{after} and read"));
                 let (fields, answer) = (fields.revealed(), applied.fields.revealed());
                 for (name, field) in &self.resource_type.schema.fields {
                     let compared = if field.computed { field.track_drift } else { !field.ignore_drift };
-                    let there = |value: &Value| value.get(name).filter(|value| !value.is_null()).cloned();
-                    let equal = match (there(&fields), there(&answer)) {
+                    let present_value = |value: &Value| value.get(name).filter(|value| !value.is_null()).cloned();
+                    let equal = match (present_value(&fields), present_value(&answer)) {
                         (Some(read), Some(answered)) => same(&read, &answered),
                         (read, answered) => read.is_none() && answered.is_none(),
                     };
@@ -576,7 +576,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    fn no_secret_was_shown(&mut self) {
+    fn check_no_secret_shown(&mut self) {
         let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner).join("\n");
         if self.secrets.iter().any(|secret| !secret.is_empty() && shown.contains(secret.as_ref())) {
             self.fail("a secret stands in an error, a warning or progress");

@@ -52,8 +52,8 @@ pub struct Call {
     pub progress: Progress,
 }
 
-/// The stored data of a resource: see [`Provider::recall`].
-pub struct Recalled<'a> {
+/// The stored data of a resource: see [`Provider::set_recorded_objects`].
+pub struct RecordedObject<'a> {
     /// The resource type.
     pub type_name: &'a str,
     /// The provider's own id. `None` after a create that failed or was interrupted.
@@ -328,7 +328,7 @@ pub trait Provider: Send + Sync {
     /// Passes the stored data of its resources to the provider, before a plan is made or applied. `root` is the folder
     /// of the root document. The provider may learn which objects earlier processes created; it calls nothing and
     /// changes nothing.
-    fn recall(&self, root: &Path, objects: &[Recalled<'_>]) {
+    fn set_recorded_objects(&self, root: &Path, objects: &[RecordedObject<'_>]) {
         let _ = (root, objects);
     }
 

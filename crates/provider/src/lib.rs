@@ -35,19 +35,19 @@ pub use catalogs::{Catalogs, LazyCatalog, TypeRef, combine};
 pub use contract::{
     ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, Configuration, Configured, FetchRequest,
     Fetched, ImportRequest, Imported, InvokeRequest, Observed, Progress, Provider, ReadOutcome, ReadRequest, Readiness,
-    Recalled, Session, SettingsChange, UpgradeRequest, Upgraded, configured,
+    RecordedObject, Session, SettingsChange, UpgradeRequest, Upgraded, configured,
 };
 pub use diagnostic::{Finding, ProviderDiagnostic, ProviderSeverity};
 pub use fit::{Direction, Fit, Misfit};
 pub use hosted_package::HostedPackage;
 pub use link_kind::{LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Side, WriteMode};
 pub use operation::{Applied, ErrorKind, Operation, ProviderError, Ready};
-pub use overlay::{overlay, twice};
+pub use overlay::{conflicting_names, overlay};
 pub use pace::{Limits, Rate, Retries, RetryPolicy, TokenBucket};
 pub use planning::{PlanMode, PlanPhase, PlanRequest, Planned, Verdict};
 pub use preflight::{Preflight, PreflightRequest, SourceContent, SourceRead};
 pub use provider_set::{Providers, SettingsSource};
-pub use scrub::{RunScrub, Scrub};
+pub use scrub::{RunScrubber, Scrubber};
 pub use transform::{Transform, TransformError};
 pub use type_source::{TypeSource, plain_name};
 pub use types::{

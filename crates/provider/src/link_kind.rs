@@ -18,13 +18,13 @@ pub struct LinkKind {
     /// Minimum and maximum number of such links per b.
     pub per_b: (u32, Option<u32>),
     /// Guarantees that the link gives: side and name.
-    pub gives: Vec<(LinkEnd, Name)>,
+    pub guarantees: Vec<(LinkEnd, Name)>,
     /// Guarantees that the link needs: side, name, and whether another link must give it.
     pub needs: Vec<(LinkEnd, Name, bool)>,
     /// Annotations that the link reads.
     pub annotations: Vec<Annotation>,
     /// Conditions that must be true, each with the message if it is not.
-    pub require: Vec<(Expr, Expr)>,
+    pub conditions: Vec<(Expr, Expr)>,
     /// Neighbouring resources that the link writes to, by name.
     pub uses: IndexMap<Name, LinkUse>,
     /// Resources that the link owns, by name.
@@ -73,13 +73,13 @@ pub struct LinkPart {
 #[derive(Clone, Debug)]
 pub struct LinkEffect {
     /// The target: `a`, `b`, or `use.NAME`.
-    pub into: Name,
+    pub target: Name,
     /// The way in which it writes.
-    pub opinion: WriteMode,
+    pub mode: WriteMode,
     /// The value that it writes.
     pub value: Expr,
     /// Whether it is a step of its own once the target is ready. If not, it is merged into the target's desired spec.
-    pub after: bool,
+    pub is_own_step: bool,
 }
 
 /// The way in which a contribution writes.

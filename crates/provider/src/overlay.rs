@@ -22,7 +22,7 @@ pub fn overlay(own: impl IntoIterator<Item = Arc<Catalog>>, more: &[Arc<Catalog>
         let (below, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(shares);
         let mut merged = Catalog { hidden: true, ..Catalog::default() };
         for catalog in below.iter().chain([top]) {
-            put_over(&mut merged, catalog);
+            merge_into(&mut merged, catalog);
         }
         all = rest;
         all.insert(first.min(all.len()), Arc::new(merged));
@@ -30,7 +30,7 @@ pub fn overlay(own: impl IntoIterator<Item = Arc<Catalog>>, more: &[Arc<Catalog>
     all
 }
 
-fn put_over(merged: &mut Catalog, top: &Catalog) {
+fn merge_into(merged: &mut Catalog, top: &Catalog) {
     for name in &top.namespaces {
         if !merged.namespaces.contains(name) {
             merged.namespaces.push(name.clone());
@@ -39,13 +39,13 @@ fn put_over(merged: &mut Catalog, top: &Catalog) {
     if merged.docs.is_empty() {
         merged.docs = top.docs.clone();
     }
-    fn take<T: Clone>(into: &mut blueprint::IndexMap<Name, T>, from: &blueprint::IndexMap<Name, T>) {
+    fn extend_from<T: Clone>(into: &mut blueprint::IndexMap<Name, T>, from: &blueprint::IndexMap<Name, T>) {
         into.extend(from.iter().map(|(name, found)| (name.clone(), found.clone())));
     }
-    take(&mut merged.resource_types, &top.resource_types);
-    take(&mut merged.data_source_types, &top.data_source_types);
-    take(&mut merged.variable_types, &top.variable_types);
-    take(&mut merged.transforms, &top.transforms);
+    extend_from(&mut merged.resource_types, &top.resource_types);
+    extend_from(&mut merged.data_source_types, &top.data_source_types);
+    extend_from(&mut merged.variable_types, &top.variable_types);
+    extend_from(&mut merged.transforms, &top.transforms);
     replace_by(&mut merged.functions, &top.functions, |function| function.name.clone());
     replace_by(&mut merged.link_kinds, &top.link_kinds, |kind| (kind.a.clone(), kind.b.clone()));
     replace_by(&mut merged.settings, &top.settings, |setting| setting.name.clone());
@@ -76,7 +76,7 @@ fn replace_by<T: Clone, K: std::hash::Hash + Eq>(into: &mut Vec<T>, top: &[T], k
 
 /// Returns the names that two of the user's own catalogues define, so that neither can replace the other: the position
 /// of the later catalogue, and the error at its place.
-pub fn twice(more: &[Arc<Catalog>]) -> Vec<(usize, CatalogError)> {
+pub fn conflicting_names(more: &[Arc<Catalog>]) -> Vec<(usize, CatalogError)> {
     let mut taken: HashSet<String> = HashSet::new();
     let mut wrong = Vec::new();
     for (number, catalog) in more.iter().enumerate() {
@@ -143,8 +143,8 @@ mod tests {
     fn two_own_catalogues_may_share_a_namespace_but_no_name() {
         let one = read(r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/a": {}}}"#);
         let two = read(r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/b": {}}}"#);
-        assert_eq!(twice(&[one.clone(), two]), []);
-        let wrong = twice(&[one.clone(), one]);
+        assert_eq!(conflicting_names(&[one.clone(), two]), []);
+        let wrong = conflicting_names(&[one.clone(), one]);
         assert_eq!(wrong.len(), 1);
         assert_eq!(wrong[0].0, 1);
         assert_eq!(wrong[0].1.to_string(), r#"another catalogue has `x/a` too (at $.resourceTypes["x/a"])"#);

@@ -10,16 +10,16 @@ use crate::{ErrorKind, ProviderError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
     /// Maximum number of retries after the first try.
-    pub attempts: u32,
+    pub max_retries: u32,
     /// The first pause. Each further pause is twice as long.
-    pub first: Duration,
+    pub first_pause: Duration,
     /// The maximum pause, without jitter.
-    pub longest: Duration,
+    pub max_pause: Duration,
 }
 
 impl Default for Retries {
     fn default() -> Retries {
-        Retries { attempts: 5, first: Duration::from_secs(2), longest: Duration::from_secs(300) }
+        Retries { max_retries: 5, first_pause: Duration::from_secs(2), max_pause: Duration::from_secs(300) }
     }
 }
 
@@ -29,7 +29,7 @@ impl Retries {
     /// the maximum pause.
     pub fn pause(&self, retries: u32, token: &str, asked_for: Option<Duration>) -> Duration {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let (first, longest) = (millis(self.first), millis(self.longest));
+        let (first, longest) = (millis(self.first_pause), millis(self.max_pause));
         let doubled = first.saturating_mul(1 << retries.min(20));
         let asked_for = asked_for.map_or(0, millis).min(longest);
         let whole = doubled.min(longest);
@@ -62,8 +62,8 @@ impl RetryPolicy {
     }
 
     /// Returns the pause before the next retry, after a number of retries. `None` if the call is not retried.
-    pub fn again(&self, error: &ProviderError, retries: u32, token: &str) -> Option<Duration> {
-        let policy = self.of(error.kind).filter(|policy| retries < policy.attempts)?;
+    pub fn next_pause(&self, error: &ProviderError, retries: u32, token: &str) -> Option<Duration> {
+        let policy = self.of(error.kind).filter(|policy| retries < policy.max_retries)?;
         Some(policy.pause(retries, token, error.retry_after))
     }
 }
@@ -184,11 +184,12 @@ mod tests {
 
     #[test]
     fn only_retryable_classes_of_errors_have_a_policy() {
-        let throttled = Retries { attempts: 9, first: Duration::from_secs(1), longest: Duration::from_secs(8) };
+        let throttled =
+            Retries { max_retries: 9, first_pause: Duration::from_secs(1), max_pause: Duration::from_secs(8) };
         let policy = RetryPolicy { throttled, ..RetryPolicy::default() };
         let tries = |kind| {
             let error = ProviderError::new(kind, "");
-            (0..20).take_while(|count| policy.again(&error, *count, "t").is_some()).count()
+            (0..20).take_while(|count| policy.next_pause(&error, *count, "t").is_some()).count()
         };
         assert_eq!(tries(ErrorKind::Throttled), 9);
         assert_eq!(tries(ErrorKind::Transient), 5);

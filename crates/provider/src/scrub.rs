@@ -14,22 +14,22 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use blueprint::Value;
 
 /// The replacement of a secret.
-const INSTEAD: &str = "(secret)";
+const PLACEHOLDER: &str = "(secret)";
 
 /// Number of adjacent characters of a long secret that count as a part of it.
-const MOST_OF_A_PART: usize = 8;
+const MAX_PART_LENGTH: usize = 8;
 /// Minimum length of a part. Shorter secrets are searched as a whole.
-const LEAST_OF_A_PART: usize = 5;
+const MIN_PART_LENGTH: usize = 5;
 /// A shorter secret is removed only as a whole word, because it occurs inside many words.
 const SHORTEST_INSIDE_A_WORD: usize = 3;
 
 /// The secrets that a text must not repeat.
 #[derive(Clone, Debug, Default)]
-pub struct Scrub {
+pub struct Scrubber {
     /// Secrets too short to have parts, by length.
-    whole: [RunHashes; LEAST_OF_A_PART + 1],
+    whole: [RunHashes; MIN_PART_LENGTH + 1],
     /// Parts of longer secrets, by length.
-    parts: [RunHashes; MOST_OF_A_PART + 1],
+    parts: [RunHashes; MAX_PART_LENGTH + 1],
     /// Longer secrets as a whole, in every encoding.
     forms: Forms,
     /// All secrets unchanged. A value that equals one is secret regardless of its length.
@@ -73,9 +73,9 @@ impl std::fmt::Debug for RunHashes {
     }
 }
 
-impl Scrub {
+impl Scrubber {
     /// Collects all values that are marked secret in these values, at any depth.
-    pub fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Scrub {
+    pub fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Scrubber {
         let (mut leaves, mut whole) = (Vec::new(), Vec::new());
         for value in values {
             gather(value, false, &mut leaves);
@@ -83,7 +83,7 @@ impl Scrub {
         }
         leaves.sort_unstable();
         leaves.dedup();
-        let mut scrub = Scrub::default();
+        let mut scrub = Scrubber::default();
         leaves.iter().for_each(|leaf| scrub.add(leaf));
         scrub.exact = Exact { texts: leaves.into_iter().collect(), whole };
         scrub
@@ -106,15 +106,15 @@ impl Scrub {
     pub fn marked(&self, fields: &Value) -> Value {
         marked(
             fields,
-            &Signs {
-                text: &|text| self.exact.texts.contains(text) || self.holds(text),
-                key: &|key| self.holds(key),
+            &SecretTests {
+                text: &|text| self.exact.texts.contains(text) || self.contains_secret(text),
+                key: &|key| self.contains_secret(key),
                 whole: &self.exact.whole,
             },
         )
     }
 
-    fn holds(&self, text: &str) -> bool {
+    fn contains_secret(&self, text: &str) -> bool {
         self.forms.0.iter().any(|form| text.contains(form.as_str()))
     }
 
@@ -128,21 +128,21 @@ impl Scrub {
         if letters.is_empty() {
             return;
         }
-        if letters.len() <= LEAST_OF_A_PART {
-            self.whole[letters.len()].0.insert(rolled(&letters));
+        if letters.len() <= MIN_PART_LENGTH {
+            self.whole[letters.len()].0.insert(rolling_hash(&letters));
         }
         // The length of a part depends on the encoding: a base64 digit reveals less than a letter.
-        for form in forms(secret) {
+        for form in encodings(secret) {
             let letters: Vec<char> = plain(&form).collect();
-            if letters.len() <= LEAST_OF_A_PART {
+            if letters.len() <= MIN_PART_LENGTH {
                 if form != secret && !letters.is_empty() {
-                    self.whole[letters.len()].0.insert(rolled(&letters));
+                    self.whole[letters.len()].0.insert(rolling_hash(&letters));
                 }
                 continue;
             }
             self.forms.0.push(form);
-            let length = letters.len().div_ceil(2).clamp(LEAST_OF_A_PART, MOST_OF_A_PART);
-            self.parts[length].0.extend(letters.windows(length).map(rolled));
+            let length = letters.len().div_ceil(2).clamp(MIN_PART_LENGTH, MAX_PART_LENGTH);
+            self.parts[length].0.extend(letters.windows(length).map(rolling_hash));
         }
     }
 
@@ -162,7 +162,7 @@ impl Scrub {
         }
         for (length, whole) in self.whole.iter().enumerate().filter(|(_, whole)| !whole.0.is_empty()) {
             for_each_run(&letters, length, |at, run| {
-                let alone = || stands_alone(text, places[at].0, places[at + length - 1].1);
+                let alone = || is_whole_word(text, places[at].0, places[at + length - 1].1);
                 if whole.0.contains(&run) && (length >= SHORTEST_INSIDE_A_WORD || alone()) {
                     hidden[at..at + length].fill(true);
                 }
@@ -175,16 +175,16 @@ impl Scrub {
 /// Length of the blocks of a long secret that are searched.
 const BLOCK: usize = 16;
 /// A shorter secret of the run is not removed from texts of other resources.
-const SHORTEST_IN_A_RUN: usize = 4;
+const RUN_MIN_LENGTH: usize = 4;
 /// A shorter secret of the run is removed only as a whole word.
-const SHORTEST_IN_A_WORD_OF_A_RUN: usize = 8;
+const RUN_MIN_LENGTH_INSIDE_WORD: usize = 8;
 
 /// All secrets of a run, of all resources: the output of one command may hold the secret of another.
 ///
-/// Unlike [`Scrub`], which removes parts of the few secrets of one call, it searches for whole secrets of at least four
-/// characters, because parts of a thousand secrets occur in many texts.
+/// Unlike [`Scrubber`], which removes parts of the few secrets of one call, it searches for whole secrets of at least
+/// four characters, because parts of a thousand secrets occur in many texts.
 #[derive(Clone, Debug, Default)]
-pub struct RunScrub {
+pub struct RunScrubber {
     /// Blocks of longer secrets, and shorter secrets as a whole, by length.
     blocks: [RunHashes; BLOCK + 1],
     /// The lengths of the secrets that end with a block.
@@ -204,19 +204,19 @@ struct Hits {
     ends: Vec<(usize, u64)>,
 }
 
-impl RunScrub {
+impl RunScrubber {
     /// Adds all secrets in a value.
     pub fn add(&mut self, value: &Value) {
         let mut leaves = Vec::new();
         gather(value, false, &mut leaves);
         for leaf in leaves {
             let letters: Vec<char> = plain(&leaf).collect();
-            if letters.len() < SHORTEST_IN_A_RUN || !self.known.0.insert(hash(&letters)) {
+            if letters.len() < RUN_MIN_LENGTH || !self.known.0.insert(hash(&letters)) {
                 continue;
             }
             self.add_form(&letters);
-            if letters.len() >= SHORTEST_IN_A_WORD_OF_A_RUN {
-                for form in forms(&leaf) {
+            if letters.len() >= RUN_MIN_LENGTH_INSIDE_WORD {
+                for form in encodings(&leaf) {
                     self.add_form(&plain(&form).collect::<Vec<char>>());
                 }
             }
@@ -224,13 +224,13 @@ impl RunScrub {
     }
 
     fn add_form(&mut self, letters: &[char]) {
-        if letters.len() < SHORTEST_IN_A_RUN {
+        if letters.len() < RUN_MIN_LENGTH {
             return;
         }
         let length = letters.len().min(BLOCK);
-        self.blocks[length].0.extend(letters.chunks_exact(length).map(rolled));
+        self.blocks[length].0.extend(letters.chunks_exact(length).map(rolling_hash));
         // The last block ends where the secret ends.
-        let last = rolled(&letters[letters.len() - length..]);
+        let last = rolling_hash(&letters[letters.len() - length..]);
         self.blocks[length].0.insert(last);
         let lengths = self.lengths.entry(last).or_default();
         if !lengths.contains(&letters.len()) {
@@ -263,11 +263,11 @@ impl RunScrub {
             ends.into_iter()
                 .any(|(end, last)| self.lengths.get(&last).into_iter().flatten().any(|it| is_whole(end, *it)))
         };
-        marked(fields, &Signs { text: &holds, key: &holds, whole: &[] })
+        marked(fields, &SecretTests { text: &holds, key: &holds, whole: &[] })
     }
 
     fn search(&self, text: &str) -> Hits {
-        if self.is_empty() || text.len() < SHORTEST_IN_A_RUN {
+        if self.is_empty() || text.len() < RUN_MIN_LENGTH {
             return Hits::default();
         }
         let (letters, places) = letters_of(text);
@@ -275,8 +275,8 @@ impl RunScrub {
         let mut ends = Vec::new();
         for (length, blocks) in self.blocks.iter().enumerate().filter(|(_, blocks)| !blocks.0.is_empty()) {
             for_each_run(&letters, length, |at, window| {
-                let alone = || stands_alone(text, places[at].0, places[at + length - 1].1);
-                if blocks.0.contains(&window) && (length >= SHORTEST_IN_A_WORD_OF_A_RUN || alone()) {
+                let alone = || is_whole_word(text, places[at].0, places[at + length - 1].1);
+                if blocks.0.contains(&window) && (length >= RUN_MIN_LENGTH_INSIDE_WORD || alone()) {
                     hidden[at..at + length].fill(true);
                     if self.lengths.contains_key(&window) {
                         ends.push((at + length, window));
@@ -292,18 +292,18 @@ impl RunScrub {
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The rolling hash of a run.
-fn rolled(run: &[char]) -> u64 {
+fn rolling_hash(run: &[char]) -> u64 {
     run.iter().fold(0, |hash, letter| hash.wrapping_mul(BASE).wrapping_add(spread(*letter)))
 }
 
 /// Calls `each` with the start and the hash of each run of that length. The time does not depend on the length.
 fn for_each_run(letters: &[char], length: usize, mut each: impl FnMut(usize, u64)) {
     let Some(first) = letters.get(..length).filter(|_| length > 0) else { return };
-    let leaving = BASE.wrapping_pow(length as u32 - 1);
-    let mut hash = rolled(first);
+    let outgoing_factor = BASE.wrapping_pow(length as u32 - 1);
+    let mut hash = rolling_hash(first);
     each(0, hash);
     for (at, (old, new)) in letters.iter().zip(&letters[length..]).enumerate() {
-        let rest = hash.wrapping_sub(spread(*old).wrapping_mul(leaving));
+        let rest = hash.wrapping_sub(spread(*old).wrapping_mul(outgoing_factor));
         hash = rest.wrapping_mul(BASE).wrapping_add(spread(*new));
         each(at + 1, hash);
     }
@@ -317,7 +317,7 @@ fn spread(letter: char) -> u64 {
 fn letters_of(text: &str) -> (Vec<char>, Vec<(usize, usize)>) {
     let mut letters = Vec::with_capacity(text.len());
     let mut places = Vec::with_capacity(text.len());
-    for (at, letter) in text.char_indices().filter(|(_, letter)| counts(*letter)) {
+    for (at, letter) in text.char_indices().filter(|(_, letter)| is_relevant(*letter)) {
         letters.push(letter.to_ascii_lowercase());
         places.push((at, at + letter.len_utf8()));
     }
@@ -345,7 +345,7 @@ fn replaced(text: &str, found: Vec<(usize, usize)>) -> String {
     let mut end = 0;
     for (from, to) in found {
         clean.push_str(&text[end..from]);
-        clean.push_str(INSTEAD);
+        clean.push_str(PLACEHOLDER);
         end = to;
     }
     clean.push_str(&text[end..]);
@@ -353,14 +353,14 @@ fn replaced(text: &str, found: Vec<(usize, usize)>) -> String {
 }
 
 /// The tests that find secrets in an answer.
-struct Signs<'s> {
+struct SecretTests<'s> {
     text: &'s dyn Fn(&str) -> bool,
     key: &'s dyn Fn(&str) -> bool,
     whole: &'s [Value],
 }
 
 /// The fields of a resource with secret marks. The names of the fields come from the catalogue and are not secret.
-fn marked(fields: &Value, signs: &Signs<'_>) -> Value {
+fn marked(fields: &Value, signs: &SecretTests<'_>) -> Value {
     match fields {
         Value::Map(entries) => {
             Value::map(entries.iter().map(|(key, value)| (key.clone(), marked_inside(value, signs))))
@@ -369,7 +369,7 @@ fn marked(fields: &Value, signs: &Signs<'_>) -> Value {
     }
 }
 
-fn marked_inside(value: &Value, signs: &Signs<'_>) -> Value {
+fn marked_inside(value: &Value, signs: &SecretTests<'_>) -> Value {
     let inner = |value: &Value| marked_inside(value, signs);
     match value {
         Value::Text(text) => value.clone().tainted((signs.text)(text)),
@@ -402,19 +402,19 @@ fn gather_whole(value: &Value, found: &mut Vec<Value>) {
 }
 
 /// Whether no letter or digit is next to a range.
-fn stands_alone(text: &str, from: usize, to: usize) -> bool {
+fn is_whole_word(text: &str, from: usize, to: usize) -> bool {
     let before = text[..from].chars().next_back();
     let after = text[to..].chars().next();
     !before.into_iter().chain(after).any(char::is_alphanumeric)
 }
 
 /// Whether a character is relevant: neither white space nor a control character.
-fn counts(letter: char) -> bool {
+fn is_relevant(letter: char) -> bool {
     !letter.is_whitespace() && !letter.is_control()
 }
 
 fn plain(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|letter| counts(*letter)).map(|letter| letter.to_ascii_lowercase())
+    text.chars().filter(|letter| is_relevant(*letter)).map(|letter| letter.to_ascii_lowercase())
 }
 
 fn hash(run: &[char]) -> u64 {
@@ -435,7 +435,7 @@ fn gather(value: &Value, secret: bool, found: &mut Vec<String>) {
             found.push(text.to_string());
             // A text may repeat only one line, or the second word of `Bearer abc..`.
             let lines = text.lines().map(str::trim).filter(|line| line.len() < text.len());
-            let words = text.split_whitespace().filter(|word| word.len() >= MOST_OF_A_PART && word.len() < text.len());
+            let words = text.split_whitespace().filter(|word| word.len() >= MAX_PART_LENGTH && word.len() < text.len());
             found.extend(lines.chain(words).filter(|part| !part.is_empty()).map(str::to_owned));
         }
         Value::Bytes(bytes) if secret => match std::str::from_utf8(bytes) {
@@ -457,7 +457,7 @@ fn without_armour(text: &str) -> Cow<'_, str> {
 }
 
 /// The encodings in which a text may repeat a secret.
-fn forms(secret: &str) -> Vec<String> {
+fn encodings(secret: &str) -> Vec<String> {
     let escaped = serde_json::Value::from(secret).to_string();
     let shown = format!("{secret:?}");
     let mut forms = vec![
@@ -509,13 +509,13 @@ mod tests {
 
     use super::*;
 
-    fn scrub(secrets: &[&str]) -> Scrub {
+    fn scrub(secrets: &[&str]) -> Scrubber {
         let values: Vec<Value> = secrets.iter().map(|secret| Value::from(*secret).secret()).collect();
-        Scrub::of(&values)
+        Scrubber::of(&values)
     }
 
     #[test]
-    fn a_secret_goes_in_every_form() {
+    fn secret_is_removed_in_every_encoding() {
         let secret = "Plant-7f3a \"9c!x\" é/ü";
         let clean = scrub(&[secret]);
         let hex: String = secret.bytes().map(|byte| format!("{byte:02X}")).collect();
@@ -537,14 +537,14 @@ mod tests {
         ] {
             let said = clean.clean(&format!("refused: {form}; try again"));
             assert!(said.starts_with("refused: ") && said.ends_with("; try again"), "{said}");
-            let rest = said.replace(INSTEAD, "").replace("refused: ", "").replace("; try again", "");
-            assert!(said.contains(INSTEAD) && rest.len() < 24, "{form} -> {said}");
+            let rest = said.replace(PLACEHOLDER, "").replace("refused: ", "").replace("; try again", "");
+            assert!(said.contains(PLACEHOLDER) && rest.len() < 24, "{form} -> {said}");
             assert!(!rest.contains("7f3a") && !rest.contains("9c!x"), "{form} -> {said}");
         }
     }
 
     #[test]
-    fn a_secret_split_over_lines_or_cut_goes() {
+    fn split_or_truncated_secret_is_removed() {
         let secret = "abcdefghijklmnopqrstuvwxyz0123456789";
         let clean = scrub(&[secret]);
         assert_eq!(clean.clean("<abcdefghijklmnopqr\n   | stuvwxyz0123456789>"), "<(secret)\n   | (secret)>");
@@ -558,23 +558,23 @@ mod tests {
     }
 
     #[test]
-    fn every_line_and_every_long_word_of_a_secret_goes() {
+    fn lines_and_long_words_of_a_secret_are_removed() {
         let spec = Value::map([(
             "environment",
             Value::map([("KEY", Value::from("abc\nabcdef\n").secret()), ("PORT", Value::from("80"))]),
         )]);
-        assert_eq!(Scrub::of([&spec]).clean("x abcdef y abc z 80"), "x (secret) y (secret) z 80");
+        assert_eq!(Scrubber::of([&spec]).clean("x abcdef y abc z 80"), "x (secret) y (secret) z 80");
         assert_eq!(scrub(&["Bearer tok-12345"]).clean("shown to Bearer: TOK-12345"), "shown to Bearer: (secret)");
     }
 
     #[test]
-    fn short_secrets_and_numbers_go_where_they_stand_alone() {
+    fn short_secrets_and_numbers_are_removed_as_whole_words() {
         let clean = scrub(&["a", "ab", "pin"]);
         assert_eq!(clean.clean("a cab, ab; opinion"), "(secret) cab, (secret); o(secret)ion");
         assert_eq!(clean.marked(&Value::list(["a".into(), "bab".into()])).to_string(), "[(secret), \"bab\"]");
         let number = Value::list([Value::Int(4711), Value::Int(80)]).secret();
         assert_eq!(
-            Scrub::of([&number]).clean("4711 and x4711 on port 80, not 8080"),
+            Scrubber::of([&number]).clean("4711 and x4711 on port 80, not 8080"),
             "(secret) and x(secret) on port (secret), not 8080"
         );
     }
@@ -591,9 +591,9 @@ mod tests {
         ]);
         let whole = Value::map([("k", Value::map([("hidden-key", Value::Int(1))]).secret())]);
         let echo = Value::map([("seen", Value::list([Value::map([("hidden-key", Value::Int(1))]), Value::Int(1)]))]);
-        assert_eq!(Scrub::of([&whole]).marked(&echo).to_string(), "{\"seen\": [(secret), (secret)]}");
+        assert_eq!(Scrubber::of([&whole]).marked(&echo).to_string(), "{\"seen\": [(secret), (secret)]}");
         assert_eq!(
-            Scrub::of([&secret]).marked(&fields).to_string(),
+            Scrubber::of([&secret]).marked(&fields).to_string(),
             "{\"number\": (secret), \"other\": 4712, \"text\": (secret), \"map\": (secret), \
              \"key-of-a-map\": {\"b\": [(secret), 2]}}"
         );
@@ -604,7 +604,7 @@ mod tests {
         let body = "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgplanted";
         let key = Value::from(format!("-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\n")).secret();
         let certificate = "-----BEGIN CERTIFICATE-----\nMIIBszCCAVmg\n-----END CERTIFICATE-----\n";
-        let (scrub, mut run) = (Scrub::of([&key]), RunScrub::default());
+        let (scrub, mut run) = (Scrubber::of([&key]), RunScrubber::default());
         run.add(&key);
         for clean in [scrub.clean(certificate), run.clean(certificate)] {
             assert_eq!(clean, certificate);
@@ -617,7 +617,7 @@ mod tests {
 
     #[test]
     fn secrets_of_a_run_are_found_whole() {
-        let mut run = RunScrub::default();
+        let mut run = RunScrubber::default();
         for secret in ["abc", "test", "hunter22", "https://user:planted-word@host/path and a tail"] {
             run.add(&Value::from(secret).secret());
         }
@@ -630,23 +630,23 @@ mod tests {
         assert_eq!(run.marked(&Value::Int(918_273)), Value::Int(918_273).secret());
         assert!(!run.marked(&"https://user:planted-word@host/".into()).has_secret(), "a part of it");
         assert!(run.marked(&"see https://user:planted-word@host/path\n and a tail!".into()).has_secret());
-        assert!(!format!("{run:?}").contains("hunter") && RunScrub::default().marked(&"x".into()) == "x".into());
+        assert!(!format!("{run:?}").contains("hunter") && RunScrubber::default().marked(&"x".into()) == "x".into());
     }
 
     #[test]
-    fn what_is_not_secret_stays_as_it_is() {
+    fn text_without_secrets_is_unchanged() {
         for text in ["", "déjà vu\n\ttwice", "the password is wrong"] {
             assert_eq!(scrub(&["Zm9v-hunter2-QUUX"]).clean(text), text);
-            assert_eq!(Scrub::default().clean(text), text);
+            assert_eq!(Scrubber::default().clean(text), text);
         }
         let open = Value::map([("password", Value::from("open"))]);
-        assert!(Scrub::of([&open, &Value::from(true).secret(), &Value::from("").secret()]).is_empty());
+        assert!(Scrubber::of([&open, &Value::from(true).secret(), &Value::from("").secret()]).is_empty());
     }
 
     #[test]
-    fn bytes_go_too_and_nothing_shows_what_is_secret() {
+    fn bytes_are_removed_and_debug_output_shows_no_secret() {
         let bytes = Value::Bytes(vec![0xff, 0xfe, 1, 2, 3, 4, 5, 6, 7, 8].into()).secret();
-        let clean = Scrub::of([&bytes]);
+        let clean = Scrubber::of([&bytes]);
         assert_eq!(clean.clean("got fffe010203040506070 8."), "got (secret).");
         let clean = scrub(&["hunter2-hunter2"]);
         let answer = Value::list(["a:HUNTER2".into(), "arn:hunter2-hunter2:1".into()]);

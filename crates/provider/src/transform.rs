@@ -68,11 +68,12 @@ pub fn each_resource(
 }
 
 /// Returns a resource of another type with the spans of an abstract resource, but none of its other data.
-pub fn made_of(abstract_one: &Resource, type_name: &str, spec: Vec<(&str, Expr)>) -> Resource {
-    let at = abstract_one.type_name.span;
-    let entries = spec.into_iter().map(|(key, value)| (Spanned::new(Name::from(key), abstract_one.spec_key), value));
-    let spec = Expr::new(ExprKind::Map(entries.collect()), abstract_one.spec.span);
-    Resource::new(abstract_one.span, Spanned::new(type_name.into(), at), abstract_one.spec_key, spec)
+pub fn derived_resource(abstract_resource: &Resource, type_name: &str, spec: Vec<(&str, Expr)>) -> Resource {
+    let at = abstract_resource.type_name.span;
+    let entries =
+        spec.into_iter().map(|(key, value)| (Spanned::new(Name::from(key), abstract_resource.spec_key), value));
+    let spec = Expr::new(ExprKind::Map(entries.collect()), abstract_resource.spec.span);
+    Resource::new(abstract_resource.span, Spanned::new(type_name.into(), at), abstract_resource.spec_key, spec)
 }
 
 /// The expression of a field in the spec of an abstract resource, if it is written.

@@ -73,9 +73,9 @@ pub struct ImplicitDependency {
     pub type_name: Name,
     /// Fields of the waiting resource, any of which may name the third resource: names separated by dots; `[]` after a
     /// name stands for every item.
-    pub own: Vec<Name>,
+    pub own_fields: Vec<Name>,
     /// Fields of the awaited resource, any of which may name the third resource.
-    pub its: Vec<Name>,
+    pub awaited_fields: Vec<Name>,
     /// An intermediate step: the own fields name a resource of this type, whose fields at these paths name the third
     /// one.
     pub through: Option<(Name, Vec<Name>)>,
@@ -369,7 +369,7 @@ impl ResourceType {
     pub fn replaced_by_policy(&self, prior: &Value, desired: &Value) -> Vec<Name> {
         let applies = |rule: &&ReplacesWhere| {
             let changes = desired.get(&rule.field) != prior.get(&rule.field);
-            changes && desired.get(&rule.policy).is_some_and(|policy| *policy.bare() == rule.value)
+            changes && desired.get(&rule.policy).is_some_and(|policy| *policy.unmarked() == rule.value)
         };
         self.replaces_where.iter().filter(applies).map(|rule| rule.field.clone()).collect()
     }
@@ -442,7 +442,7 @@ mod tests {
         assert!(ty.update_policy.as_ref().is_some_and(|policy| policy.fields.contains_key("batch")));
         assert!(ty.capabilities.snapshots && ty.capabilities.described_only);
         let waits = resource_type(r#""waits": [{"for": "OS::Shop::Till", "own": ["width"], "its": ["a.b"]}]"#).unwrap();
-        assert_eq!(waits.waits[0].its, ["a.b".into()]);
+        assert_eq!(waits.waits[0].awaited_fields, ["a.b".into()]);
         let wrong =
             resource_type(r#""waits": [{"for": "OS::Shop::Till", "own": ["width[]"], "its": ["a"]}]"#).unwrap_err();
         assert!(wrong.contains("`width[]` leads to no field"), "{wrong}");

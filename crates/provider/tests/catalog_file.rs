@@ -197,8 +197,8 @@ fn rate_limits_and_retry_policies_are_read() {
     .unwrap();
     assert_eq!(own.rate, Some(provider::Rate { interval: Duration::from_millis(400), burst: 4 }));
     let first = Duration::from_millis(500);
-    let transient = provider::Retries { attempts: 8, first, longest: Duration::from_secs(300) };
-    let throttled = provider::Retries { attempts: 20, first, longest: Duration::from_secs(600) };
+    let transient = provider::Retries { max_retries: 8, first_pause: first, max_pause: Duration::from_secs(300) };
+    let throttled = provider::Retries { max_retries: 20, first_pause: first, max_pause: Duration::from_secs(600) };
     assert_eq!(own.retries, provider::RetryPolicy { transient, throttled });
     for (more, wrong) in [
         (r#", "callsPerSecond": 0"#, "must be more than 0 (at $.callsPerSecond)"),
@@ -221,7 +221,7 @@ fn rate_limits_and_retry_policies_are_read() {
     // A user's catalogue on top of another one adds missing values.
     let below = std::sync::Arc::new(plain);
     let merged = provider::overlay([below], &[std::sync::Arc::new(own)]);
-    assert_eq!((merged[0].rate.map(|rate| rate.burst), merged[0].retries.transient.attempts), (Some(4), 8));
+    assert_eq!((merged[0].rate.map(|rate| rate.burst), merged[0].retries.transient.max_retries), (Some(4), 8));
 }
 
 #[test]

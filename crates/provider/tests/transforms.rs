@@ -12,18 +12,18 @@ const CATALOG: &str = r#"{"format": 1, "namespace": "made", "transforms": {"made
     "made/thing": {"fields": {"name": {"kind": "string", "required": true}}}}}}}"#;
 
 /// A provider with this transform.
-struct Offers(Arc<Catalog>, Option<Does>);
+struct TransformProvider(Arc<Catalog>, Option<FnTransform>);
 
-struct Does(fn(WireDocument) -> Result<WireDocument, TransformError>);
+struct FnTransform(fn(WireDocument) -> Result<WireDocument, TransformError>);
 
-impl Transform for Does {
+impl Transform for FnTransform {
     fn transform(&self, document: WireDocument) -> BoxFuture<'_, Result<WireDocument, TransformError>> {
         let given = (self.0)(document);
         Box::pin(async move { given })
     }
 }
 
-impl Provider for Offers {
+impl Provider for TransformProvider {
     fn catalog(&self) -> &Arc<Catalog> {
         &self.0
     }
@@ -37,7 +37,7 @@ impl Provider for Offers {
     }
 }
 
-impl Session for Offers {
+impl Session for TransformProvider {
     fn read<'a>(&'a self, _: &'a Call, _: ReadRequest<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async { Ok(ReadOutcome::Absent) })
     }
@@ -49,7 +49,7 @@ impl Session for Offers {
 
 fn failures(does: Option<fn(WireDocument) -> Result<WireDocument, TransformError>>) -> Vec<String> {
     let catalog = Arc::new(provider::read_catalog(CATALOG).expect("the catalogue is in order"));
-    let offers = Offers(catalog, does.map(Does));
+    let offers = TransformProvider(catalog, does.map(FnTransform));
     use futures::FutureExt as _;
     provider::conformance::transforms(&offers).now_or_never().expect("nothing waits")
 }
@@ -67,7 +67,7 @@ fn with(
 
 #[test]
 fn a_correct_transform_passes() {
-    let sound = |document| with(document, |it| provider::transform::made_of(it, "made/real", Vec::new()));
+    let sound = |document| with(document, |it| provider::transform::derived_resource(it, "made/real", Vec::new()));
     assert_eq!(failures(Some(sound)), Vec::<String>::new());
 }
 
@@ -84,7 +84,7 @@ fn each_violation_of_the_contract_is_named() {
         |document| {
             with(document, |it| blueprint::Resource {
                 span: diag::Span::NONE,
-                ..provider::transform::made_of(it, "made/real", Vec::new())
+                ..provider::transform::derived_resource(it, "made/real", Vec::new())
             })
         },
         "not as it was",

@@ -17,7 +17,7 @@ pub struct PackedTypes {
     index: IndexMap<Name, TypePosition>,
     blocks: Vec<PackedBlock>,
     /// Types with attributes of any name.
-    answering: &'static [&'static str],
+    open_attribute_types: &'static [&'static str],
 }
 
 /// The position of a type.
@@ -67,12 +67,12 @@ impl PackedTypes {
             Some((name, TypePosition { block, start, length, made: OnceLock::new() }))
         };
         let index: Option<IndexMap<Name, TypePosition>> = text.lines().map(entry).collect();
-        (at == bytes.len()).then_some(PackedTypes { bytes, index: index?, blocks, answering: &[] })
+        (at == bytes.len()).then_some(PackedTypes { bytes, index: index?, blocks, open_attribute_types: &[] })
     }
 
     /// Marks types that have attributes of any name.
-    pub fn answering(mut self, types: &'static [&'static str]) -> PackedTypes {
-        self.answering = types;
+    pub fn with_open_attributes(mut self, types: &'static [&'static str]) -> PackedTypes {
+        self.open_attribute_types = types;
         self
     }
 
@@ -100,7 +100,7 @@ impl PackedTypes {
         let namespace = id.package_name();
         let whole = format!(r#"{{"format":1,"namespace":"{namespace}","resourceTypes":{{"{name}":{own}}}}}"#);
         let mut ty = read_catalog(&whole).ok()?.resource_types.get(name).cloned()?;
-        if self.answering.contains(&name)
+        if self.open_attribute_types.contains(&name)
             && let Attributes::Listed(listed) = &ty.attributes
         {
             let attributes = Attributes::Open(listed.clone());

@@ -19,8 +19,8 @@ type RawEntries<'t> = IndexMap<&'t str, &'t RawValue>;
 ///
 /// # Errors
 /// If the text is no catalogue. Errors in types are not found here.
-pub(crate) fn read_in_parts(text: &'static str, finish: fn(&mut ResourceType)) -> Result<Catalog, CatalogError> {
-    let Some(parts) = apart(text) else {
+pub(crate) fn read_lazily(text: &'static str, finish: fn(&mut ResourceType)) -> Result<Catalog, CatalogError> {
+    let Some(parts) = split_catalog(text) else {
         // Reading the whole text gives the error.
         return provider::read_catalog(text);
     };
@@ -31,14 +31,14 @@ pub(crate) fn read_in_parts(text: &'static str, finish: fn(&mut ResourceType)) -
         namespace,
         names,
         finish,
-        resource_types: unread(resource_types),
-        data_source_types: unread(data_source_types),
+        resource_types: lazy_types(resource_types),
+        data_source_types: lazy_types(data_source_types),
     };
     Ok(Catalog { source: Some(Arc::new(types)), ..rest })
 }
 
 /// The text without the types, the text of its namespaces, the resource types, and the data source types.
-fn apart(text: &'static str) -> Option<(String, &'static str, RawEntries<'static>, RawEntries<'static>)> {
+fn split_catalog(text: &'static str) -> Option<(String, &'static str, RawEntries<'static>, RawEntries<'static>)> {
     let mut all: RawEntries<'static> = serde_json::from_str(text).ok()?;
     let mut types =
         |key| all.shift_remove(key).map_or(Some(RawEntries::default()), |types| serde_json::from_str(types.get()).ok());
@@ -47,7 +47,7 @@ fn apart(text: &'static str) -> Option<(String, &'static str, RawEntries<'static
     Some((format!("{{{}}}", rest.join(",")), all.get("namespace")?.get(), resource_types, data_source_types))
 }
 
-fn unread<T>(types: RawEntries<'static>) -> IndexMap<Name, LazyType<T>> {
+fn lazy_types<T>(types: RawEntries<'static>) -> IndexMap<Name, LazyType<T>> {
     types.into_iter().map(|(name, text)| (name.into(), LazyType { text: text.get(), read: OnceLock::new() })).collect()
 }
 
@@ -70,7 +70,7 @@ struct LazyType<T> {
 
 impl LazyTypes {
     /// A catalogue with this type only.
-    fn alone(&self, key: &str, name: &str, text: &str) -> Option<Catalog> {
+    fn single_type_catalog(&self, key: &str, name: &str, text: &str) -> Option<Catalog> {
         let namespace = self.namespace;
         let whole = format!(r#"{{"format":1,"namespace":{namespace},"{key}":{{"{name}":{text}}}}}"#);
         let read = provider::read_catalog_over(&whole, self.names.clone());
@@ -83,7 +83,8 @@ impl TypeSource for LazyTypes {
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
         let part = self.resource_types.get(name)?;
         let read = part.read.get_or_init(|| {
-            let mut read = self.alone("resourceTypes", name, part.text)?.resource_types.swap_remove(name)?;
+            let mut read =
+                self.single_type_catalog("resourceTypes", name, part.text)?.resource_types.swap_remove(name)?;
             (self.finish)(Arc::make_mut(&mut read));
             Some(read)
         });
@@ -109,7 +110,7 @@ impl TypeSource for LazyTypes {
 
     fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
         let part = self.data_source_types.get(name)?;
-        let read = || self.alone("dataSourceTypes", name, part.text)?.data_source_types.swap_remove(name);
+        let read = || self.single_type_catalog("dataSourceTypes", name, part.text)?.data_source_types.swap_remove(name);
         part.read.get_or_init(read).clone()
     }
 
@@ -144,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_catalogue_in_parts_equals_the_whole_one() {
-        let parts = read_in_parts(TEXT, |_| {}).unwrap();
+        let parts = read_lazily(TEXT, |_| {}).unwrap();
         let whole = provider::read_catalog(TEXT).unwrap();
         assert!(parts.resource_types.is_empty() && parts.data_source_types.is_empty());
         assert_eq!(parts.resource_type_names().collect::<Vec<_>>(), whole.resource_type_names().collect::<Vec<_>>());
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn each_type_is_read_and_finished_once() {
-        let parts = read_in_parts(TEXT, |found| found.schema_version += 7).unwrap();
+        let parts = read_lazily(TEXT, |found| found.schema_version += 7).unwrap();
         let (first, again) = (parts.resource_type("test/data").unwrap(), parts.resource_type("test/data").unwrap());
         assert!(Arc::ptr_eq(&first, &again));
         assert_eq!(first.schema_version, 7);
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn an_invalid_catalogue_gives_the_same_error_as_a_whole() {
         for text in ["", "[]", r#"{"format": 2, "namespace": "a"}"#, r#"{"format": 1}"#] {
-            let (parts, whole) = (read_in_parts(text, |_| {}).unwrap_err(), provider::read_catalog(text).unwrap_err());
+            let (parts, whole) = (read_lazily(text, |_| {}).unwrap_err(), provider::read_catalog(text).unwrap_err());
             assert_eq!(parts.to_string(), whole.to_string());
         }
     }

@@ -355,7 +355,7 @@ async fn the_world_can_be_changed_from_outside() {
         panic!("not there")
     };
     assert_eq!(fields, json(r#"{"input": 1, "id": "data-00000001"}"#));
-    fake.world().lock().unwrap().vanish("case", "r").unwrap();
+    fake.world().lock().unwrap().delete_externally("case", "r").unwrap();
     assert!(matches!(read(&fake, "r", "test/record", Some(&id), None).await, ReadOutcome::Absent));
     assert!(matches!(read(&fake, "r", "test/record", None, Some("1")).await, ReadOutcome::Absent));
     assert!(apply(&fake, &call("r", "2"), Operation::Delete, "test/record", Some(&id), "null").await.is_ok());

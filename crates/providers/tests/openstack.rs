@@ -162,7 +162,7 @@ fn waits_name_existing_types_and_fields() {
         for wait in &ty(name).waits {
             count += 1;
             let other = ty(&wait.type_name);
-            wait.its.iter().for_each(|path| assert!(leads(&other.schema, path).is_settable()));
+            wait.awaited_fields.iter().for_each(|path| assert!(leads(&other.schema, path).is_settable()));
             if let Some((through, fields)) = &wait.through {
                 let through = ty(through);
                 fields.iter().for_each(|path| assert!(leads(&through.schema, path).is_settable()));

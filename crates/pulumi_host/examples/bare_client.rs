@@ -125,7 +125,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Engine::start("urn:pulumi:dev::bench::pulumi:pulumi:Stack::bench-dev".into(), Arc::new(|_| ())).await?;
     let began = Instant::now();
     let plugin = start(program.launch(&engine.address()), Arc::new(PulumiProtocol), Logs::default()).await?;
-    let connection = &Connection::to(&plugin, &ConnectionOptions::default()).await?;
+    let connection = &Connection::connect_to_plugin(&plugin, &ConnectionOptions::default()).await?;
     let path = folder.path().display().to_string();
     let request = ConfigureRequest {
         variables: [("shop:config:folder".to_owned(), path.clone())].into(),

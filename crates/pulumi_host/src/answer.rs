@@ -29,7 +29,7 @@ pub struct CheckAnswer {
 
 /// The party that decided whether a resource differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiffOf {
+pub enum DiffDecider {
     /// The plugin.
     Plugin,
     /// The engine, which compared the old and new inputs, because the plugin could not tell.
@@ -44,7 +44,7 @@ pub struct Diff {
     /// Whether the resource differs.
     pub changed: bool,
     /// The party that decided `changed`.
-    pub decided: DiffOf,
+    pub decided: DiffDecider,
     /// The properties that cause a replacement. Empty without changes.
     pub replaces: Vec<PropertyPath>,
     /// The properties that stay as they are in an update.
@@ -90,7 +90,7 @@ impl Diff {
     pub(crate) fn none() -> Diff {
         Diff {
             changed: false,
-            decided: DiffOf::Plugin,
+            decided: DiffDecider::Plugin,
             replaces: Vec::new(),
             stables: Vec::new(),
             delete_before_replace: false,
@@ -100,7 +100,7 @@ impl Diff {
 }
 
 /// Decodes an answer. `id` is part of the error if the answer cannot be read.
-pub(crate) fn answered(
+pub(crate) fn decode_answer(
     answer: Struct,
     phase: Phase,
     waits_for: Option<&Address>,
@@ -131,15 +131,15 @@ pub(crate) fn diff_of(answer: DiffResponse, old_inputs: &Value, new_inputs: &Val
         changes = answer.diffs.iter().map(|path| change(PropertyPath::parse_or_name(path))).collect();
     }
     let (changed, decided) = match answer.changes {
-        1 => (false, DiffOf::Plugin),
-        2 => (true, DiffOf::Plugin),
+        1 => (false, DiffDecider::Plugin),
+        2 => (true, DiffDecider::Plugin),
         _ => {
             let found = differences(old_inputs, new_inputs, ignored);
             let changed = !found.is_empty();
             if changes.is_empty() {
                 changes = found.into_iter().map(change).collect();
             }
-            (changed, DiffOf::Inputs)
+            (changed, DiffDecider::Inputs)
         }
     };
     if !changed {
@@ -182,9 +182,9 @@ mod tests {
     }
 
     #[test]
-    fn inputs_decide_where_the_plugin_cannot_tell() {
+    fn inputs_decide_if_the_diff_is_unknown() {
         let diff = of(DiffResponse::default());
-        assert_eq!((diff.changed, diff.decided), (true, DiffOf::Inputs));
+        assert_eq!((diff.changed, diff.decided), (true, DiffDecider::Inputs));
         assert_eq!(diff.changes.iter().map(|change| change.path.to_string()).collect::<Vec<_>>(), ["a"]);
         let ignored = [PropertyPath::property("a")];
         let old = Value::map([("a", Value::Int(1))]);

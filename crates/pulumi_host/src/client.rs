@@ -11,7 +11,7 @@ use prost_types::{Struct, Value as Wire};
 use pulumi_wire::{Accepts, Encoding, Lookups, Phase, RequestPart, encode};
 use tokio::time::{Instant, sleep};
 
-use crate::answer::{CheckAnswer, Diff, PluginCapabilities, answered, diff_of, failures};
+use crate::answer::{CheckAnswer, Diff, PluginCapabilities, decode_answer, diff_of, failures};
 use crate::caller::Caller;
 use crate::failure::CallFailure;
 use crate::messages::{
@@ -29,7 +29,7 @@ const MESSAGE_LIMIT: usize = 400 << 20;
 
 /// The facts that a plugin receives when it is connected.
 #[derive(Clone, Debug, Default)]
-pub struct Connecting {
+pub struct ConnectOptions {
     /// The address of the engine's server: `127.0.0.1:PORT`.
     pub engine_address: String,
     /// The folder of the plugin's program.
@@ -65,9 +65,9 @@ impl Client {
     ///
     /// # Errors
     /// The reason why the plugin cannot be used.
-    pub async fn connect(plugin: &Plugin, connecting: &Connecting) -> Result<Client, CallFailure> {
+    pub async fn connect(plugin: &Plugin, connecting: &ConnectOptions) -> Result<Client, CallFailure> {
         let options = ConnectionOptions { message_bytes: MESSAGE_LIMIT, ..ConnectionOptions::default() };
-        let caller = Caller::new(Connection::to(plugin, &options).await.map_err(not_connected)?);
+        let caller = Caller::new(Connection::connect_to_plugin(plugin, &options).await.map_err(not_connected)?);
         let client = Client { caller, handshake: None };
         if plugin.attached() {
             let request = AttachRequest { address: connecting.engine_address.clone() };
@@ -78,7 +78,7 @@ impl Client {
     }
 
     /// Returns `None` if the plugin does not know the call.
-    async fn shake_hands(&self, connecting: &Connecting) -> Result<Option<HandshakeResponse>, CallFailure> {
+    async fn shake_hands(&self, connecting: &ConnectOptions) -> Result<Option<HandshakeResponse>, CallFailure> {
         let request = HandshakeRequest {
             engine_address: connecting.engine_address.clone(),
             root_directory: connecting.program_folder.clone(),
@@ -100,7 +100,7 @@ impl Client {
     }
 
     /// Whether the plugin knows the call Handshake. If not, its capabilities are known after [`Client::configure`].
-    pub fn shook_hands(&self) -> bool {
+    pub fn supports_handshake(&self) -> bool {
         self.handshake.is_some()
     }
 
@@ -145,7 +145,7 @@ impl Client {
         let answer = self.caller.call::<_, crate::messages::CheckResponse>(method::CHECK_CONFIG, request).await;
         let Some(answer) = optional(answer)? else { return Ok(CheckAnswer::unchanged(settings.values)) };
         let inputs = match answer.inputs {
-            Some(inputs) => answered(inputs, phase, None, settings.lookups, None)?,
+            Some(inputs) => decode_answer(inputs, phase, None, settings.lookups, None)?,
             // Plugins that only refuse settings return no inputs.
             None => settings.values.clone(),
         };

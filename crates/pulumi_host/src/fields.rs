@@ -51,7 +51,7 @@ impl Private {
 
     /// The outputs of the plugin, from fields of the contract.
     pub(crate) fn outputs(&self, facts: &ResourceFacts, fields: &Value) -> Value {
-        let (Value::Map(entries), secret) = fields.exposed() else { return fields.clone() };
+        let (Value::Map(entries), secret) = fields.split_secret() else { return fields.clone() };
         let mut outputs = Map::clone(entries);
         outputs.retain(|name, value| !value.is_null() || !facts.outputs.contains_key(name));
         match &self.own_id {
@@ -69,7 +69,7 @@ impl Private {
 /// The fields of an existing resource, with every output of the schema, and the private data of its outputs.
 pub(crate) fn complete_fields(facts: &ResourceFacts, outputs: Value, id: Value) -> (Value, Private) {
     let (fields, private) = fields_of(facts.mark_outputs(&outputs), id);
-    let (bare, secret) = fields.exposed();
+    let (bare, secret) = fields.split_secret();
     let mut all = bare.as_map().cloned().unwrap_or_default();
     for name in facts.outputs.keys() {
         all.get_or_insert_with(name.clone(), || Value::Null);
@@ -79,7 +79,7 @@ pub(crate) fn complete_fields(facts: &ResourceFacts, outputs: Value, id: Value) 
 
 /// The fields of a resource with this id, and the private data of its outputs.
 pub(crate) fn fields_of(outputs: Value, id: Value) -> (Value, Private) {
-    let (bare, secret) = outputs.exposed();
+    let (bare, secret) = outputs.split_secret();
     let mut fields = bare.as_map().cloned().unwrap_or_default();
     let own_id = fields.insert(ID.into(), id);
     (Value::Map(Arc::new(fields)).tainted(secret), Private { own_id, ..Private::default() })

@@ -28,8 +28,8 @@ mod protocol;
 mod schema_cache;
 mod session;
 
-pub use answer::{ChangeKind, CheckAnswer, Diff, DiffOf, PluginCapabilities, PropertyChange};
-pub use client::{Client, Connecting, ProviderSettings};
+pub use answer::{ChangeKind, CheckAnswer, Diff, DiffDecider, PluginCapabilities, PropertyChange};
+pub use client::{Client, ConnectOptions, ProviderSettings};
 pub use engine::{Engine, LogSink, Logged};
 pub use failure::{AnswerProblem, CallFailure, MissingSetting, PropertyFailure};
 pub use package::open;

@@ -11,7 +11,7 @@ use blueprint::{FieldPath, Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported,
     InvokeRequest, Observed, Operation, PlanMode, PlanRequest, Planned, ProviderDiagnostic, ProviderError, ReadOutcome,
-    ReadRequest, Ready, Scrub, TypeSource as _,
+    ReadRequest, Ready, Scrubber, TypeSource as _,
 };
 use pulumi_wire::schema::{PackageTypes, ResourceFacts};
 use pulumi_wire::{NoLookups, Phase, differences, mark_like_inputs};
@@ -19,7 +19,7 @@ use pulumi_wire::{NoLookups, Phase, differences, mark_like_inputs};
 use crate::failure::CallFailure;
 use crate::fields::{Private, complete_fields};
 use crate::names::ResourceName;
-use crate::planning::{current, planned, target, undecided};
+use crate::planning::{current, plan_change, plan_with_unknown_settings, target};
 use crate::problems::{CallEffect, error_of, refusals};
 use crate::process::PackageProcess;
 use crate::session::{CallTarget, Desired, Invoked, PluginSession, ReadResult, RecordedResource};
@@ -68,19 +68,21 @@ impl ManagedPackage {
             return Ok(Planned::default());
         }
         let facts = self.facts(request.type_name)?;
-        let Some(process) = &self.process else { return Ok(undecided(&self.package, &facts, call, &request)) };
+        let Some(process) = &self.process else {
+            return Ok(plan_with_unknown_settings(&self.package, &facts, call, &request));
+        };
         let asking = async {
             let (_lease, session) = process.session().await?;
-            planned(&session, &facts, call, &request, &self.settings).await
+            plan_change(&session, &facts, call, &request, &self.settings).await
         };
-        within(call, CallEffect::Reads, asking).await
+        run_cancellable(call, CallEffect::Reads, asking).await
     }
 
     async fn apply_with(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
         let facts = self.facts(request.type_name)?;
         let process = self.process()?;
         // A stopped call does not wait for a starting process.
-        let (_lease, session) = within(call, CallEffect::Reads, process.session()).await?;
+        let (_lease, session) = run_cancellable(call, CallEffect::Reads, process.session()).await?;
         let name = ResourceName::new(&call.instance, &call.address, &facts.token);
         let target = target(&name, &facts, Phase::Applying, &call.address);
         let acting = async {
@@ -90,13 +92,13 @@ impl ManagedPackage {
                 Operation::Delete => self.delete(&session, &target, &facts, call, &request).await,
             }
         };
-        within(call, CallEffect::Changes, acting).await
+        run_cancellable(call, CallEffect::Changes, acting).await
     }
 
-    fn changed(&self, request: &ApplyRequest<'_>) -> impl Fn(CallFailure) -> ProviderError {
+    fn operation_error(&self, request: &ApplyRequest<'_>) -> impl Fn(CallFailure) -> ProviderError {
         let values = [request.prior_inputs, request.prior, request.desired, request.private, &self.settings];
         let values = values.map(Value::clone);
-        move |failure| error_of(failure, CallEffect::Changes, &Scrub::of(&values))
+        move |failure| error_of(failure, CallEffect::Changes, &Scrubber::of(&values))
     }
 
     async fn create(
@@ -113,7 +115,7 @@ impl ManagedPackage {
             Ok(made) => made,
             Err(failure) => {
                 let id = if let CallFailure::Answer { id, .. } = &failure { id.clone() } else { None };
-                let error = self.changed(request)(failure);
+                let error = self.operation_error(request)(failure);
                 // The resource exists, although the plugin's answer about it is not valid.
                 let partial = id.map(|id| {
                     let (fields, private) = complete_fields(facts, inputs.clone(), Value::Text(id.clone()));
@@ -144,7 +146,7 @@ impl ManagedPackage {
         let outputs = current(session, target, &recorded, &private, call, &self.settings).await?;
         let recorded = RecordedResource { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
         let desired = Desired { inputs: &inputs, ignored: &[], timeout: call.deadline };
-        let made = session.update(target, &recorded, &desired).await.map_err(self.changed(request))?;
+        let made = session.update(target, &recorded, &desired).await.map_err(self.operation_error(request))?;
         let id = Name::from(id);
         let sent = (inputs, request, &self.settings);
         Ok(applied(facts, id, made.outputs, made.problems, made.refresh_before_update, made.inputs, sent))
@@ -161,7 +163,7 @@ impl ManagedPackage {
         let id = id_of(request)?;
         let outputs = Private::of(request.private).outputs(facts, request.prior);
         let recorded = RecordedResource { id, inputs: request.prior_inputs, outputs: &outputs };
-        match session.delete(target, &recorded, call.deadline).await.map_err(self.changed(request)) {
+        match session.delete(target, &recorded, call.deadline).await.map_err(self.operation_error(request)) {
             // The object does not exist, which is the wanted state.
             Err(error) if error.kind == ErrorKind::NotFound => Ok(Applied::deleted()),
             answer => answer.map(|()| Applied::deleted()),
@@ -188,11 +190,11 @@ impl ManagedPackage {
             let target = target(&name, &facts, Phase::Applying, &call.address);
             let recorded = RecordedResource { id, inputs: request.inputs, outputs: &outputs };
             session.read(&target, &recorded, call.deadline).await.map_err(|failure| {
-                let secrets = Scrub::of([request.inputs, request.outputs, request.private, &self.settings]);
+                let secrets = Scrubber::of([request.inputs, request.outputs, request.private, &self.settings]);
                 error_of(failure, CallEffect::Reads, &secrets)
             })
         };
-        Ok(match within(call, CallEffect::Reads, reading).await? {
+        Ok(match run_cancellable(call, CallEffect::Reads, reading).await? {
             ReadResult::Absent => ReadOutcome::Absent,
             ReadResult::Unknown => ReadOutcome::Unknown,
             ReadResult::Present { id, outputs, inputs, problems, refresh_before_update } => {
@@ -205,7 +207,7 @@ impl ManagedPackage {
                     |inputs: &&Value| !request.inputs.is_null() && !differences(request.inputs, inputs, &[]).is_empty();
                 let read_inputs = inputs.as_ref().filter(drifted).cloned();
                 let private = Private { read_first: refresh_before_update, read_inputs, ..own };
-                let secrets = Scrub::of([&fields, &self.settings]);
+                let secrets = Scrubber::of([&fields, &self.settings]);
                 let diagnostics = problems
                     .iter()
                     .map(|why| ProviderDiagnostic::warning("", format!("it is not healthy: {}", secrets.clean(why))));
@@ -242,13 +244,13 @@ impl ManagedPackage {
         };
         let secret_inputs = ResourceFacts { secret_inputs: facts.secret_inputs.clone(), ..ResourceFacts::default() };
         let arguments = secret_inputs.complete_inputs(&arguments);
-        let secrets = || Scrub::of([&arguments, &self.settings]);
+        let secrets = || Scrubber::of([&arguments, &self.settings]);
         let asking = async {
             let (_lease, session) = process.session().await?;
             let invoked = session.invoke(&facts.token, &arguments, phase, &NoLookups).await;
             invoked.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };
-        let Invoked { result, failures } = within(call, CallEffect::Reads, asking).await?;
+        let Invoked { result, failures } = run_cancellable(call, CallEffect::Reads, asking).await?;
         if failures.is_empty() {
             return Ok(result);
         }
@@ -290,7 +292,7 @@ fn applied(
     (sent, request, settings): (Value, &ApplyRequest<'_>, &Value),
 ) -> Applied {
     let (fields, own) = complete_fields(facts, outputs, Value::Text(id.clone()));
-    let secrets = Scrub::of([&fields, &sent, settings]);
+    let secrets = Scrubber::of([&fields, &sent, settings]);
     let inputs = answered.map(|inputs| facts.complete_inputs(&inputs)).or(Some(sent));
     Applied {
         id,
@@ -306,7 +308,7 @@ fn applied(
 }
 
 /// Waits for a call until it ends or is stopped.
-async fn within<T>(
+async fn run_cancellable<T>(
     call: &Call,
     effect: CallEffect,
     work: impl Future<Output = Result<T, ProviderError>>,
@@ -314,7 +316,7 @@ async fn within<T>(
     if call.cancel.is_cancelled() {
         return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled before it was made"));
     }
-    let time_is_over = async {
+    let deadline_passed = async {
         match call.deadline {
             Some(deadline) => tokio::time::sleep(deadline).await,
             None => std::future::pending().await,
@@ -325,7 +327,7 @@ async fn within<T>(
         biased;
         done = &mut work => return done,
         () = call.cancel.cancelled() => ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"),
-        () = time_is_over => ProviderError::new(ErrorKind::TimedOut, "the plugin did not answer in time"),
+        () = deadline_passed => ProviderError::new(ErrorKind::TimedOut, "the plugin did not answer in time"),
     };
     match effect {
         CallEffect::Reads => Err(stopped),
@@ -394,7 +396,7 @@ impl provider::Session for ManagedPackage {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             if let Some(process) = &self.process {
-                process.leave().await;
+                process.end_session().await;
             }
         })
     }

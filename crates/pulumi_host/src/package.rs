@@ -14,7 +14,7 @@ use blueprint::{Name, PackageFamily, Value};
 use plugins::Pool;
 use provider::{
     BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider, ProviderDiagnostic,
-    ProviderError, Scrub, SettingsChange,
+    ProviderError, Scrubber, SettingsChange,
 };
 use pulumi_wire::Phase;
 use pulumi_wire::schema::{PackageSchema, PackageTypes};
@@ -22,7 +22,7 @@ use pulumi_wire::schema::{PackageSchema, PackageTypes};
 use crate::managed::ManagedPackage;
 use crate::names::provider_urn;
 use crate::problems::{CallEffect, error_of, field_path, refusals};
-use crate::process::{OwnSettings, PackageHost, PackageProcess};
+use crate::process::{ConfiguredSettings, PackageHost, PackageProcess};
 use crate::protocol::{DEBUG_PROVIDERS, attached};
 use crate::schema_cache;
 
@@ -98,7 +98,7 @@ async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<Pul
 
 async fn ask_schema(host: &PackageHost, process: &PackageProcess) -> Result<String, ProviderError> {
     let (_lease, client) = process.client().await?;
-    let schema = client.schema().await.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrub::default()))?;
+    let schema = client.schema().await.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::default()))?;
     schema.filter(|text| !text.is_empty()).ok_or_else(|| {
         let message = format!("the plugin of `{}` has no schema", host.package.name);
         ProviderError::new(ErrorKind::Permanent, message)
@@ -175,15 +175,15 @@ impl PulumiProvider {
             name => name.into(),
         };
         let urn = provider_urn(&package, &with.name);
-        let settings = OwnSettings { package, values, urn, name: with.name };
-        let secrets = Scrub::of([&settings.values, &with.former]);
+        let settings = ConfiguredSettings { package, values, urn, name: with.name };
+        let secrets = Scrubber::of([&settings.values, &with.former]);
         let reads = |failure| error_of(failure, CallEffect::Reads, &secrets);
         let (lease, client) = self.process_to_check(digest.as_deref()).client().await?;
         let checked = client.check_config(&settings.borrowed(), &with.former, phase).await.map_err(reads)?;
         if !checked.failures.is_empty() {
             return Err(ProviderError::of_diagnostics(ErrorKind::Document, refusals(&checked.failures, &secrets)));
         }
-        let settings = OwnSettings { values: checked.inputs, ..settings };
+        let settings = ConfiguredSettings { values: checked.inputs, ..settings };
         let change = match with.former.is_null() {
             true => SettingsChange::Same,
             false => {
@@ -209,7 +209,7 @@ impl PulumiProvider {
         let process = self.process_of(&digest);
         let values = settings.values.clone();
         process.configure(settings).await?;
-        process.enter();
+        process.begin_session();
         let session = Arc::new(ManagedPackage::new(types, package.clone(), Some(process), values));
         Ok(Configured { session, change, diagnostics: Vec::new() })
     }

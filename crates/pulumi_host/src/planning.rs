@@ -3,7 +3,7 @@
 //! Directly before a call, Check and Diff are called again, without a preview.
 
 use blueprint::{Address, FieldPath, Name, Type, Value};
-use provider::{Call, ErrorKind, PlanMode, PlanPhase, PlanRequest, Planned, ProviderError, Scrub, Verdict};
+use provider::{Call, ErrorKind, PlanMode, PlanPhase, PlanRequest, Planned, ProviderError, Scrubber, Verdict};
 use pulumi_wire::schema::ResourceFacts;
 use pulumi_wire::{NoLookups, Phase, PropertyPath};
 use sha2::{Digest as _, Sha256};
@@ -33,7 +33,12 @@ pub(crate) fn target<'a>(
 }
 
 /// The plan while the settings of the plugin are unknown: the plugin is asked once they are known.
-pub(crate) fn undecided(package: &str, facts: &ResourceFacts, call: &Call, request: &PlanRequest<'_>) -> Planned {
+pub(crate) fn plan_with_unknown_settings(
+    package: &str,
+    facts: &ResourceFacts,
+    call: &Call,
+    request: &PlanRequest<'_>,
+) -> Planned {
     let outputs = facts.complete_planned(&Value::map::<Name>([]), Some(&call.address));
     let id = planned_id(request.id.map(Name::from), &call.address);
     Planned {
@@ -49,14 +54,14 @@ fn planned_id(id: Option<Name>, address: &Address) -> Value {
 }
 
 /// Asks a configured plugin about a create, update or replacement.
-pub(crate) async fn planned(
+pub(crate) async fn plan_change(
     session: &PluginSession,
     facts: &ResourceFacts,
     call: &Call,
     request: &PlanRequest<'_>,
     settings: &Value,
 ) -> Result<Planned, ProviderError> {
-    let secrets = || Scrub::of([request.prior_inputs, request.prior, request.desired, request.private, settings]);
+    let secrets = || Scrubber::of([request.prior_inputs, request.prior, request.desired, request.private, settings]);
     let reads = |failure: CallFailure| error_of(failure, CallEffect::Reads, &secrets());
     let phase = match request.phase {
         PlanPhase::Preview => Phase::Planning,
@@ -125,7 +130,7 @@ pub(crate) async fn current(
         return Ok(None);
     }
     let read = session.read(target, recorded, call.deadline).await;
-    let secrets = || Scrub::of([recorded.inputs, recorded.outputs, settings]);
+    let secrets = || Scrubber::of([recorded.inputs, recorded.outputs, settings]);
     match read.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))? {
         ReadResult::Present { outputs, .. } => Ok(Some(outputs)),
         ReadResult::Absent => {
@@ -159,7 +164,7 @@ fn verdict_of(diff: &Diff, facts: &ResourceFacts, unhealthy: bool) -> (Verdict, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{ChangeKind, DiffOf, PropertyChange};
+    use crate::answer::{ChangeKind, DiffDecider, PropertyChange};
 
     fn diff(changed: bool, changes: &[&str], replaces: &[&str]) -> Diff {
         let path = |text: &&str| PropertyPath::parse_or_name(text);
@@ -167,7 +172,7 @@ mod tests {
             |text: &&str| PropertyChange { path: path(text), kind: ChangeKind::Update, replaces: false, input: true };
         Diff {
             changed,
-            decided: DiffOf::Plugin,
+            decided: DiffDecider::Plugin,
             replaces: replaces.iter().map(path).collect(),
             stables: Vec::new(),
             delete_before_replace: false,

@@ -3,7 +3,7 @@
 use blueprint::{FieldPath, PathStep};
 use grpc_client::GrpcCode;
 use plugins::{PluginError, ProcessExit};
-use provider::{ErrorKind, ProviderDiagnostic, ProviderError, Scrub};
+use provider::{ErrorKind, ProviderDiagnostic, ProviderError, Scrubber};
 use pulumi_wire::{PropertyPath, PropertyStep};
 
 use crate::failure::{CallFailure, MissingSetting, PropertyFailure};
@@ -21,7 +21,7 @@ pub(crate) enum CallEffect {
 }
 
 /// The error of a failed call. Secrets are removed from the messages of the plugin.
-pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrub) -> ProviderError {
+pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrubber) -> ProviderError {
     let kind = kind_of(&failure, effect);
     let mut said = match &failure {
         CallFailure::Refused { properties, message, .. } if !properties.is_empty() => {
@@ -90,11 +90,11 @@ pub(crate) fn not_started(error: &PluginError) -> ProviderError {
 }
 
 /// The refused properties as diagnostics at their places.
-pub(crate) fn refusals(failures: &[PropertyFailure], secrets: &Scrub) -> Vec<ProviderDiagnostic> {
+pub(crate) fn refusals(failures: &[PropertyFailure], secrets: &Scrubber) -> Vec<ProviderDiagnostic> {
     failures.iter().map(|failure| refusal(failure, secrets)).collect()
 }
 
-fn refusal(failure: &PropertyFailure, secrets: &Scrub) -> ProviderDiagnostic {
+fn refusal(failure: &PropertyFailure, secrets: &Scrubber) -> ProviderDiagnostic {
     ProviderDiagnostic { path: field_path(&failure.path), ..message_of(&failure.reason, secrets) }
 }
 
@@ -108,7 +108,7 @@ fn missing_setting(missing: &MissingSetting) -> ProviderDiagnostic {
 
 /// The diagnostic for a message of a plugin. The first line is the summary. The others, such as a Python traceback, are
 /// the detail.
-pub(crate) fn message_of(message: &str, secrets: &Scrub) -> ProviderDiagnostic {
+pub(crate) fn message_of(message: &str, secrets: &Scrubber) -> ProviderDiagnostic {
     let message = secrets.clean(message);
     let (first, rest) = message.trim().split_once('\n').unwrap_or((message.trim(), ""));
     // The Python framework writes a colon before the traceback.
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     fn error(failure: CallFailure, effect: CallEffect) -> ProviderError {
-        error_of(failure, effect, &Scrub::of([&Value::from("hunter2-hunter2").secret()]))
+        error_of(failure, effect, &Scrubber::of([&Value::from("hunter2-hunter2").secret()]))
     }
 
     fn refused(code: GrpcCode) -> CallFailure {

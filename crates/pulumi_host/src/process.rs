@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{Name, Value};
 use plugins::{Endpoint, Inherit, Plugin, PluginLease, Pool, PoolKey, ProcessLimits, Start};
-use provider::{ErrorKind, HostedPackage, Progress, ProviderError, Scrub};
+use provider::{ErrorKind, HostedPackage, Progress, ProviderError, Scrubber};
 use pulumi_wire::NoLookups;
 use tokio::sync::{Mutex as AsyncMutex, OnceCell};
 
-use crate::client::{Client, Connecting, ProviderSettings};
+use crate::client::{Client, ConnectOptions, ProviderSettings};
 use crate::engine::{Engine, Logged};
 use crate::names::{PROJECT, root_urn};
 use crate::problems::{CallEffect, error_of, not_started};
@@ -84,7 +84,7 @@ impl PackageHost {
 }
 
 /// The settings of a configured process.
-pub(crate) struct OwnSettings {
+pub(crate) struct ConfiguredSettings {
     /// The name of the package in its schema.
     pub(crate) package: Name,
     pub(crate) values: Value,
@@ -92,9 +92,9 @@ pub(crate) struct OwnSettings {
     pub(crate) name: Name,
 }
 
-impl OwnSettings {
+impl ConfiguredSettings {
     pub(crate) fn borrowed(&self) -> ProviderSettings<'_> {
-        let OwnSettings { package, values, urn, name } = self;
+        let ConfiguredSettings { package, values, urn, name } = self;
         // The name is the identity of the configuration, so it is also its id.
         ProviderSettings { package, values, urn, name, id: name, lookups: &NoLookups }
     }
@@ -105,7 +105,7 @@ pub(crate) struct PackageProcess {
     host: Arc<PackageHost>,
     key: PoolKey,
     /// The settings of the process, also after a restart. `None` before the first configuration.
-    settings: Mutex<Option<Arc<OwnSettings>>>,
+    settings: Mutex<Option<Arc<ConfiguredSettings>>>,
     live: AsyncMutex<Option<LiveProcess>>,
     /// Number of open sessions.
     users: AtomicUsize,
@@ -138,12 +138,12 @@ impl PackageProcess {
     /// The connected plugin. The lease keeps the process running.
     pub(crate) async fn client(&self) -> Result<(PluginLease, Client), ProviderError> {
         let (lease, mut live) = self.live().await?;
-        let live = live.as_mut().ok_or_else(gone)?;
+        let live = live.as_mut().ok_or_else(not_configured_error)?;
         Ok((lease, live.client.clone()))
     }
 
     /// Configures the process, now and after each restart.
-    pub(crate) async fn configure(&self, settings: OwnSettings) -> Result<(), ProviderError> {
+    pub(crate) async fn configure(&self, settings: ConfiguredSettings) -> Result<(), ProviderError> {
         *self.settings() = Some(Arc::new(settings));
         self.session().await.map(|_| ())
     }
@@ -152,19 +152,19 @@ impl PackageProcess {
     pub(crate) async fn session(&self) -> Result<(PluginLease, PluginSession), ProviderError> {
         let settings = self.settings().clone();
         let (lease, mut live) = self.live().await?;
-        let live = live.as_mut().ok_or_else(gone)?;
+        let live = live.as_mut().ok_or_else(not_configured_error)?;
         if live.session.is_none() {
-            let settings = settings.ok_or_else(gone)?;
+            let settings = settings.ok_or_else(not_configured_error)?;
             let session = live.client.configure(&settings.borrowed()).await;
             let session =
-                session.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrub::of([&settings.values])))?;
+                session.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::of([&settings.values])))?;
             live.session = Some(session);
         }
-        let session = live.session.clone().ok_or_else(gone)?;
+        let session = live.session.clone().ok_or_else(not_configured_error)?;
         Ok((lease, session))
     }
 
-    fn settings(&self) -> std::sync::MutexGuard<'_, Option<Arc<OwnSettings>>> {
+    fn settings(&self) -> std::sync::MutexGuard<'_, Option<Arc<ConfiguredSettings>>> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -175,22 +175,22 @@ impl PackageProcess {
         let mut live = self.live.lock().await;
         if live.as_ref().is_none_or(|live| live.plugin.id() != lease.id()) {
             let folder = self.host.package.program.parent().map(|folder| folder.display().to_string());
-            let connecting = Connecting { engine_address, program_folder: folder };
+            let connecting = ConnectOptions { engine_address, program_folder: folder };
             let client = Client::connect(&lease, &connecting).await;
-            let client = client.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrub::default()))?;
+            let client = client.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::default()))?;
             *live = Some(LiveProcess { plugin: Plugin::clone(&lease), client, session: None });
         }
         Ok((lease, live))
     }
 
     /// Counts a session.
-    pub(crate) fn enter(&self) {
+    pub(crate) fn begin_session(&self) {
         self.users.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Ends a session. The end of the last session stops the process: first with Cancel, then with an interrupt, then
     /// by force.
-    pub(crate) async fn leave(&self) {
+    pub(crate) async fn end_session(&self) {
         let left = self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
         if left == Ok(1) {
             let live = self.live.lock().await.take();
@@ -201,6 +201,6 @@ impl PackageProcess {
     }
 }
 
-fn gone() -> ProviderError {
+fn not_configured_error() -> ProviderError {
     ProviderError::new(ErrorKind::Transient, "the plugin is not configured any more")
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use grpc_client::{Connection, ConnectionOptions};
 use plugins::{
-    AfterStop, BoxFuture, Endpoint, Inherit, Launch, Level, ListenAddress, LogLine, ProcessLimits, Protocol,
-    Recognised, StopSignal,
+    BoxFuture, Endpoint, HandshakeLine, Inherit, Launch, Level, ListenAddress, LogLine, ProcessLimits, Protocol,
+    StopOutcome, StopSignal,
 };
 
 use crate::messages::{Empty, method};
@@ -31,29 +31,29 @@ impl Protocol for PulumiProtocol {
         Vec::new()
     }
 
-    fn line(&self, line: &str) -> Recognised {
+    fn line(&self, line: &str) -> HandshakeLine {
         let mut rest = line.to_owned();
         for code in PROGRESS {
             rest = rest.replace(code, "");
         }
         let text = rest.trim();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Recognised::Noise;
+            return HandshakeLine::NotHandshake;
         }
         match text.parse::<u16>() {
-            Ok(port) if port > 0 => Recognised::Endpoint(local(port)),
-            _ => Recognised::Refused(format!("it announced the port {}, which does not exist", shortened(text))),
+            Ok(port) if port > 0 => HandshakeLine::Endpoint(local(port)),
+            _ => HandshakeLine::Refused(format!("it announced the port {}, which does not exist", shortened(text))),
         }
     }
 
-    fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, AfterStop> {
+    fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, StopOutcome> {
         Box::pin(async move {
-            let options = ConnectionOptions { within: CONNECT, ..ConnectionOptions::default() };
+            let options = ConnectionOptions { connect_timeout: CONNECT, ..ConnectionOptions::default() };
             if let Ok(connection) = Connection::connect(endpoint, &options).await {
                 // A plugin that does not know the call gets a signal, like any other plugin.
                 let _ = connection.unary::<Empty, Empty>(method::CANCEL, Empty {}).await;
             }
-            AfterStop::Signal
+            StopOutcome::Signal
         })
     }
 
@@ -61,7 +61,7 @@ impl Protocol for PulumiProtocol {
         StopSignal::Interrupt
     }
 
-    fn log(&self, line: &str) -> LogLine {
+    fn parse_log_line(&self, line: &str) -> LogLine {
         LogLine { level: glog_level(line), text: line.to_owned() }
     }
 }
@@ -162,13 +162,13 @@ mod tests {
         for line in
             ["50123", " 50123\r", "\u{1b}]9;4;3;\u{1b}\\50123", "\u{1b}]9;4;3;\u{1b}\\\u{1b}]9;4;0;\u{1b}\\50123"]
         {
-            assert_eq!(PulumiProtocol.line(line), Recognised::Endpoint(local(50123)), "{line:?}");
+            assert_eq!(PulumiProtocol.line(line), HandshakeLine::Endpoint(local(50123)), "{line:?}");
         }
         for line in ["", "\r", "port 50123", "-1", "0x10", "\u{1b}]9;4;3;\u{1b}\\", "１２"] {
-            assert_eq!(PulumiProtocol.line(line), Recognised::Noise, "{line:?}");
+            assert_eq!(PulumiProtocol.line(line), HandshakeLine::NotHandshake, "{line:?}");
         }
         for line in ["0", "65536", "99999999999999999999999"] {
-            assert!(matches!(PulumiProtocol.line(line), Recognised::Refused(_)), "{line}");
+            assert!(matches!(PulumiProtocol.line(line), HandshakeLine::Refused(_)), "{line}");
         }
     }
 
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn log_levels_follow_the_form_of_glog() {
-        assert_eq!(PulumiProtocol.log("W1124 18:36:27.1 1 x.go:1] m").level, Level::Warn);
-        assert_eq!(PulumiProtocol.log("E1124 18:36").level, Level::Error);
-        assert_eq!(PulumiProtocol.log("Warning").level, Level::Info);
-        assert_eq!(PulumiProtocol.log("").level, Level::Info);
+        assert_eq!(PulumiProtocol.parse_log_line("W1124 18:36:27.1 1 x.go:1] m").level, Level::Warn);
+        assert_eq!(PulumiProtocol.parse_log_line("E1124 18:36").level, Level::Error);
+        assert_eq!(PulumiProtocol.parse_log_line("Warning").level, Level::Info);
+        assert_eq!(PulumiProtocol.parse_log_line("").level, Level::Info);
     }
 }

@@ -20,17 +20,17 @@ const FORMAT: &str = "cyan pulumi schema 1";
 
 /// The identity of a package's program. It changes when the program changes.
 pub(crate) fn identity(package: &HostedPackage) -> String {
-    let mut text = about(&package.program);
+    let mut text = file_fingerprint(&package.program);
     for argument in &package.arguments {
         let path = package.folder.join(argument);
         // An argument that is not a file counts as it is written.
-        let known = if path.is_file() { about(&path) } else { argument.clone() };
+        let known = if path.is_file() { file_fingerprint(&path) } else { argument.clone() };
         let _ = write!(text, "\0{known}");
     }
     digest(&text)
 }
 
-fn about(path: &Path) -> String {
+fn file_fingerprint(path: &Path) -> String {
     let Ok(known) = fs::metadata(path) else { return path.display().to_string() };
     let changed = known.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     #[cfg(unix)]

@@ -11,7 +11,7 @@ use pulumi_wire::{
     restore_content,
 };
 
-use crate::answer::{CheckAnswer, Diff, DiffOf, PluginCapabilities, answered, diff_of, failures};
+use crate::answer::{CheckAnswer, Diff, DiffDecider, PluginCapabilities, decode_answer, diff_of, failures};
 use crate::caller::Caller;
 use crate::failure::{AnswerProblem, CallFailure, PropertyFailure};
 use crate::messages::{
@@ -200,7 +200,7 @@ impl PluginSession {
         desired: &Desired<'_>,
     ) -> Result<Diff, CallFailure> {
         if !self.configured {
-            return Ok(Diff { changed: true, decided: DiffOf::Nothing, ..Diff::none() });
+            return Ok(Diff { changed: true, decided: DiffDecider::Nothing, ..Diff::none() });
         }
         let encoding = self.encoding(RequestPart::Diff, target);
         let request = DiffRequest {
@@ -393,7 +393,7 @@ impl PluginSession {
         let encoding = Encoding::of(RequestPart::Arguments, phase, self.capabilities.accepts, lookups);
         let request = InvokeRequest { tok: token.to_owned(), args: encode(arguments, &encoding)?, preview: planning };
         let answer: InvokeResponse = self.caller.call(method::INVOKE, request).await?;
-        let result = answered(answer.r#return.unwrap_or_default(), phase, None, lookups, None)?;
+        let result = decode_answer(answer.r#return.unwrap_or_default(), phase, None, lookups, None)?;
         let result = if arguments.has_secret() { mark_every_entry(result) } else { result };
         Ok(Invoked { result, failures: failures(answer.failures) })
     }
@@ -428,7 +428,7 @@ impl PluginSession {
     }
 
     fn decoded(&self, answer: Struct, target: &CallTarget<'_>, id: Option<Name>) -> Result<Value, CallFailure> {
-        answered(answer, target.phase, target.address, target.lookups, id)
+        decode_answer(answer, target.phase, target.address, target.lookups, id)
     }
 
     /// Restores the secret marks on an answer if the plugin does not accept marks.

@@ -130,7 +130,7 @@ fn is_bare(entries: &Map) -> bool {
 }
 
 fn lacks_content(value: &Value) -> bool {
-    match value.bare() {
+    match value.unmarked() {
         Value::Map(entries) => is_bare(entries) || entries.values().any(lacks_content),
         Value::List(items) | Value::Set(items) => items.iter().any(lacks_content),
         _ => false,
@@ -138,16 +138,16 @@ fn lacks_content(value: &Value) -> bool {
 }
 
 fn collect(value: &Value, found: &mut Vec<(Name, Value)>) {
-    match value.bare() {
+    match value.unmarked() {
         Value::Asset(asset) => {
             if let Some(hash) = asset_hash(asset, &crate::NoLookups) {
-                found.push((hash, value.bare().clone()));
+                found.push((hash, value.unmarked().clone()));
             }
         }
         Value::Map(entries) => {
             let is_asset = matches!(special_of(entries), Some(Special::Asset | Special::Archive));
             if let (true, false, Some(Value::Text(hash))) = (is_asset, is_bare(entries), entries.get("hash")) {
-                found.push((hash.clone(), value.bare().clone()));
+                found.push((hash.clone(), value.unmarked().clone()));
             }
             entries.values().for_each(|value| collect(value, found));
         }

@@ -6,7 +6,7 @@ use crate::path::{PropertyPath, PropertyStep};
 
 /// Whether two values are equal. Numbers are compared by value, and secret marks do not count.
 pub fn same(a: &Value, b: &Value) -> bool {
-    match (a.bare(), b.bare()) {
+    match (a.unmarked(), b.unmarked()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
         (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) => {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
@@ -36,7 +36,7 @@ fn compare(
     if ignored.iter().any(|path| !path.0.is_empty() && path.covers(at)) {
         return;
     }
-    match (old.map(Value::bare), new.map(Value::bare)) {
+    match (old.map(Value::unmarked), new.map(Value::unmarked)) {
         (Some(Value::Map(old)), Some(Value::Map(new))) => {
             let added = new.keys().filter(|key| !old.contains_key(key));
             for key in old.keys().chain(added) {

@@ -58,7 +58,7 @@ impl DecodeError {
         DecodeError { path: PropertyPath::default(), problem }
     }
 
-    fn below(mut self, step: PropertyStep) -> DecodeError {
+    fn prepend_step(mut self, step: PropertyStep) -> DecodeError {
         self.path.0.insert(0, step);
         self
     }
@@ -77,8 +77,8 @@ fn entries(fields: BTreeMap<String, Wire>, decoding: &Decoding<'_>, depth: usize
     let mut all = Map::with_capacity(fields.len());
     for (key, wire) in fields {
         let key = Name::from(key);
-        let value =
-            value(wire, decoding, depth + 1).map_err(|error| error.below(PropertyStep::Property(key.clone())))?;
+        let value = value(wire, decoding, depth + 1)
+            .map_err(|error| error.prepend_step(PropertyStep::Property(key.clone())))?;
         all.insert(key, value);
     }
     Ok(all)
@@ -101,7 +101,7 @@ fn value(wire: Wire, decoding: &Decoding<'_>, depth: usize) -> Result<Value, Dec
         Some(Kind::ListValue(list)) => {
             let item = |(at, item)| {
                 value(item, decoding, depth + 1)
-                    .map_err(|error: DecodeError| error.below(PropertyStep::Index(at as u64)))
+                    .map_err(|error: DecodeError| error.prepend_step(PropertyStep::Index(at as u64)))
             };
             Value::List(Arc::new(list.values.into_iter().enumerate().map(item).collect::<Result<_, _>>()?))
         }

@@ -71,7 +71,7 @@ impl EncodeError {
         EncodeError { path: PropertyPath::default(), problem }
     }
 
-    fn below(mut self, step: PropertyStep) -> EncodeError {
+    fn prepend_step(mut self, step: PropertyStep) -> EncodeError {
         self.path.0.insert(0, step);
         self
     }
@@ -82,7 +82,7 @@ impl EncodeError {
 /// # Errors
 /// If a part of the properties has no wire form.
 pub fn encode(properties: &Value, encoding: &Encoding<'_>) -> Result<Option<Struct>, EncodeError> {
-    match properties.exposed() {
+    match properties.split_secret() {
         (Value::Null, _) => Ok(None),
         (Value::Map(entries), secret) => {
             let mut whole = fields(entries, encoding, 0)?;
@@ -100,8 +100,8 @@ pub fn encode(properties: &Value, encoding: &Encoding<'_>) -> Result<Option<Stru
 fn fields(entries: &Map, encoding: &Encoding<'_>, depth: usize) -> Result<Struct, EncodeError> {
     let mut all = BTreeMap::new();
     for (key, value) in entries.iter() {
-        let sent =
-            wire(value, encoding, depth + 1).map_err(|error| error.below(PropertyStep::Property(key.clone())))?;
+        let sent = wire(value, encoding, depth + 1)
+            .map_err(|error| error.prepend_step(PropertyStep::Property(key.clone())))?;
         if let Some(sent) = sent {
             all.insert(key.to_string(), sent);
         }
@@ -134,8 +134,8 @@ fn wire(value: &Value, encoding: &Encoding<'_>, depth: usize) -> Result<Option<W
         },
         Value::List(items) | Value::Set(items) => {
             let item = |(at, item): (usize, &Value)| {
-                let sent =
-                    wire(item, encoding, depth + 1).map_err(|error| error.below(PropertyStep::Index(at as u64)))?;
+                let sent = wire(item, encoding, depth + 1)
+                    .map_err(|error| error.prepend_step(PropertyStep::Index(at as u64)))?;
                 Ok(sent.unwrap_or(Wire { kind: Some(Kind::NullValue(0)) }))
             };
             Kind::ListValue(ListValue { values: items.iter().enumerate().map(item).collect::<Result<_, _>>()? })

@@ -13,8 +13,8 @@ pub fn mark_like_inputs(response: Value, inputs: &Value) -> Value {
     if !inputs.has_secret() {
         return response;
     }
-    let (bare_inputs, inputs_are_secret) = inputs.exposed();
-    let (Value::Map(returned), Value::Map(sent)) = (response.bare(), bare_inputs) else { return response };
+    let (bare_inputs, inputs_are_secret) = inputs.split_secret();
+    let (Value::Map(returned), Value::Map(sent)) = (response.unmarked(), bare_inputs) else { return response };
     let marked = returned.iter().map(|(key, value)| {
         let value = match sent.get(key) {
             _ if inputs_are_secret => value.clone().secret(),
@@ -23,7 +23,7 @@ pub fn mark_like_inputs(response: Value, inputs: &Value) -> Value {
         };
         (key.clone(), value)
     });
-    let was_secret = response.exposed().1;
+    let was_secret = response.split_secret().1;
     Value::Map(Arc::new(marked.collect())).tainted(was_secret)
 }
 

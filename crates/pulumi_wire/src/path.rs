@@ -54,13 +54,13 @@ impl PropertyPath {
 
     /// The part of a value at this path. `None` if there is no such part, or if the path has a `*`. Every part of an
     /// unknown value is unknown.
-    pub fn of<'a>(&self, value: &'a Value) -> Option<&'a Value> {
+    pub fn select<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         let mut at = value;
         for step in &self.0 {
             if at.is_unknown() {
                 return Some(at);
             }
-            at = match (step, at.bare()) {
+            at = match (step, at.unmarked()) {
                 (PropertyStep::Property(name), Value::Map(entries)) => entries.get(name)?,
                 (PropertyStep::Index(index), Value::List(items)) => items.get(usize::try_from(*index).ok()?)?,
                 _ => return None,
@@ -221,8 +221,8 @@ mod tests {
     fn a_path_selects_a_part_and_covers_what_is_below() {
         let value = Value::map([("a", Value::list([Value::map([("b", Value::Int(1))])]))]);
         let path = PropertyPath::parse("a[0].b").unwrap();
-        assert_eq!(path.of(&value), Some(&Value::Int(1)));
-        assert_eq!(PropertyPath::parse("a[1]").unwrap().of(&value), None);
+        assert_eq!(path.select(&value), Some(&Value::Int(1)));
+        assert_eq!(PropertyPath::parse("a[1]").unwrap().select(&value), None);
         let covers = |text: &str| PropertyPath::parse(text).unwrap().covers(&path);
         assert!(covers("a") && covers("a[*].b") && covers("") && !covers("b") && !covers("a[0].b.c"));
     }

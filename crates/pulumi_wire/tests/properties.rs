@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn every_rule_keeps_its_promise(value in properties(), bare in any::<bool>()) {
+    fn encoding_follows_the_accepted_features(value in properties(), bare in any::<bool>()) {
         let accepts = if bare { Accepts::default() } else { ALL };
         for part in [RequestPart::Config, RequestPart::Check, RequestPart::Diff, RequestPart::Desired, RequestPart::Recorded, RequestPart::Arguments] {
             for phase in [Phase::Planning, Phase::Applying] {

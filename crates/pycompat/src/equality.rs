@@ -10,7 +10,7 @@ use crate::number::{exact, exact_of_float};
 
 /// Whether `left == right`. NaN equals nothing.
 pub fn equal(left: &Value, right: &Value) -> bool {
-    match (left.bare(), right.bare()) {
+    match (left.unmarked(), right.unmarked()) {
         (Value::Null, Value::Null) => true,
         (Value::Text(left), Value::Text(right)) => left == right,
         (Value::Bytes(left), Value::Bytes(right)) => left == right,
@@ -39,7 +39,7 @@ pub fn contains<'a>(items: impl IntoIterator<Item = &'a Value>, value: &Value) -
 
 /// Python's `bool(value)`: null, false, zero and empty values are false.
 pub fn truth(value: &Value) -> bool {
-    match value.bare() {
+    match value.unmarked() {
         Value::Null => false,
         Value::Bool(value) => *value,
         Value::Int(value) => *value != 0,

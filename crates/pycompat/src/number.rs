@@ -20,7 +20,7 @@ pub fn from_exact(value: BigInt) -> Value {
 
 /// Returns the exact integer of a value; a boolean is 0 or 1. `None` for other values, also for floats.
 pub fn exact(value: &Value) -> Option<BigInt> {
-    match value.bare() {
+    match value.unmarked() {
         Value::Bool(value) => Some(BigInt::from(u8::from(*value))),
         Value::Int(value) => Some(BigInt::from(*value)),
         Value::Decimal(digits) => digits.parse().ok(),
@@ -48,17 +48,17 @@ pub fn exact_of_float(value: f64) -> Option<BigInt> {
 
 /// Whether a value is an integer; a boolean is not.
 pub fn is_integer(value: &Value) -> bool {
-    matches!(value.bare(), Value::Int(_) | Value::Decimal(_))
+    matches!(value.unmarked(), Value::Int(_) | Value::Decimal(_))
 }
 
 /// Whether a value is an integer or a float; a boolean is not.
 pub fn is_number(value: &Value) -> bool {
-    is_integer(value) || matches!(value.bare(), Value::Float(_))
+    is_integer(value) || matches!(value.unmarked(), Value::Float(_))
 }
 
 /// Python's `int(value)`, as a value. Fails with Python's message.
 pub fn integer(value: &Value) -> Result<Value, String> {
-    match value.bare() {
+    match value.unmarked() {
         Value::Text(text) => {
             integer_of_text(text).ok_or_else(|| format!("invalid literal for int() with base 10: {}", repr_text(text)))
         }
@@ -68,7 +68,7 @@ pub fn integer(value: &Value) -> Result<Value, String> {
             None => Err("cannot convert float infinity to integer".into()),
         },
         Value::Bool(value) => Ok(Value::Int(i64::from(*value))),
-        Value::Int(_) | Value::Decimal(_) => Ok(value.bare().clone()),
+        Value::Int(_) | Value::Decimal(_) => Ok(value.unmarked().clone()),
         other => Err(format!(
             "int() argument must be a string, a bytes-like object or a real number, not '{}'",
             type_name(other)
@@ -78,7 +78,7 @@ pub fn integer(value: &Value) -> Result<Value, String> {
 
 /// Python's `float(value)`. Fails with Python's message.
 pub fn float(value: &Value) -> Result<f64, String> {
-    match value.bare() {
+    match value.unmarked() {
         Value::Text(text) => {
             float_of_text(text).ok_or_else(|| format!("could not convert string to float: {}", repr_text(text)))
         }
@@ -165,7 +165,7 @@ pub fn digit(character: char) -> Option<char> {
 
 /// Compares two numbers exactly; booleans are 0 and 1. `None` if one is not a number or is NaN.
 pub fn compare(left: &Value, right: &Value) -> Option<Ordering> {
-    match (left.bare(), right.bare()) {
+    match (left.unmarked(), right.unmarked()) {
         (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
         (Value::Float(left), Value::Float(right)) => left.partial_cmp(right),
         (Value::Float(left), right) => compare_float(*left, &exact(right)?),
@@ -184,7 +184,7 @@ fn compare_float(float: f64, other: &BigInt) -> Option<Ordering> {
 
 /// Python's `left % right`, with the sign of the divisor. `None` if one is not a number or the divisor is zero.
 pub fn modulo(left: &Value, right: &Value) -> Option<Value> {
-    if let (Value::Int(left), Value::Int(right)) = (left.bare(), right.bare())
+    if let (Value::Int(left), Value::Int(right)) = (left.unmarked(), right.unmarked())
         && let Some(rest) = left.checked_rem(*right)
     {
         return Some(Value::Int(if rest != 0 && (rest < 0) != (*right < 0) { rest + right } else { rest }));
@@ -224,7 +224,7 @@ pub fn floor_divide(left: &Value, right: &Value) -> Option<Value> {
 
 /// Returns two numbers as floats; `None` if one is not a number or the second is zero.
 fn floats(left: &Value, right: &Value) -> Option<(f64, f64)> {
-    let numeric = |value: &Value| matches!(value.bare(), Value::Bool(_)) || is_number(value);
+    let numeric = |value: &Value| matches!(value.unmarked(), Value::Bool(_)) || is_number(value);
     if !numeric(left) || !numeric(right) {
         return None;
     }

@@ -5,7 +5,7 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 
 /// Python's `str(value)`: a text is itself, other values are as in [`repr`].
 pub fn text(value: &Value) -> String {
-    match value.bare() {
+    match value.unmarked() {
         Value::Text(text) => text.to_string(),
         other => repr(other),
     }
@@ -148,7 +148,7 @@ pub fn float_text(value: f64) -> String {
 
 /// The name of the Python type of a value: `str`, `int`, `NoneType`, `dict`, ...
 pub fn type_name(value: &Value) -> &'static str {
-    match value.bare() {
+    match value.unmarked() {
         Value::Null => "NoneType",
         Value::Bool(_) => "bool",
         Value::Int(_) | Value::Decimal(_) => "int",

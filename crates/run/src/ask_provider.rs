@@ -116,7 +116,7 @@ impl<'a> ProviderTarget<'a> {
         let call = self.call();
         let secrets = self.secrets([request.prior_inputs, request.desired, &call.settings]);
         let answer = self.session(request.type_name).await?.session.preflight(&call, request).await;
-        answer.map(|answer| secrets.preflight(answer)).map_err(|error| secrets.scrub_error(error))
+        answer.map(|answer| secrets.scrub_preflight(answer)).map_err(|error| secrets.scrub_error(error))
     }
 
     async fn fetch(self, request: FetchRequest<'_>) -> Result<Fetched, ProviderError> {
@@ -124,7 +124,7 @@ impl<'a> ProviderTarget<'a> {
         let searched = request.filters.iter().map(|filter| &filter.2);
         let secrets = self.secrets(searched.chain([request.annotations, &call.settings]));
         let fetched = self.session(request.type_name).await?.session.fetch(&call, request).await;
-        fetched.map(|fetched| secrets.fetched(fetched)).map_err(|error| secrets.scrub_error(error))
+        fetched.map(|fetched| secrets.scrub_fetched(fetched)).map_err(|error| secrets.scrub_error(error))
     }
 
     async fn invoke(self, request: InvokeRequest<'_>) -> Result<Value, ProviderError> {
@@ -138,7 +138,7 @@ impl<'a> ProviderTarget<'a> {
         let call = self.call();
         let secrets = self.secrets([request.desired, &call.settings]);
         let found = self.session(request.type_name).await?.session.import(&call, request).await;
-        let clean = |found: Imported| Imported { observed: secrets.observed(found.observed), ..found };
+        let clean = |found: Imported| Imported { observed: secrets.scrub_observed(found.observed), ..found };
         found.map(|found| found.into_iter().map(clean).collect()).map_err(|error| secrets.scrub_error(error))
     }
 

@@ -44,7 +44,7 @@ pub trait RollbackPlanner: Send + Sync {
     /// Makes the plan that returns from the current state to a target, with
     /// [`Options::rollback`](plan::options::Options). Returns `None` if there is no plan; the errors are added to
     /// `found`.
-    fn stage<'a>(&'a self, goal: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>>;
+    fn stage<'a>(&'a self, target: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>>;
 
     /// Prepares diagnostics for a report that can show only the documents of the failed operation. Places in the
     /// documents of the target become text.
@@ -91,17 +91,17 @@ struct Leased<'a> {
 ///
 /// The plan is refused if the state has changed since it was made (`plan-stale`), if its sources have changed
 /// (`input-changed`, `observation-changed`: compared if `recheck_inputs`), or if secrets cannot be sealed.
-pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + Send) -> Operated {
+pub async fn operate(request: OperateRequest<'_>, mut report: impl FnMut(Event) + Send) -> Operated {
     let OperateRequest {
         staged,
-        recheck_inputs: looks_again,
+        recheck_inputs: must_recheck,
         shell,
         store,
         instance,
         id,
         who,
         settings,
-        rollback_planner: back,
+        rollback_planner: planner,
         mut interrupts,
     } = request;
     let mut found = Diagnostics::new();
@@ -120,7 +120,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
         found.push(diagnostic);
         return Operated::Refused(found);
     }
-    if looks_again {
+    if must_recheck {
         // A changed state explains every other difference, so check it first.
         match store.head(instance).await {
             Ok(head) if head != staged.plan.revision => {
@@ -130,7 +130,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
             Err(error) => return Operated::Store(error),
         }
     }
-    if looks_again && !unchanged(&staged, &shell.root.to_string_lossy(), shell, &mut found).await {
+    if must_recheck && !unchanged(&staged, &shell.root.to_string_lossy(), shell, &mut found).await {
         return Operated::Refused(found);
     }
     let lease = match store.lease(instance, who, LEASE).await {
@@ -143,10 +143,10 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
     };
     // Boxed so that the future does not contain two operations.
     let leased = Leased { shell, store, lease: &lease, settings, who };
-    let mut operated = Box::pin(leased.run(staged, lease.revision, id, &mut interrupts, &mut tell)).await;
-    if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, back, settings.on_failure)
+    let mut operated = Box::pin(leased.run(staged, lease.revision, id, &mut interrupts, &mut report)).await;
+    if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, planner, settings.on_failure)
         && outcome.outcome == Some(OperationOutcome::Failed)
-        && let Some(lost) = leased.roll_back(outcome, back, &mut interrupts, tell).await
+        && let Some(lost) = leased.roll_back(outcome, back, &mut interrupts, report).await
     {
         operated = lost;
     }
@@ -155,12 +155,12 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
     match (operated, released) {
         (Operated::Done(outcome), Err(error)) => {
             let mut outcome = outcome;
-            let mut late = codes::INSTANCE_BUSY
+            let mut release_warning = codes::INSTANCE_BUSY
                 .new(format!("the lease of `{instance}` could not be released"))
                 .note(error.to_string())
                 .help("it runs out by itself within a minute");
-            late.severity = diag::Severity::Warning;
-            outcome.diagnostics.push(late);
+            release_warning.severity = diag::Severity::Warning;
+            outcome.diagnostics.push(release_warning);
             Operated::Done(outcome)
         }
         (operated, _) => operated,
@@ -175,7 +175,7 @@ impl Leased<'_> {
         head: Revision,
         id: Name,
         interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
-        tell: impl FnMut(Event) + Send,
+        report: impl FnMut(Event) + Send,
     ) -> Operated {
         let Leased { shell, store, lease, settings, who } = *self;
         if head != staged.plan.revision {
@@ -191,7 +191,7 @@ impl Leased<'_> {
         let operation = operation_of(&staged.plan, id, shell.clock.now(), who);
         let documents = staged.evaluation.as_ref().map(|evaluation| evaluation.documents.clone());
         let apply = Apply::new(staged, settings, operation);
-        match run(apply, shell, store, lease, interrupts, tell).await {
+        match run(apply, shell, store, lease, interrupts, report).await {
             Ok(mut outcome) => {
                 // Report remarks on settings that became known during the run.
                 report_settings(shell.settings_remarks(), documents.as_deref(), &mut outcome.diagnostics);
@@ -208,7 +208,7 @@ impl Leased<'_> {
         outcome: &mut Outcome,
         rollback_planner: &dyn RollbackPlanner,
         interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
-        mut tell: impl FnMut(Event) + Send,
+        mut report: impl FnMut(Event) + Send,
     ) -> Option<Operated> {
         let Leased { shell, store, lease, settings, .. } = *self;
         let mut found = Diagnostics::new();
@@ -217,22 +217,22 @@ impl Leased<'_> {
             outcome.diagnostics.append(generation::report_incomplete(&outcome.left_in_flight, found));
             return None;
         }
-        let goal = match rollback_target(store, &lease.instance, None).await {
+        let target = match rollback_target(store, &lease.instance, None).await {
             Ok(Ok(goal)) => goal,
             Ok(Err(diagnostic)) => {
                 outcome.diagnostics.push(*diagnostic);
                 return None;
             }
-            Err(error) => return Some(Operated::Aborted(lost(outcome, error))),
+            Err(error) => return Some(Operated::Aborted(aborted_by_store(outcome, error))),
         };
-        let number = match &goal {
+        let number = match &target {
             RollbackTarget::Generation(kept) => Some(kept.generation.0),
             RollbackTarget::Nothing => None,
         };
-        tell(Event::RollingBack { generation: number });
+        report(Event::RollingBack { generation: number });
         let staged = tokio::select! {
             biased;
-            staged = renewing_lease_while(rollback_planner.stage(goal, &mut found), store, lease) => staged,
+            staged = renewing_lease_while(rollback_planner.stage(target, &mut found), store, lease) => staged,
             // Reading the resources may take long. The user may interrupt it.
             Some(_) = interrupts.recv() => None,
         };
@@ -245,10 +245,10 @@ impl Leased<'_> {
         let settings = ApplySettings { on_failure: OnFailure::KeepGoing, ..settings };
         let head = match store.head(&lease.instance).await {
             Ok(head) => head,
-            Err(error) => return Some(Operated::Aborted(lost(outcome, error))),
+            Err(error) => return Some(Operated::Aborted(aborted_by_store(outcome, error))),
         };
         let second = Leased { settings, ..*self };
-        match Box::pin(second.run(staged, head, operation_id(&shell.rng), interrupts, tell)).await {
+        match Box::pin(second.run(staged, head, operation_id(&shell.rng), interrupts, report)).await {
             Operated::Done(mut second) => {
                 let diagnostics = rollback_planner.flatten_places(std::mem::take(&mut second.diagnostics));
                 match second.outcome {
@@ -265,7 +265,7 @@ impl Leased<'_> {
                     .append(generation::report_incomplete(&[], rollback_planner.flatten_places(diagnostics)));
                 None
             }
-            Operated::Store(error) => Some(Operated::Aborted(lost(outcome, error))),
+            Operated::Store(error) => Some(Operated::Aborted(aborted_by_store(outcome, error))),
             Operated::Aborted(second) => Some(Operated::Aborted(Aborted { counts: outcome.counts, ..second })),
         }
     }
@@ -287,12 +287,12 @@ async fn must_record_end(plan: &Plan, store: &dyn Store, instance: &InstanceName
 /// Awaits `work`, and renews the lease meanwhile. The next commit detects a lost lease.
 async fn renewing_lease_while<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &state::Lease) -> T {
     let mut work = std::pin::pin!(work);
-    let mut signs = tokio::time::interval(LEASE / 3);
+    let mut renewals = tokio::time::interval(LEASE / 3);
     loop {
         tokio::select! {
             biased;
             done = &mut work => return done,
-            _ = signs.tick() => {
+            _ = renewals.tick() => {
                 let _ = store.renew(lease, LEASE).await;
             }
         }
@@ -301,7 +301,7 @@ async fn renewing_lease_while<T>(work: impl Future<Output = T>, store: &dyn Stor
 
 /// Returns the result of an operation that ended, but whose rollback failed because of the store. It contains the
 /// counts of the operation.
-fn lost(outcome: &Outcome, store: StoreError) -> Aborted {
+fn aborted_by_store(outcome: &Outcome, store: StoreError) -> Aborted {
     let (left_in_flight, undone) = (outcome.left_in_flight.clone(), outcome.undone.clone());
     Aborted { store: Some(store), counts: outcome.counts, left_in_flight, undone }
 }
@@ -315,7 +315,7 @@ pub async fn rollback_target(
 ) -> Result<Result<RollbackTarget, Box<diag::Diagnostic>>, StoreError> {
     let history = store.history(instance, usize::MAX).await?;
     Ok(match generation::rollback_operation(&history, wanted) {
-        Ok(TargetOperation::Of(generation, id)) => {
+        Ok(TargetOperation::Restore(generation, id)) => {
             generation::read_saved(generation, store.operation(instance, &id).await?.as_ref())
         }
         Ok(TargetOperation::Nothing) => Ok(RollbackTarget::Nothing),
@@ -371,8 +371,8 @@ fn held_by(holder: &LeaseHolder, now: i64) -> String {
 }
 
 /// Draws an id for an operation: 32 hexadecimal digits.
-pub fn operation_id(chance: &Rng) -> Name {
-    data_encoding::HEXLOWER.encode(&chance.bytes()).into()
+pub fn operation_id(rng: &Rng) -> Name {
+    data_encoding::HEXLOWER.encode(&rng.bytes()).into()
 }
 
 /// Returns the operation of this plan for the history.

@@ -18,7 +18,7 @@ use super::scrub::CallSecrets;
 use crate::shell::Shell;
 use apply::machine::Apply;
 use apply::model::Asking;
-use apply::model::{CallRequest, Effect, Happened, Outcome};
+use apply::model::{ApplyInput, CallRequest, Effect, Outcome};
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, ask_world};
 use evaluate::event::Event;
 
@@ -26,15 +26,15 @@ use evaluate::event::Event;
 pub const LEASE: Duration = Duration::from_secs(60);
 
 /// The number of steps after which the loop yields to other tasks of the runtime.
-const TURN: usize = 8;
+const STEPS_BEFORE_YIELD: usize = 8;
 
 /// A stop request of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupt {
     /// Start no further calls, and await running calls.
-    Gently,
+    Graceful,
     /// Stop now, and do not await running calls.
-    AtOnce,
+    Immediate,
 }
 
 /// The result of a run that was cut off or whose end could not be recorded.
@@ -66,9 +66,9 @@ enum EffectResult {
     Woke(u64),
 }
 
-/// Applies a plan to its end. Passes every event to `tell`.
+/// Applies a plan to its end. Passes every event to `report`.
 ///
-/// Renews the lease; the caller takes and releases it. Returns `Err` if [`Interrupt::AtOnce`] cut the run off, or if
+/// Renews the lease; the caller takes and releases it. Returns `Err` if [`Interrupt::Immediate`] cut the run off, or if
 /// its end could not be recorded. The state can be resumed in both cases.
 pub async fn run(
     mut apply: Apply,
@@ -76,25 +76,25 @@ pub async fn run(
     store: &dyn Store,
     lease: &Lease,
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
-    mut tell: impl FnMut(Event) + Send,
+    mut report: impl FnMut(Event) + Send,
 ) -> Result<Outcome, Aborted> {
     let mut state = LoopState::of(apply.plan().revision);
     let mut under_way: FuturesUnordered<BoxFuture<'_, EffectResult>> = FuturesUnordered::new();
-    let (progress, mut told) = mpsc::unbounded_channel::<Event>();
-    let mut alive = tokio::time::interval(LEASE / 3);
-    alive.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let (progress, mut progress_events) = mpsc::unbounded_channel::<Event>();
+    let mut lease_renewals = tokio::time::interval(LEASE / 3);
+    lease_renewals.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut effects = Vec::new();
     let mut may_interrupt = true;
-    apply.values().for_each(|value| shell.secrets.learn(value));
-    state.happened.push(Happened::Began(shell.clock.now()));
+    apply.values().for_each(|value| shell.secrets.add_secrets_of(value));
+    state.inputs.push(ApplyInput::Began(shell.clock.now()));
     let begun = tokio::time::Instant::now();
     let mut steps: usize = 0;
     loop {
-        let at = Happened::At(begun.elapsed());
-        apply.step(std::iter::once(at).chain(state.happened.drain(..)), &mut effects);
+        let at = ApplyInput::At(begun.elapsed());
+        apply.step(std::iter::once(at).chain(state.inputs.drain(..)), &mut effects);
         // First report the progress that providers sent before their answers.
-        while let Ok(event) = told.try_recv() {
-            tell(event);
+        while let Ok(event) = progress_events.try_recv() {
+            report(event);
         }
         for effect in effects.drain(..) {
             match effect {
@@ -129,13 +129,13 @@ pub async fn run(
                         cancel.cancel();
                     }
                 }
-                Effect::Tell(event) => tell(event),
+                Effect::Report(event) => report(event),
                 Effect::Finish(outcome) => {
                     if outcome.outcome.is_some() {
                         return Ok(outcome);
                     }
                     return Err(Aborted {
-                        store: state.refused,
+                        store: state.store_error,
                         counts: outcome.counts,
                         left_in_flight: outcome.left_in_flight,
                         undone: outcome.undone,
@@ -144,35 +144,35 @@ pub async fn run(
             }
         }
         steps += 1;
-        if steps.is_multiple_of(TURN) {
+        if steps.is_multiple_of(STEPS_BEFORE_YIELD) {
             tokio::task::yield_now().await;
         }
         match interrupts.try_recv() {
-            Ok(Interrupt::Gently) => state.happened.push(Happened::Interrupt),
-            Ok(Interrupt::AtOnce) => return Err(Aborted::now(&apply, None)),
+            Ok(Interrupt::Graceful) => state.inputs.push(ApplyInput::Interrupt),
+            Ok(Interrupt::Immediate) => return Err(Aborted::now(&apply, None)),
             Err(_) => {}
         }
-        if alive.tick().now_or_never().is_some() {
+        if lease_renewals.tick().now_or_never().is_some() {
             state.renew(store, lease).await;
         }
-        while state.happened.is_empty() {
+        while state.inputs.is_empty() {
             tokio::select! {
                 biased;
-                Some(event) = told.recv() => tell(event),
+                Some(event) = progress_events.recv() => report(event),
                 interrupt = interrupts.recv(), if may_interrupt => match interrupt {
-                    Some(Interrupt::Gently) => state.happened.push(Happened::Interrupt),
-                    Some(Interrupt::AtOnce) => return Err(Aborted::now(&apply, None)),
+                    Some(Interrupt::Graceful) => state.inputs.push(ApplyInput::Interrupt),
+                    Some(Interrupt::Immediate) => return Err(Aborted::now(&apply, None)),
                     None => may_interrupt = false,
                 },
                 Some(answer) = under_way.next() => {
-                    state.take_in(answer, shell);
+                    state.handle_result(answer, shell);
                     // Other answers that are ready share the same commit.
                     while let Some(Some(answer)) = under_way.next().now_or_never() {
-                        state.take_in(answer, shell);
+                        state.handle_result(answer, shell);
                     }
                 }
-                _ = alive.tick() => state.renew(store, lease).await,
-                else => return Err(Aborted::now(&apply, state.refused)),
+                _ = lease_renewals.tick() => state.renew(store, lease).await,
+                else => return Err(Aborted::now(&apply, state.store_error)),
             }
         }
     }
@@ -182,59 +182,59 @@ pub async fn run(
 struct LoopState {
     revision: Revision,
     /// The error of the store that ended the run.
-    refused: Option<StoreError>,
+    store_error: Option<StoreError>,
     cancels: HashMap<u32, CancellationToken>,
     /// Inputs for the next step of the machine.
-    happened: Vec<Happened>,
+    inputs: Vec<ApplyInput>,
 }
 
 impl LoopState {
     fn of(revision: Revision) -> LoopState {
-        LoopState { revision, refused: None, cancels: HashMap::new(), happened: Vec::new() }
+        LoopState { revision, store_error: None, cancels: HashMap::new(), inputs: Vec::new() }
     }
 
     /// Turns an answer into an input of the machine.
-    fn take_in(&mut self, answer: EffectResult, shell: &Shell) {
+    fn handle_result(&mut self, answer: EffectResult, shell: &Shell) {
         let happened = match answer {
             EffectResult::Committed(Ok(now)) => {
                 self.revision = now;
-                Happened::Committed(shell.clock.now())
+                ApplyInput::Committed(shell.clock.now())
             }
             EffectResult::Committed(Err(error)) => {
-                let why = words(&error);
-                self.refused = Some(error);
-                Happened::CommitFailed(why)
+                let why = error_chain(&error);
+                self.store_error = Some(error);
+                ApplyInput::CommitFailed(why)
             }
             EffectResult::Applied(task, answer) => {
                 self.cancels.remove(&task);
-                Happened::Applied(task, answer)
+                ApplyInput::Applied(task, answer)
             }
             EffectResult::NotCalled(task, error) => {
                 self.cancels.remove(&task);
-                self.happened.push(Happened::CommitFailed(words(&error)));
-                self.refused.get_or_insert(error);
+                self.inputs.push(ApplyInput::CommitFailed(error_chain(&error)));
+                self.store_error.get_or_insert(error);
                 let why = "it was not called, because the instance is no longer held by this operation";
-                Happened::Applied(task, Err(ProviderError::new(ErrorKind::Cancelled, why)))
+                ApplyInput::Applied(task, Err(ProviderError::new(ErrorKind::Cancelled, why)))
             }
-            EffectResult::Polled(task, answer) => Happened::Polled(task, answer),
-            EffectResult::Answered(task, replies) => Happened::Answered(task, replies),
-            EffectResult::Woke(number) => Happened::Woke(number),
+            EffectResult::Polled(task, answer) => ApplyInput::Polled(task, answer),
+            EffectResult::Answered(task, replies) => ApplyInput::Answered(task, replies),
+            EffectResult::Woke(number) => ApplyInput::Woke(number),
         };
-        self.happened.push(happened);
+        self.inputs.push(happened);
     }
 
     /// Renews the lease. A lost lease ends all commits. Any other error is ignored, because the next renewal may
     /// succeed.
     async fn renew(&mut self, store: &dyn Store, lease: &Lease) {
         if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, LEASE).await {
-            self.happened.push(Happened::CommitFailed(words(&error)));
-            self.refused = Some(error);
+            self.inputs.push(ApplyInput::CommitFailed(error_chain(&error)));
+            self.store_error = Some(error);
         }
     }
 }
 
 /// Returns the messages of an error and its causes on one line.
-fn words(error: &dyn std::error::Error) -> String {
+fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -258,14 +258,14 @@ async fn call(
     };
     let values = [&request.desired, &request.prior_inputs, &request.prior, &request.private, &settings];
     let secrets = CallSecrets::of(&shell.secrets, values);
-    let told = {
+    let report_progress = {
         let secrets = secrets.clone();
         Arc::new(move |text: &str| {
             // Sending fails only after the run is over.
-            let _ = progress.send(Event::Progress { address: address.clone(), text: secrets.clean(text).into() });
+            let _ = progress.send(Event::Progress { address: address.clone(), text: secrets.scrub_text(text).into() });
         })
     };
-    let mut call = call_of(shell, &request, told);
+    let mut call = call_of(shell, &request, report_progress);
     call.cancel = cancel;
     call.deadline = request.limit;
     let configured = shell.session_of(&request.type_name, request.provider.as_ref()).await?;
@@ -291,9 +291,9 @@ fn call_of(shell: &Shell, request: &CallRequest, progress: Progress) -> Call {
 
 async fn ask(shell: &Shell, asking: Asking) -> EffectResult {
     let Asking { task, questions, now, functions } = asking;
-    let puts: Vec<_> =
+    let requests: Vec<_> =
         questions.iter().map(|question| ask_world(question, now, PlanPhase::Apply, &functions, shell)).collect();
-    let replies = futures::future::join_all(puts).await;
+    let replies = futures::future::join_all(requests).await;
     EffectResult::Answered(task, questions.into_iter().zip(replies).collect())
 }
 
@@ -314,9 +314,11 @@ async fn poll(shell: &Shell, request: CallRequest) -> Result<Readiness, Provider
     let secrets =
         CallSecrets::of(&shell.secrets, [&request.prior_inputs, &request.prior, &request.private, &call.settings]);
     match configured.session.poll_ready(&call, asked).await {
-        Ok(Readiness::Ready(fields)) => Ok(Readiness::Ready(secrets.marked(fields))),
+        Ok(Readiness::Ready(fields)) => Ok(Readiness::Ready(secrets.mark_secrets(fields))),
         Ok(Readiness::NotYet) => Ok(Readiness::NotYet),
-        Ok(Readiness::Broken(why)) => Ok(Readiness::Broken(why.iter().map(|why| secrets.clean(why).into()).collect())),
+        Ok(Readiness::Broken(why)) => {
+            Ok(Readiness::Broken(why.iter().map(|why| secrets.scrub_text(why).into()).collect()))
+        }
         Err(error) => Err(secrets.scrub_error(error)),
     }
 }

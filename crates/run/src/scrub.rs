@@ -11,20 +11,20 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use blueprint::{Name, TypeId, Value};
 use provider::{
     Applied, Catalogs, CheckFindings, Fetched, Observed, Planned, Preflight, ProviderDiagnostic, ProviderError,
-    ReadOutcome, Ready, RunScrub, Scrub, SourceContent, TypeRef, Verdict,
+    ReadOutcome, Ready, RunScrubber, Scrubber, SourceContent, TypeRef, Verdict,
 };
 
 use understand::compare::{has_sensitive, mark_fields};
 
 /// The secrets of a run. A shell and its clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct RunSecrets(Arc<Mutex<Gathered>>);
+pub struct RunSecrets(Arc<Mutex<SecretValues>>);
 
 #[derive(Debug, Default)]
-struct Gathered {
+struct SecretValues {
     /// Values that have not been searched yet.
     new: Vec<Value>,
-    scrub: RunScrub,
+    scrub: RunScrubber,
 }
 
 /// The maximum number of values that wait to be searched.
@@ -32,7 +32,7 @@ const MANY: usize = 4096;
 
 impl RunSecrets {
     /// Adds the secrets in a value. They are masked in all later reports of providers.
-    pub fn learn(&self, value: &Value) {
+    pub fn add_secrets_of(&self, value: &Value) {
         if value.has_secret() {
             let mut gathered = self.gathered();
             gathered.new.push(value.clone());
@@ -43,29 +43,29 @@ impl RunSecrets {
     }
 
     /// Returns a text without the secrets that are known so far.
-    pub fn clean(&self, text: &str) -> String {
+    pub fn scrub_text(&self, text: &str) -> String {
         self.with_extracted().scrub.clean(text)
     }
 
-    fn marked(&self, fields: Value) -> Value {
+    fn mark_secrets(&self, fields: Value) -> Value {
         match self.with_extracted() {
             known if known.scrub.is_empty() => fields,
             known => known.scrub.marked(&fields),
         }
     }
 
-    fn with_extracted(&self) -> MutexGuard<'_, Gathered> {
+    fn with_extracted(&self) -> MutexGuard<'_, SecretValues> {
         let mut gathered = self.gathered();
         gathered.extract_secrets();
         gathered
     }
 
-    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+    fn gathered(&self) -> MutexGuard<'_, SecretValues> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Gathered {
+impl SecretValues {
     fn extract_secrets(&mut self) {
         for value in std::mem::take(&mut self.new) {
             self.scrub.add(&value);
@@ -76,7 +76,7 @@ impl Gathered {
 /// The values of a call and their secrets, which are extracted at the first use.
 pub(crate) struct CallSecrets {
     values: Vec<Value>,
-    scrub: OnceLock<Scrub>,
+    scrub: OnceLock<Scrubber>,
     known: RunSecrets,
 }
 
@@ -84,90 +84,90 @@ impl CallSecrets {
     /// Returns the secrets of a call with these values.
     pub(crate) fn of<'a>(known: &RunSecrets, values: impl IntoIterator<Item = &'a Value>) -> Arc<CallSecrets> {
         let values: Vec<Value> = values.into_iter().cloned().collect();
-        values.iter().for_each(|value| known.learn(value));
+        values.iter().for_each(|value| known.add_secrets_of(value));
         Arc::new(CallSecrets { values, scrub: OnceLock::new(), known: known.clone() })
     }
 
-    fn scrub(&self) -> &Scrub {
-        self.scrub.get_or_init(|| Scrub::of(&self.values))
+    fn scrub(&self) -> &Scrubber {
+        self.scrub.get_or_init(|| Scrubber::of(&self.values))
     }
 
     /// Returns the text without secrets.
-    pub(crate) fn clean(&self, text: &str) -> String {
-        self.known.clean(&self.scrub().clean(text))
+    pub(crate) fn scrub_text(&self, text: &str) -> String {
+        self.known.scrub_text(&self.scrub().clean(text))
     }
 
     /// Marks each field of an answer that repeats a secret, regardless of the catalogue. For example, an address that
     /// is made from a secret name is secret.
-    pub(crate) fn marked(&self, fields: Value) -> Value {
+    pub(crate) fn mark_secrets(&self, fields: Value) -> Value {
         let own = self.values.iter().any(Value::has_secret);
-        self.known.marked(if own { self.scrub().marked(&fields) } else { fields })
+        self.known.mark_secrets(if own { self.scrub().marked(&fields) } else { fields })
     }
 
-    fn clean_names(&self, texts: &mut [Name]) {
-        texts.iter_mut().for_each(|text| *text = self.clean(text).into());
+    fn scrub_names(&self, texts: &mut [Name]) {
+        texts.iter_mut().for_each(|text| *text = self.scrub_text(text).into());
     }
 
     /// Removes secrets from an error.
     pub(crate) fn scrub_error(&self, mut error: ProviderError) -> ProviderError {
-        error.message = self.clean(&error.message);
+        error.message = self.scrub_text(&error.message);
         // Cleaning may make the path invalid. An invalid path is treated like a wrong one: it leads nowhere.
-        error.field = error.field.map(|field| self.clean(&field.to_string()).into());
-        self.clean_diagnostics(&mut error.diagnostics);
+        error.field = error.field.map(|field| self.scrub_text(&field.to_string()).into());
+        self.scrub_diagnostics(&mut error.diagnostics);
         if let Some(partial) = &mut error.partial {
-            self.clean_diagnostics(&mut partial.diagnostics);
+            self.scrub_diagnostics(&mut partial.diagnostics);
             if let Ready::Broken(why) = &mut partial.ready {
-                self.clean_names(why);
+                self.scrub_names(why);
             }
         }
         error
     }
 
     /// Removes secrets from the answer of a preflight.
-    pub(super) fn preflight(&self, mut answer: Preflight) -> Preflight {
+    pub(super) fn scrub_preflight(&self, mut answer: Preflight) -> Preflight {
         for source in &mut answer.sources {
-            source.name = self.clean(&source.name).into();
+            source.name = self.scrub_text(&source.name).into();
             if let SourceContent::Unreadable(words) = &mut source.content {
-                *words = self.clean(words);
+                *words = self.scrub_text(words);
             }
         }
-        answer.refused = answer.refused.map(|words| self.clean(&words));
-        answer.existing = self.marked(answer.existing);
+        answer.refused = answer.refused.map(|words| self.scrub_text(&words));
+        answer.existing = self.mark_secrets(answer.existing);
         answer
     }
 
     /// Removes secrets from the findings about a spec.
     pub(crate) fn scrub_check(&self, mut checked: CheckFindings) -> CheckFindings {
-        self.clean_diagnostics(&mut checked.diagnostics);
+        self.scrub_diagnostics(&mut checked.diagnostics);
         checked
     }
 
     /// Removes secrets from the plan of a provider and marks values that repeat one.
     pub(crate) fn scrub_plan(&self, mut planned: Planned) -> Planned {
-        self.clean_diagnostics(&mut planned.diagnostics);
+        self.scrub_diagnostics(&mut planned.diagnostics);
         if let Verdict::Undecided { needs } = &mut planned.verdict {
-            *needs = self.clean(needs);
+            *needs = self.scrub_text(needs);
         }
-        planned.inputs = planned.inputs.map(|inputs| self.marked(inputs));
-        planned.outputs = planned.outputs.map(|outputs| self.marked(outputs));
+        planned.inputs = planned.inputs.map(|inputs| self.mark_secrets(inputs));
+        planned.outputs = planned.outputs.map(|outputs| self.mark_secrets(outputs));
         planned
     }
 
     /// Removes secrets from an observation and marks values that repeat one.
-    pub(crate) fn observed(&self, mut observed: Observed) -> Observed {
-        observed.expired = observed.expired.map(|why| self.clean(&why));
-        observed.fields = self.marked(observed.fields);
-        observed.inputs = observed.inputs.map(|inputs| self.marked(inputs));
-        self.clean_diagnostics(&mut observed.diagnostics);
+    pub(crate) fn scrub_observed(&self, mut observed: Observed) -> Observed {
+        observed.expired = observed.expired.map(|why| self.scrub_text(&why));
+        observed.fields = self.mark_secrets(observed.fields);
+        observed.inputs = observed.inputs.map(|inputs| self.mark_secrets(inputs));
+        self.scrub_diagnostics(&mut observed.diagnostics);
         observed
     }
 
-    pub(crate) fn clean_diagnostics(&self, diagnostics: &mut [ProviderDiagnostic]) {
+    pub(crate) fn scrub_diagnostics(&self, diagnostics: &mut [ProviderDiagnostic]) {
         for diagnostic in diagnostics {
-            diagnostic.summary = self.clean(&diagnostic.summary);
-            diagnostic.detail = self.clean(&diagnostic.detail);
+            diagnostic.summary = self.scrub_text(&diagnostic.summary);
+            diagnostic.detail = self.scrub_text(&diagnostic.detail);
             let path = diagnostic.path.to_string();
-            let clean = self.clean(&path);
+            let clean = self.scrub_text(&path);
             if clean != path {
                 diagnostic.path = clean.into();
             }
@@ -189,8 +189,8 @@ impl CallSecrets {
         if has_no_text && !values.clone().into_iter().any(Value::has_secret) {
             return read.map(|seen| match seen {
                 ReadOutcome::Present(mut observed) => {
-                    observed.fields = known.marked(observed.fields);
-                    observed.inputs = observed.inputs.map(|inputs| known.marked(inputs));
+                    observed.fields = known.mark_secrets(observed.fields);
+                    observed.inputs = observed.inputs.map(|inputs| known.mark_secrets(inputs));
                     ReadOutcome::Present(observed)
                 }
                 seen => seen,
@@ -202,16 +202,16 @@ impl CallSecrets {
 
     fn scrub_read(&self, seen: ReadOutcome) -> ReadOutcome {
         match seen {
-            ReadOutcome::Present(observed) => ReadOutcome::Present(self.observed(observed)),
+            ReadOutcome::Present(observed) => ReadOutcome::Present(self.scrub_observed(observed)),
             seen => seen,
         }
     }
 
     /// Removes secrets from the warnings of a data source and marks candidates that repeat a secret.
-    pub(super) fn fetched(&self, mut fetched: Fetched) -> Fetched {
-        self.clean_diagnostics(&mut fetched.diagnostics);
+    pub(super) fn scrub_fetched(&self, mut fetched: Fetched) -> Fetched {
+        self.scrub_diagnostics(&mut fetched.diagnostics);
         for candidate in &mut fetched.candidates {
-            candidate.fields = self.marked(std::mem::take(&mut candidate.fields));
+            candidate.fields = self.mark_secrets(std::mem::take(&mut candidate.fields));
         }
         fetched
     }
@@ -232,22 +232,22 @@ impl CallSecrets {
                 if let TypeRef::Known(ty) = catalogs.resource_type(type_name)
                     && ty.schema.fields.values().any(|field| field.computed && has_sensitive(Some(field)))
                 {
-                    self.known.learn(&mark_fields(&ty.schema, &applied.fields, &Value::Null));
+                    self.known.add_secrets_of(&mark_fields(&ty.schema, &applied.fields, &Value::Null));
                 }
                 if !applied.diagnostics.is_empty() {
-                    made(&applied.fields).clean_diagnostics(&mut applied.diagnostics);
-                    self.clean_diagnostics(&mut applied.diagnostics);
+                    made(&applied.fields).scrub_diagnostics(&mut applied.diagnostics);
+                    self.scrub_diagnostics(&mut applied.diagnostics);
                 }
                 if let Ready::Broken(why) = &mut applied.ready {
-                    self.clean_names(why);
+                    self.scrub_names(why);
                 }
-                applied.fields = self.marked(applied.fields);
-                applied.inputs = applied.inputs.map(|inputs| self.marked(inputs));
+                applied.fields = self.mark_secrets(applied.fields);
+                applied.inputs = applied.inputs.map(|inputs| self.mark_secrets(inputs));
                 Ok(applied)
             }
             Err(mut error) => {
                 if let Some(partial) = &mut error.partial {
-                    partial.fields = self.marked(std::mem::take(&mut partial.fields));
+                    partial.fields = self.mark_secrets(std::mem::take(&mut partial.fields));
                 }
                 let error = match error.partial.as_ref().map(|partial| made(&partial.fields)) {
                     Some(made) => made.scrub_error(error),

@@ -13,7 +13,7 @@ use blueprint::wire::WireDocument;
 use blueprint::{Address, FieldPath, IndexMap, Name, TypeId, Value};
 use provider::{
     BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Progress, ProviderDiagnostic, ProviderError,
-    Providers, Recalled, SessionFailure, SettingsSource, TransformError,
+    Providers, RecordedObject, SessionFailure, SettingsSource, TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
@@ -284,7 +284,7 @@ impl Shell {
         diagnostics: &[ProviderDiagnostic],
     ) {
         let mut diagnostics = diagnostics.to_vec();
-        CallSecrets::of(&self.secrets, [settings]).clean_diagnostics(&mut diagnostics);
+        CallSecrets::of(&self.secrets, [settings]).scrub_diagnostics(&mut diagnostics);
         let places = self.places.as_ref().filter(|_| instance.is_none());
         self.remarks.note(diagnostics.into_iter().map(|diagnostic| SettingsRemark {
             provider: instance.map_or_else(|| package.into(), |it| it.address.to_string().into()),
@@ -298,7 +298,7 @@ impl Shell {
     fn log_of(&self, package: &str) -> Progress {
         let Some(log) = self.log.clone() else { return Arc::new(|_| {}) };
         let (known, package) = (self.secrets.clone(), Name::from(package));
-        Arc::new(move |line| log(&package, &known.clean(line)))
+        Arc::new(move |line| log(&package, &known.scrub_text(line)))
     }
 }
 
@@ -368,8 +368,8 @@ impl Environment for Shell {
         self.remarks.take()
     }
 
-    fn learn(&self, value: &Value) {
-        self.secrets.learn(value);
+    fn mask_secrets(&self, value: &Value) {
+        self.secrets.add_secrets_of(value);
     }
 }
 
@@ -420,13 +420,13 @@ impl Shell {
 
     /// Tells each provider the objects that the state contains of its namespace.
     fn recall(&self, snapshot: &Snapshot) {
-        fn halves(record: &Record) -> impl Iterator<Item = &Record> {
+        fn recorded_objects(record: &Record) -> impl Iterator<Item = &Record> {
             let old = std::iter::successors(Some(record), |record| record.deposed.as_deref());
             old.chain(record.attempt.as_deref())
         }
-        let mut objects: IndexMap<&str, Vec<Recalled<'_>>> = IndexMap::default();
-        for record in snapshot.records.values().flat_map(|record| halves(record)) {
-            objects.entry(record.type_name.package_name()).or_default().push(Recalled {
+        let mut objects: IndexMap<&str, Vec<RecordedObject<'_>>> = IndexMap::default();
+        for record in snapshot.records.values().flat_map(|record| recorded_objects(record)) {
+            objects.entry(record.type_name.package_name()).or_default().push(RecordedObject {
                 type_name: &record.type_name,
                 id: Some(record.id.as_ref()).filter(|id| !id.is_empty()),
                 inputs: &record.inputs,
@@ -435,7 +435,7 @@ impl Shell {
         }
         let creates = snapshot.open.values().map(|open| &open.intent).filter(|intent| intent.op == StatusOp::Create);
         for intent in creates {
-            objects.entry(intent.type_name.package_name()).or_default().push(Recalled {
+            objects.entry(intent.type_name.package_name()).or_default().push(RecordedObject {
                 type_name: &intent.type_name,
                 id: None,
                 inputs: &intent.inputs,
@@ -444,7 +444,7 @@ impl Shell {
         }
         for (namespace, objects) in objects {
             if let Some(provider) = self.providers.get(namespace) {
-                provider.recall(&self.root, &objects);
+                provider.set_recorded_objects(&self.root, &objects);
             }
         }
     }

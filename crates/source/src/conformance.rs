@@ -32,10 +32,10 @@ pub trait SourcePlace {
 type ConformanceCase = for<'p> fn(&'p SourceHarness) -> LocalBoxFuture<'p, Result<(), Failed>>;
 
 const CASES: &[(&str, ConformanceCase)] = &[
-    ("the kind describes itself", |harness| Box::pin(described(harness))),
-    ("a document comes back as it is", |harness| Box::pin(whole(harness))),
+    ("the kind describes itself", |harness| Box::pin(check_description(harness))),
+    ("a document comes back as it is", |harness| Box::pin(check_content(harness))),
     ("names may have any letters", |harness| Box::pin(names(harness))),
-    ("a location has one spelling", |harness| Box::pin(spelling(harness))),
+    ("a location has one spelling", |harness| Box::pin(check_canonical_locations(harness))),
     ("a relative path begins at the including document", |harness| Box::pin(relative(harness))),
     ("a missing document is reported", |harness| Box::pin(absent(harness))),
     ("the size limit is kept", |harness| Box::pin(limits(harness))),
@@ -43,9 +43,9 @@ const CASES: &[(&str, ConformanceCase)] = &[
     ("a checksum pins the content", |harness| Box::pin(checksum(harness))),
     ("a changed document is read", |harness| Box::pin(changed(harness))),
     ("a web page is no document", |harness| Box::pin(page(harness))),
-    ("many documents are read concurrently", |harness| Box::pin(many(harness))),
-    ("no path leads out of the place", |harness| Box::pin(outside(harness))),
-    ("unusual paths are handled", |harness| Box::pin(odd(harness))),
+    ("many documents are read concurrently", |harness| Box::pin(check_concurrent_reads(harness))),
+    ("no path leads out of the place", |harness| Box::pin(check_no_escape(harness))),
+    ("unusual paths are handled", |harness| Box::pin(check_unusual_paths(harness))),
     ("time limits and cancellation are kept", |harness| Box::pin(time_limits(harness))),
 ];
 
@@ -110,7 +110,7 @@ impl SourceHarness {
     }
 
     async fn locate(&self, request: &Request) -> Result<Location, SourceError> {
-        self.sources.resolve(request, &usual()).await
+        self.sources.resolve(request, &default_limits()).await
     }
 
     async fn location(&self, path: &str) -> Result<Location, SourceError> {
@@ -118,15 +118,15 @@ impl SourceHarness {
     }
 
     async fn bytes(&self, path: &str) -> Result<Arc<[u8]>, SourceError> {
-        Ok(self.sources.read(&self.place.request(path), &usual()).await?.bytes)
+        Ok(self.sources.read(&self.place.request(path), &default_limits()).await?.bytes)
     }
 }
 
-fn usual() -> ReadLimits {
+fn default_limits() -> ReadLimits {
     ReadLimits::document(CancellationToken::new())
 }
 
-async fn described(harness: &SourceHarness) -> Result<(), Failed> {
+async fn check_description(harness: &SourceHarness) -> Result<(), Failed> {
     let kind = harness.kind;
     check!(!kind.name.is_empty() && kind.about.ends_with('.'), "the kind `{}` says nothing of itself", kind.name);
     for (at, key) in kind.keys.iter().enumerate() {
@@ -139,11 +139,11 @@ async fn described(harness: &SourceHarness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn whole(harness: &SourceHarness) -> Result<(), Failed> {
+async fn check_content(harness: &SourceHarness) -> Result<(), Failed> {
     let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     for (path, bytes) in [("a.yaml", &all[..]), ("folder/of/b.yaml", b"version: 2023-04-20\n"), ("empty.yaml", b"")] {
         harness.place.put(path, bytes).await;
-        let document = harness.sources.read(&harness.place.request(path), &usual()).await?;
+        let document = harness.sources.read(&harness.place.request(path), &default_limits()).await?;
         check!(&*document.bytes == bytes, "{path} came back with {} bytes, or others", document.bytes.len());
         check_eq!(document.digest, Digest::of(bytes), "the digest");
         check_eq!(document.location, harness.location(path).await?, "the location of what was read");
@@ -164,7 +164,7 @@ async fn names(harness: &SourceHarness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn spelling(harness: &SourceHarness) -> Result<(), Failed> {
+async fn check_canonical_locations(harness: &SourceHarness) -> Result<(), Failed> {
     for path in ["a/c.yaml", "a/b/d.yaml", "a/b/c/e.yaml"] {
         harness.place.put(path, b"x: 1").await;
     }
@@ -177,7 +177,7 @@ async fn spelling(harness: &SourceHarness) -> Result<(), Failed> {
     // A location can be stored and read back.
     let again = Location::new(location.kind().clone(), location.identity().clone());
     check_eq!(
-        &*harness.sources.fetch(again, None, &usual()).await?.bytes,
+        &*harness.sources.fetch(again, None, &default_limits()).await?.bytes,
         b"x: 1",
         "what is at a location that was kept"
     );
@@ -193,7 +193,7 @@ async fn relative(harness: &SourceHarness) -> Result<(), Failed> {
         [("c.yaml", "a/b/c.yaml"), ("../d.yaml", "a/d.yaml"), ("../../e.yaml", "e.yaml"), ("f/g.yaml", "a/b/f/g.yaml")]
     {
         let request = Request::path(Some(main.clone()), path);
-        let document = harness.sources.read(&request, &usual()).await?;
+        let document = harness.sources.read(&request, &default_limits()).await?;
         check_eq!(&*document.bytes, wanted.as_bytes(), path);
         check_eq!(document.location, harness.location(wanted).await?, path);
         // With keys, the path begins at the top of the place.
@@ -216,7 +216,7 @@ async fn absent(harness: &SourceHarness) -> Result<(), Failed> {
 async fn limits(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("a.yaml", &[b'#'; 5000]).await;
     for bytes in [5000, 4999, 1, 0] {
-        let limits = ReadLimits { bytes, ..usual() };
+        let limits = ReadLimits { bytes, ..default_limits() };
         let read = harness.sources.read(&harness.place.request("a.yaml"), &limits).await;
         if bytes == 5000 {
             check_eq!(read?.bytes.len(), 5000, "what is as long as allowed");
@@ -258,11 +258,11 @@ async fn checksum(harness: &SourceHarness) -> Result<(), Failed> {
     let pinned = |checksum: &str| Request { checksum: Some(checksum.into()), ..harness.place.request("a.yaml") };
     let right = Digest::of(b"x: 1");
     for _ in 0..2 {
-        let document = harness.sources.read(&pinned(&right.to_string()), &usual()).await?;
+        let document = harness.sources.read(&pinned(&right.to_string()), &default_limits()).await?;
         check_eq!(document.digest, right, "the digest of what is pinned");
     }
     let wrong = Digest::of(b"x: 2");
-    match harness.sources.read(&pinned(&wrong.to_string()), &usual()).await {
+    match harness.sources.read(&pinned(&wrong.to_string()), &default_limits()).await {
         Err(SourceError::Checksum { expected, found }) => check_eq!((expected, found), (wrong, right), "the checksums"),
         other => check!(false, "another content is pinned: {other:?}"),
     }
@@ -290,7 +290,7 @@ async fn page(harness: &SourceHarness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn many(harness: &SourceHarness) -> Result<(), Failed> {
+async fn check_concurrent_reads(harness: &SourceHarness) -> Result<(), Failed> {
     let paths: Vec<String> = (0..12).map(|number| format!("many/{number}.yaml")).collect();
     for path in &paths {
         harness.place.put(path, path.as_bytes()).await;
@@ -302,7 +302,7 @@ async fn many(harness: &SourceHarness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn outside(harness: &SourceHarness) -> Result<(), Failed> {
+async fn check_no_escape(harness: &SourceHarness) -> Result<(), Failed> {
     if harness.kind.name == DISK {
         return Ok(());
     }
@@ -319,7 +319,7 @@ async fn outside(harness: &SourceHarness) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn odd(harness: &SourceHarness) -> Result<(), Failed> {
+async fn check_unusual_paths(harness: &SourceHarness) -> Result<(), Failed> {
     harness.place.put("main.yaml", b"x: 1").await;
     let main = harness.location("main.yaml").await?;
     let long = "x/".repeat(3000);
@@ -379,7 +379,7 @@ async fn odd(harness: &SourceHarness) -> Result<(), Failed> {
             let first = harness.locate(&request).await;
             check_eq!(harness.locate(&request).await, first, format!("{path:?}, asked again"));
             let Ok(location) = first else { continue };
-            let read = harness.sources.fetch(location.clone(), None, &usual()).await;
+            let read = harness.sources.fetch(location.clone(), None, &default_limits()).await;
             check!(read.is_err() || location == main, "something is at {path:?}: `{location}`");
         }
     }
@@ -393,7 +393,7 @@ async fn time_limits(harness: &SourceHarness) -> Result<(), Failed> {
     let cancelled = harness.sources.read(&harness.place.request("a.yaml"), &ReadLimits::document(cancel)).await;
     check_err!(cancelled, SourceError::Cancelled, "a cancelled read");
     if harness.place.stall("a.yaml") {
-        let limits = ReadLimits { time: Duration::from_millis(200), ..usual() };
+        let limits = ReadLimits { time: Duration::from_millis(200), ..default_limits() };
         let late = harness.sources.read(&harness.place.request("a.yaml"), &limits).await;
         check_err!(late, SourceError::TimedOut { .. }, "a place that does not answer");
     }

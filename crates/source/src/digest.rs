@@ -81,7 +81,7 @@ mod tests {
     const EMPTY: &str = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
     #[test]
-    fn it_prints_and_reads_back() {
+    fn digest_round_trips_as_text() {
         assert_eq!(Digest::of(b"").to_string(), EMPTY);
         assert_eq!(EMPTY.parse(), Ok(Digest::of(b"")));
         assert_eq!(format!("sha256:{}", Digest::of(b"").hex()), EMPTY);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_digest_is_refused() {
+    fn invalid_digest_is_refused() {
         for text in ["", "sha256:", "md5:00", &EMPTY[7..], &EMPTY[..70], &format!("{EMPTY}0"), &EMPTY.replace('e', "ä")]
         {
             assert_eq!(text.parse::<Digest>(), Err(DigestError), "{text}");

@@ -69,7 +69,7 @@ impl Location {
     }
 
     /// The inverse of [`Location::relative_to`].
-    pub fn seen_from(&self, folder: &str) -> Location {
+    pub fn resolve_in(&self, folder: &str) -> Location {
         let Some(path) = self.as_disk() else { return self.clone() };
         if path.starts_with('/') {
             return self.clone();
@@ -113,7 +113,7 @@ mod tests {
         ] {
             let relative = Location::disk(file).relative_to(folder);
             assert_eq!(&**relative.identity(), kept, "{file} from {folder}");
-            assert_eq!(relative.seen_from(folder), Location::disk(file), "{kept} in {folder}");
+            assert_eq!(relative.resolve_in(folder), Location::disk(file), "{kept} in {folder}");
         }
     }
 
@@ -121,7 +121,7 @@ mod tests {
     fn a_remote_location_stays_unchanged() {
         let far = Location::new("https", "https://example.com/a.yaml");
         assert_eq!(far.relative_to("/a"), far);
-        assert_eq!(far.seen_from("/a"), far);
+        assert_eq!(far.resolve_in("/a"), far);
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Cache {
         self.folder.join("sha256").join(first).join(rest)
     }
 
-    fn seen_file(&self, location: &Location) -> PathBuf {
+    fn entry_path(&self, location: &Location) -> PathBuf {
         let name = Digest::of(format!("{} {}", location.kind(), location.identity()).as_bytes());
         self.folder.join("seen").join(name.hex())
     }
@@ -73,8 +73,8 @@ impl Cache {
     }
 
     /// The last known content of a location.
-    pub(crate) async fn last_seen(&self, location: &Location) -> Option<CacheEntry> {
-        let path = self.seen_file(location);
+    pub(crate) async fn last_entry(&self, location: &Location) -> Option<CacheEntry> {
+        let path = self.entry_path(location);
         let location = location.clone();
         let read = move || {
             let bytes = bounded(&path, 64 * 1024).map_err(|_| SourceError::Cancelled)?;
@@ -89,10 +89,10 @@ impl Cache {
     }
 
     /// Stores a content and, if it has an entity tag, the entry of its location.
-    pub(crate) async fn put(&self, location: &Location, tag: Option<String>, bytes: Arc<[u8]>) {
+    pub(crate) async fn store(&self, location: &Location, tag: Option<String>, bytes: Arc<[u8]>) {
         let digest = Digest::of(&bytes);
         let content = self.content(&digest);
-        let seen = tag.map(|tag| (self.seen_file(location), CacheEntry { location: location.clone(), tag, digest }));
+        let seen = tag.map(|tag| (self.entry_path(location), CacheEntry { location: location.clone(), tag, digest }));
         let folder = (!self.pruned.swap(true, Ordering::Relaxed)).then(|| self.folder.clone());
         let write = move || {
             let kept = if content.exists() { Ok(()) } else { cache_files::write(&content, &bytes) };
@@ -102,7 +102,7 @@ impl Cache {
                 let _ = cache_files::write(&path, &text);
             }
             if let Some(folder) = folder {
-                cache_files::prune(&folder, cache_files::KEEP, SystemTime::now());
+                cache_files::prune(&folder, cache_files::RETENTION, SystemTime::now());
             }
             Ok(())
         };

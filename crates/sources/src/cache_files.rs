@@ -15,7 +15,7 @@ const MARK: &str = "pruned";
 
 /// Retention limits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Keep {
+pub(crate) struct RetentionLimits {
     /// Maximum time since the last use.
     pub(crate) unused: Duration,
     /// Maximum total size in bytes.
@@ -23,7 +23,8 @@ pub(crate) struct Keep {
 }
 
 /// The retention limits of the cache.
-pub(crate) const KEEP: Keep = Keep { unused: Duration::from_secs(90 * 24 * 60 * 60), bytes: 256 << 20 };
+pub(crate) const RETENTION: RetentionLimits =
+    RetentionLimits { unused: Duration::from_secs(90 * 24 * 60 * 60), bytes: 256 << 20 };
 
 /// Reads a file of at most `most` bytes.
 pub(crate) fn bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -54,7 +55,7 @@ pub(crate) fn mark_used(path: &Path, now: SystemTime) {
 }
 
 /// Removes files beyond the limits, unless the folder was pruned within a day.
-pub(crate) fn prune(folder: &Path, keep: Keep, now: SystemTime) {
+pub(crate) fn prune(folder: &Path, keep: RetentionLimits, now: SystemTime) {
     let mark = folder.join(MARK);
     if age(&mark, now).is_some_and(|age| age < DAY) || write(&mark, b"").is_err() {
         return;
@@ -127,7 +128,7 @@ mod tests {
         }
 
         fn prune(&self, bytes: u64) {
-            prune(self.folder.path(), Keep { unused: 90 * DAY, bytes }, self.now);
+            prune(self.folder.path(), RetentionLimits { unused: 90 * DAY, bytes }, self.now);
         }
     }
 

@@ -3,7 +3,7 @@
 use source::{ReadLimits, SourceError};
 
 /// Runs work until its time limit, or until the caller cancels it.
-pub(crate) async fn within<T>(
+pub(crate) async fn run_limited<T>(
     limits: &ReadLimits,
     work: impl Future<Output = Result<T, SourceError>>,
 ) -> Result<T, SourceError> {

@@ -105,7 +105,7 @@ fn resolve(request: &Request) -> Result<Location, SourceError> {
     runtime.block_on(all().resolve(request, &limits))
 }
 
-fn from_afar() -> impl Strategy<Value = Location> {
+fn remote_locations() -> impl Strategy<Value = Location> {
     proptest::sample::select(vec![
         Location::new("https", "https://example.com/a/b/main.yaml?x=1"),
         Location::new("https", "https://example.com/"),
@@ -121,7 +121,7 @@ proptest! {
 
     /// A path in a remote document cannot lead to a file or server of this machine.
     #[test]
-    fn nothing_from_afar_leads_to_this_machine(from in from_afar(), path in path()) {
+    fn remote_documents_cannot_read_local_files_or_hosts(from in remote_locations(), path in path()) {
         if let Ok(location) = resolve(&Request::path(Some(from), path)) {
             prop_assert!(!location.is_disk(), "{}", location);
             let host = location.identity().split("://").nth(1).unwrap_or_default();
@@ -134,7 +134,7 @@ proptest! {
     /// A remote document cannot address a server of this machine, however its host is written.
     #[test]
     fn a_local_host_is_refused_from_afar(
-        from in from_afar(),
+        from in remote_locations(),
         host in proptest::sample::select(&LOCAL_HOSTS[..]),
         port in proptest::sample::select(&["", ":8080"][..]),
     ) {
@@ -152,7 +152,7 @@ proptest! {
 
     /// A path without an address stays on its host, or in its bucket.
     #[test]
-    fn a_path_stays_in_its_place(from in from_afar(), path in path()) {
+    fn a_path_stays_in_its_place(from in remote_locations(), path in path()) {
         if let Ok(location) = resolve(&Request::path(Some(from.clone()), path.as_str()))
             && !path.contains("://")
         {
@@ -170,7 +170,7 @@ proptest! {
 
     /// A location is canonical: relative paths give the same result from a stored location.
     #[test]
-    fn a_location_is_a_fixed_point(from in from_afar(), path in path()) {
+    fn a_location_is_a_fixed_point(from in remote_locations(), path in path()) {
         if let Ok(location) = resolve(&Request::path(Some(from), path))
             && location.kind().as_ref() == "https"
         {
@@ -227,6 +227,6 @@ proptest! {
         let location = Location::disk(file.as_str());
         let kept = location.relative_to(&folder);
         prop_assert!(!kept.identity().starts_with('/'), "{}", kept);
-        prop_assert_eq!(kept.seen_from(&folder), location);
+        prop_assert_eq!(kept.resolve_in(&folder), location);
     }
 }

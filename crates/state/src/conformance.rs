@@ -38,27 +38,27 @@ type ConformanceCase = for<'p> fn(&'p StorePlace) -> LocalBoxFuture<'p, Result<(
 
 const CASES: &[(&str, ConformanceCase)] = &[
     ("a place where nothing was is empty", |place| Box::pin(empty(place))),
-    ("everything comes back as it was", |place| Box::pin(whole(place))),
+    ("everything comes back as it was", |place| Box::pin(round_trip(place))),
     ("secrets need their key", |place| Box::pin(secrets(place))),
     ("secrets are sealed with another key", |place| Box::pin(rekeyed(place))),
     ("one writer at a time", |place| Box::pin(leases(place))),
-    ("a lease that has run out can be taken over", |place| Box::pin(run_out(place))),
-    ("who was taken over can write nothing any more", |place| Box::pin(fencing::nothing_more(place))),
+    ("a lease that has run out can be taken over", |place| Box::pin(expired_lease(place))),
+    ("who was taken over can write nothing any more", |place| Box::pin(fencing::fenced_writer_cannot_commit(place))),
     ("epochs outlive the process that opened the place", |place| Box::pin(fencing::epochs(place))),
     ("sealing with another key ends leases that have run out", |place| Box::pin(fencing::rekeyed(place))),
-    ("a commit names what it has seen", |place| Box::pin(moved(place))),
+    ("a commit names what it has seen", |place| Box::pin(stale_revision_is_refused(place))),
     ("the rules of the journal are kept", |place| Box::pin(rules(place))),
     ("what was in flight is found again", |place| Box::pin(cut_off(place))),
-    ("what is under way is known from the beginning on", |place| Box::pin(under_way(place))),
+    ("what is under way is known from the beginning on", |place| Box::pin(stops_of_running_operations(place))),
     ("an instance can be destroyed and made again", |place| Box::pin(destroyed(place))),
     ("history and log are in order", |place| Box::pin(history(place))),
     ("records keep the order in which they were first made", |place| Box::pin(order(place))),
     ("exports are those of the last success", |place| Box::pin(exports(place))),
-    ("instances do not touch each other", |place| Box::pin(apart(place))),
+    ("instances do not touch each other", |place| Box::pin(instances_are_isolated(place))),
     ("readers see whole revisions while another process writes", |place| Box::pin(reading(place))),
     ("a journal is put back whole or not at all", |place| Box::pin(restored::refused(place))),
     ("of two writers one wins", |place| Box::pin(races(place))),
-    ("pruning keeps what is known", |place| Box::pin(pruned::what_is_known_stays(place))),
+    ("pruning keeps what is known", |place| Box::pin(pruned::pruning_keeps_the_state(place))),
     ("pruning needs the lease and keeps open calls", |place| Box::pin(pruned::leases_and_open_calls(place))),
 ];
 
@@ -75,10 +75,14 @@ pub async fn store(make: &dyn Fn() -> StoreOpener) -> Vec<String> {
             failures.push(format!("{name}: {what}"));
         }
     }
-    if let Err(Failed(what)) = restored::elsewhere(&StorePlace::new(make()), &StorePlace::new(make())).await {
+    if let Err(Failed(what)) =
+        restored::restore_in_another_store(&StorePlace::new(make()), &StorePlace::new(make())).await
+    {
         failures.push(format!("a whole journal is put back elsewhere: {what}"));
     }
-    if let Err(Failed(what)) = pruned::elsewhere(&StorePlace::new(make()), &StorePlace::new(make())).await {
+    if let Err(Failed(what)) =
+        pruned::restore_in_another_store(&StorePlace::new(make()), &StorePlace::new(make())).await
+    {
         failures.push(format!("a pruned journal is put back elsewhere: {what}"));
     }
     failures
@@ -118,11 +122,11 @@ async fn empty(place: &StorePlace) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn whole(place: &StorePlace) -> Result<(), Failed> {
+async fn round_trip(place: &StorePlace) -> Result<(), Failed> {
     let (entries, wanted) = full_operation();
     {
         let store = place.open(sealer());
-        let mut hand = TestWriter::take(&*store, "shop").await?;
+        let mut hand = TestWriter::acquire(&*store, "shop").await?;
         let (first, rest) = entries.split_at(3);
         hand.commit(first.to_vec()).await?;
         hand.commit(rest.to_vec()).await?;
@@ -169,16 +173,16 @@ async fn secrets(place: &StorePlace) -> Result<(), Failed> {
     {
         let store = place.open(Sealer::none());
         check!(!store.can_seal(), "it says that it can seal without a key");
-        let mut hand = TestWriter::take(&*store, "shop").await?;
-        check_err!(hand.refused(vec![began("op-1"), secret()]).await, StoreError::NoKey, "a secret without a key");
+        let mut hand = TestWriter::acquire(&*store, "shop").await?;
+        check_err!(hand.try_commit(vec![began("op-1"), secret()]).await, StoreError::NoKey, "a secret without a key");
         check_eq!(store.head(&instance("shop")).await?, Revision(0), "revision after a refusal");
         hand.commit(vec![began("op-1"), outcome(1, "open", record(Value::from("plain")))]).await?;
-        check_err!(hand.refused(vec![secret()]).await, StoreError::NoKey, "a secret without a key");
+        check_err!(hand.try_commit(vec![secret()]).await, StoreError::NoKey, "a secret without a key");
         hand.release().await?;
     }
     let store = place.open(sealer());
     check!(store.can_seal(), "it says that it cannot seal");
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     check!(store.load(&instance("shop")).await?.records.len() == 1, "a refused record is there");
     hand.commit(vec![began("op-2"), secret()]).await?;
     let found = store.load(&instance("shop")).await?;
@@ -199,7 +203,7 @@ async fn rekeyed(place: &StorePlace) -> Result<(), Failed> {
     let secret = || outcome(1, "key", record(Value::from("s3cret").secret()));
     for name in ["shop", "bar"] {
         let store = place.open(sealer());
-        let mut hand = TestWriter::take(&*store, name).await?;
+        let mut hand = TestWriter::acquire(&*store, name).await?;
         let id = format!("op-{name}");
         hand.commit(vec![began(&id), secret(), outcome(2, "open", record(Value::from("plain")))]).await?;
         check_err!(
@@ -241,7 +245,7 @@ async fn rekeyed(place: &StorePlace) -> Result<(), Failed> {
 async fn leases(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let shop = instance("shop");
-    let mut first = TestWriter::take(&*ours, "shop").await?;
+    let mut first = TestWriter::acquire(&*ours, "shop").await?;
     match place.at(NOW + 30, &theirs).lease(&shop, "bob@host (2)", MINUTE).await {
         Err(StoreError::Busy { holder: Some(holder), .. }) => {
             check_eq!((&*holder.who, holder.since, holder.until), ("ann@host (1)", NOW, NOW + 60), "the holder");
@@ -262,7 +266,7 @@ async fn leases(place: &StorePlace) -> Result<(), Failed> {
     check_eq!(theirs.unlock(&shop).await?, None, "whose lease was ended the second time");
     let late = vec![outcome(1, "b", record(Value::Int(2)))];
     check_err!(
-        first.refused(late.clone()).await,
+        first.try_commit(late.clone()).await,
         StoreError::Busy { holder: None, .. },
         "a commit after the lease was ended"
     );
@@ -273,7 +277,11 @@ async fn leases(place: &StorePlace) -> Result<(), Failed> {
     );
     let second = place.at(NOW + 52, &theirs).lease(&shop, "bob@host (2)", MINUTE).await?;
     check!(second.epoch > first.lease.epoch, "the epoch did not grow");
-    check_err!(first.refused(late).await, StoreError::Busy { holder: Some(_), .. }, "a commit of who was fenced off");
+    check_err!(
+        first.try_commit(late).await,
+        StoreError::Busy { holder: Some(_), .. },
+        "a commit of who was fenced off"
+    );
     // Releasing a lease that was taken over is not an error and does not end the new lease.
     ours.release(&first.lease).await?;
     place.at(NOW + 53, &theirs).renew(&second, MINUTE).await?;
@@ -287,13 +295,13 @@ async fn leases(place: &StorePlace) -> Result<(), Failed> {
     ours.unlock(&shop).await?;
     let late = vec![outcome(2, "c", record(Value::Int(3)))];
     check_err!(
-        third.refused(late.clone()).await,
+        third.try_commit(late.clone()).await,
         StoreError::Busy { holder: None, .. },
         "a commit after its own store unlocked"
     );
     place.at(NOW + 55, &ours).lease(&shop, "bob@host (2)", MINUTE).await?;
     check_err!(
-        third.refused(late).await,
+        third.try_commit(late).await,
         StoreError::Busy { holder: Some(_), .. },
         "a commit beside a newer lease of its store"
     );
@@ -301,9 +309,9 @@ async fn leases(place: &StorePlace) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn run_out(place: &StorePlace) -> Result<(), Failed> {
+async fn expired_lease(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
-    let mut first = TestWriter::take(&*ours, "shop").await?;
+    let mut first = TestWriter::acquire(&*ours, "shop").await?;
     first.commit(vec![began("op-1"), intent(1, "a")]).await?;
     check_err!(
         place.at(NOW + 59, &theirs).lease(&first.lease.instance, "b", MINUTE).await,
@@ -313,7 +321,7 @@ async fn run_out(place: &StorePlace) -> Result<(), Failed> {
     let second = place.at(NOW + 60, &theirs).lease(&first.lease.instance, "bob@host (2)", MINUTE).await?;
     let late = vec![outcome(1, "a", record(Value::Int(1)))];
     check_err!(
-        first.refused(late.clone()).await,
+        first.try_commit(late.clone()).await,
         StoreError::Busy { holder: Some(_), .. },
         "a commit after the lease ran out"
     );
@@ -323,15 +331,15 @@ async fn run_out(place: &StorePlace) -> Result<(), Failed> {
         "a late sign of life"
     );
     let mut second = TestWriter { store: &*theirs, revision: theirs.head(&second.instance).await?, lease: second };
-    check_err!(second.refused(late.clone()).await, StoreError::Refused { .. }, "going on with another's operation");
+    check_err!(second.try_commit(late.clone()).await, StoreError::Refused { .. }, "going on with another's operation");
     second.commit([vec![began("op-2")], late].concat()).await?;
     check!(theirs.load(&second.lease.instance).await?.open.is_empty(), "the call is still open");
     Ok(())
 }
 
-async fn moved(place: &StorePlace) -> Result<(), Failed> {
+async fn stale_revision_is_refused(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     hand.commit(vec![began("op-1")]).await?;
     for expected in [Revision(0), Revision(2)] {
         let entries = vec![outcome(1, "a", record(Value::Null))];
@@ -348,7 +356,7 @@ async fn moved(place: &StorePlace) -> Result<(), Failed> {
 
 async fn rules(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     let something = || outcome(1, "a", record(Value::Int(1)));
     for (entries, what) in [
         (vec![], "no entry"),
@@ -360,7 +368,7 @@ async fn rules(place: &StorePlace) -> Result<(), Failed> {
         (vec![began("op-1"), something(), finished(1, OperationOutcome::Gone)], "gone with a record left"),
         (vec![began("op-1"), outcome(1, "a", record(Value::unknown(None, None)))], "an unknown value"),
     ] {
-        check_err!(hand.refused(entries).await, StoreError::Refused { .. }, what);
+        check_err!(hand.try_commit(entries).await, StoreError::Refused { .. }, what);
         check_eq!(store.head(&hand.lease.instance).await?, Revision(0), format!("the revision after {what}"));
     }
     hand.commit(vec![began("op-1"), intent(1, "a")]).await?;
@@ -369,26 +377,26 @@ async fn rules(place: &StorePlace) -> Result<(), Failed> {
         (vec![outcome(2, "a", record(Value::Null))], "an outcome of another step than its call"),
         (vec![finished(1, OperationOutcome::Ready), something()], "an entry after the end"),
     ] {
-        check_err!(hand.refused(entries).await, StoreError::Refused { .. }, what);
+        check_err!(hand.try_commit(entries).await, StoreError::Refused { .. }, what);
     }
     hand.commit(vec![something(), finished(1, OperationOutcome::Ready)]).await?;
-    check_err!(hand.refused(vec![something()]).await, StoreError::Refused { .. }, "an entry between operations");
-    check_err!(hand.refused(vec![began("op-1")]).await, StoreError::OperationExists { .. }, "an id used twice");
+    check_err!(hand.try_commit(vec![something()]).await, StoreError::Refused { .. }, "an entry between operations");
+    check_err!(hand.try_commit(vec![began("op-1")]).await, StoreError::OperationExists { .. }, "an id used twice");
     hand.commit(vec![began("op-2")]).await?;
-    let mut other = TestWriter::take(&*store, "other").await?;
+    let mut other = TestWriter::acquire(&*store, "other").await?;
     check_err!(
-        other.refused(vec![began("op-2")]).await,
+        other.try_commit(vec![began("op-2")]).await,
         StoreError::OperationExists { .. },
         "an id of another instance"
     );
     other.commit(vec![began("op-3")]).await
 }
 
-async fn under_way(place: &StorePlace) -> Result<(), Failed> {
+async fn stops_of_running_operations(place: &StorePlace) -> Result<(), Failed> {
     let shop = instance("shop");
     let (entries, wanted) = full_operation();
     let store = place.open(sealer());
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     hand.commit(entries).await?;
     // An operation without stops keeps the earlier stops, even if it is cut off.
     hand.commit(vec![began("op-2")]).await?;
@@ -408,7 +416,7 @@ async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
     let shop = instance("shop");
     {
         let store = place.open(sealer());
-        let mut hand = TestWriter::take(&*store, "shop").await?;
+        let mut hand = TestWriter::acquire(&*store, "shop").await?;
         hand.commit(vec![began("op-1"), intent(1, "a"), intent(2, "b")]).await?;
         hand.commit(vec![outcome(1, "a", record(Value::Int(1))), intent(3, "c")]).await?;
         // The writer is dropped here: the operation has no end, and the lease is not released.
@@ -438,7 +446,7 @@ async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
     };
     check_eq!(deleted(&found), ["a id-a", "c id-c"], "objects that were being deleted");
     store.unlock(&shop).await?;
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     hand.commit(vec![
         began("op-3"),
         outcome(3, "c", None),
@@ -457,7 +465,7 @@ async fn cut_off(place: &StorePlace) -> Result<(), Failed> {
 async fn destroyed(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     hand.commit(vec![began("op-1"), outcome(1, "a", record(Value::Int(1))), finished(1, OperationOutcome::Ready)])
         .await?;
     let uid = store.load(&shop).await?.uid;
@@ -482,7 +490,7 @@ async fn destroyed(place: &StorePlace) -> Result<(), Failed> {
 async fn history(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     for number in 1..=5u64 {
         let id = format!("op-{number}");
         hand.commit(vec![began(&id), outcome(1, "a", record(Value::Int(number.cast_signed())))]).await?;
@@ -520,7 +528,7 @@ async fn history(place: &StorePlace) -> Result<(), Failed> {
 async fn order(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     let made = |name: &str, value: i64| outcome(1, name, record(Value::Int(value)));
     hand.commit(vec![began("op-1"), made("z", 1), made("a", 2), made("m[0]", 3), made("m[\"k/\\\"\"]", 4)]).await?;
     hand.commit(vec![made("z", 5), outcome(1, "a", None), made("core/b", 6)]).await?;
@@ -535,7 +543,7 @@ async fn order(place: &StorePlace) -> Result<(), Failed> {
 async fn exports(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     let state = async || -> Result<(Option<Value>, bool), Failed> {
         let found = store.load(&shop).await?;
         Ok((found.exports.get("url").cloned(), found.exports_old))
@@ -557,10 +565,10 @@ async fn exports(place: &StorePlace) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn apart(place: &StorePlace) -> Result<(), Failed> {
+async fn instances_are_isolated(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     for (number, name) in ["b", "a.x", "c_1"].into_iter().enumerate() {
-        let mut hand = TestWriter::take(&*store, name).await?;
+        let mut hand = TestWriter::acquire(&*store, name).await?;
         let id = format!("op-{name}");
         hand.commit(vec![began(&id), outcome(1, "same", record(Value::from(name))), intent(2, "open")]).await?;
         for _ in 0..number {
@@ -590,7 +598,7 @@ async fn apart(place: &StorePlace) -> Result<(), Failed> {
         check!(managed.iter().all(same), "what others manage: {managed:?}");
     }
     // Neither deleted resources nor those that were never created are managed.
-    let mut hand = TestWriter::take(&*store, "b").await?;
+    let mut hand = TestWriter::acquire(&*store, "b").await?;
     let mut unmade = record(Value::Null);
     unmade.id = Name::default();
     hand.commit(vec![began("op-more"), outcome(1, "unmade", unmade), outcome(2, "same", None)]).await?;
@@ -603,7 +611,7 @@ async fn apart(place: &StorePlace) -> Result<(), Failed> {
 async fn reading(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let shop = instance("shop");
-    let mut hand = TestWriter::take(&*ours, "shop").await?;
+    let mut hand = TestWriter::acquire(&*ours, "shop").await?;
     let pair = |number: i64| ["a", "b"].map(|name| outcome(1, name, record(Value::Int(number)))).to_vec();
     hand.commit([vec![began("op-1")], pair(0)].concat()).await?;
     const ROUNDS: i64 = 40;

@@ -138,11 +138,11 @@ impl Fold {
                 exports_old: snapshot.exports_old,
                 ..JournalHead::default()
             },
-            journal: Journal::found(snapshot.generation, open),
+            journal: Journal::with_open_calls(snapshot.generation, open),
             ..Fold::default()
         };
         for (address, record) in std::mem::take(&mut snapshot.records) {
-            fold.put(&address, Some(&record));
+            fold.set_record(&address, Some(&record));
         }
         fold.snapshot = snapshot;
         fold.head.settle(&fold.journal);
@@ -200,7 +200,7 @@ impl Fold {
         self.head.follow(entry);
         self.journal.follow(epoch, std::slice::from_ref(entry));
         match &entry.kind {
-            EntryKind::Outcome(outcome) => self.put(&outcome.address, outcome.record.as_ref()),
+            EntryKind::Outcome(outcome) => self.set_record(&outcome.address, outcome.record.as_ref()),
             EntryKind::Began(operation) => {
                 self.last = Some((OperationInfo::from(&**operation), None));
                 self.operations.push((self.head.entries, operation.id.clone()));
@@ -216,7 +216,7 @@ impl Fold {
         self.head.settle(&self.journal);
     }
 
-    fn put(&mut self, address: &Address, record: Option<&Arc<Record>>) {
+    fn set_record(&mut self, address: &Address, record: Option<&Arc<Record>>) {
         match record {
             Some(record) => {
                 let position = *self.positions.entry(address.clone()).or_insert_with(|| {

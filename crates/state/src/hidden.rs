@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_repeats_a_secret_is_sealed_and_comes_back() {
+    fn id_that_repeats_a_secret_is_sealed_and_restored() {
         let hidden = record("/srv/planted.txt", Value::from("planted.txt").secret());
         assert!(hidden.hides_id() && hidden.shown_id() == "(secret)");
         let mut below = record("/srv/new", Value::from("new"));

@@ -37,7 +37,10 @@ struct OpenCall {
 
 impl Journal {
     /// Returns the journal of an instance with this number of finished operations and these open calls.
-    pub fn found(generation: Generation, open: impl IntoIterator<Item = (Name, u32, Arc<Intent>)>) -> Journal {
+    pub fn with_open_calls(
+        generation: Generation,
+        open: impl IntoIterator<Item = (Name, u32, Arc<Intent>)>,
+    ) -> Journal {
         let mut journal = Journal { generation, ..Journal::default() };
         for (operation, step, intent) in open {
             journal.call(operation, step, intent);
@@ -106,7 +109,7 @@ impl Journal {
                     if step != 0 || began.id.is_empty() {
                         return Err("an operation begins with step 0 and an id".into());
                     }
-                    fits(&began.desired, true)?;
+                    check_storable(&began.desired, true)?;
                 }
                 EntryKind::Intent(intent) => {
                     let address = &intent.address;
@@ -123,9 +126,9 @@ impl Journal {
                     if before.is_some_and(|(_, token)| *token != intent.token) {
                         return Err(format!("another call for `{address}` is in flight"));
                     }
-                    let before_its_turn = intent.op == StatusOp::Create;
-                    fits(&intent.inputs, before_its_turn)
-                        .and_then(|()| fits(&intent.private, false))
+                    let allow_unknown = intent.op == StatusOp::Create;
+                    check_storable(&intent.inputs, allow_unknown)
+                        .and_then(|()| check_storable(&intent.private, false))
                         .map_err(|what| format!("`{address}`: {what}"))?;
                     fresh.insert(address, Some((step, &intent.token)));
                 }
@@ -144,9 +147,9 @@ impl Journal {
                     }
                     let mut record = outcome.record.as_deref();
                     while let Some(it) = record {
-                        record_fits(it).map_err(|what| format!("`{address}`: {what}"))?;
+                        check_record_storable(it).map_err(|what| format!("`{address}`: {what}"))?;
                         if let Some(attempt) = &it.attempt {
-                            record_fits(attempt).map_err(|what| format!("`{address}`: {what}"))?;
+                            check_record_storable(attempt).map_err(|what| format!("`{address}`: {what}"))?;
                         }
                         record = it.deposed.as_deref();
                     }
@@ -168,7 +171,7 @@ impl Journal {
                         .chain(memoised)
                         .chain([&finished.metadata])
                         .chain(finished.declared.values())
-                        .try_for_each(|value| fits(value, true))?;
+                        .try_for_each(|value| check_storable(value, true))?;
                 }
             }
         }
@@ -196,32 +199,32 @@ impl Journal {
     }
 }
 
-fn record_fits(record: &Record) -> Result<(), String> {
-    fits(&record.inputs, false)?;
+fn check_record_storable(record: &Record) -> Result<(), String> {
+    check_storable(&record.inputs, false)?;
     // Outputs that were lost with a cut-off call stay unknown.
-    fits(&record.outputs, true)?;
-    fits(&record.private, false)?;
-    fits(&record.metadata, true)
+    check_storable(&record.outputs, true)?;
+    check_storable(&record.private, false)?;
+    check_storable(&record.metadata, true)
 }
 
 /// Whether a value can be stored and read back.
-fn fits(value: &Value, unknown_too: bool) -> Result<(), String> {
-    fn walk(value: &Value, unknown_too: bool, room: usize) -> Result<(), &'static str> {
+fn check_storable(value: &Value, allow_unknown: bool) -> Result<(), String> {
+    fn walk(value: &Value, allow_unknown: bool, room: usize) -> Result<(), &'static str> {
         if room == 0 {
             return Err("a value is nested too deeply to be stored");
         }
         match value {
             Value::Function(_) => Err("a function cannot be stored"),
-            Value::Unknown(_) if !unknown_too => Err("a value is not known"),
-            Value::Secret(inner) => walk(inner, unknown_too, room - 1),
+            Value::Unknown(_) if !allow_unknown => Err("a value is not known"),
+            Value::Secret(inner) => walk(inner, allow_unknown, room - 1),
             Value::List(items) | Value::Set(items) => {
-                items.iter().try_for_each(|item| walk(item, unknown_too, room - 1))
+                items.iter().try_for_each(|item| walk(item, allow_unknown, room - 1))
             }
-            Value::Map(entries) => entries.values().try_for_each(|value| walk(value, unknown_too, room - 1)),
+            Value::Map(entries) => entries.values().try_for_each(|value| walk(value, allow_unknown, room - 1)),
             _ => Ok(()),
         }
     }
-    walk(value, unknown_too, MAX_DEPTH).map_err(str::to_owned)
+    walk(value, allow_unknown, MAX_DEPTH).map_err(str::to_owned)
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl LeaseRow {
     ///
     /// # Errors
     /// `Busy` while another writer holds it.
-    pub fn take(
+    pub fn acquire(
         &mut self,
         instance: &InstanceName,
         revision: Revision,
@@ -53,7 +53,7 @@ impl LeaseRow {
         lasts: Duration,
         host: &dyn Host,
     ) -> Result<Lease, StoreError> {
-        if let Some(holder) = self.holder(host).filter(LeaseHolder::holds) {
+        if let Some(holder) = self.holder(host).filter(LeaseHolder::is_active) {
             return Err(StoreError::Busy { instance: instance.clone(), holder: Some(holder) });
         }
         self.epoch += 1;

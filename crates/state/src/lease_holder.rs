@@ -22,7 +22,7 @@ pub struct LeaseHolder {
 impl LeaseHolder {
     /// Whether another writer is refused: the process runs, even if it does not renew the lease, or it is not known
     /// whether the process runs and the lease has not expired.
-    pub fn holds(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         match self.liveness {
             Liveness::Alive => true,
             Liveness::Dead => false,

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rollback_and_inputs_need_is_kept() {
+    fn generations_for_rollback_and_inputs_are_kept() {
         use OperationKind::{Destroy, State, Update};
         use OperationOutcome::{Failed, Gone, Ready};
         let deploy = |number, outcome| past(number, Update, outcome, "shop.yaml");

@@ -150,7 +150,7 @@ pub struct Sealer {
     older: Vec<Arc<SealingKey>>,
     nonces: Option<Nonces>,
     /// Whether equal secrets at one place give equal texts.
-    steady: bool,
+    derives_nonces: bool,
 }
 
 impl fmt::Debug for Sealer {
@@ -183,7 +183,7 @@ impl Sealer {
     /// Makes the sealer seal equal secrets at equal places to equal texts: nonces are derived from both, under the key.
     /// Two such texts reveal only whether the secrets are equal.
     pub fn deterministic(mut self) -> Sealer {
-        self.steady = true;
+        self.derives_nonces = true;
         self
     }
 
@@ -321,7 +321,7 @@ impl Sealer {
         let associated = associated(key, place, path);
         let nonce = match &self.nonces {
             Some(nonces) => XNonce::from(nonces().ok_or(SealError::NoNonce)?),
-            None if self.steady => XNonce::from(key.nonce_of(&associated, plain)),
+            None if self.derives_nonces => XNonce::from(key.nonce_of(&associated, plain)),
             None => XNonce::try_generate().map_err(|_| SealError::NoNonce)?,
         };
         let payload = Payload { msg: plain, aad: &associated };
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_sealed_and_come_back() {
+    fn sealed_secrets_are_opened_again() {
         let text = sealer(1).write(PLACE, &value(), true, 0).unwrap();
         assert!(!text.contains("s3cret") && text.contains("plain") && text.contains("mine"), "{text}");
         assert_eq!(sealer(1).read::<Value>(PLACE, text.as_bytes(), true).unwrap(), value());
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_key_opens_and_only_in_its_place() {
+    fn sealed_values_open_only_with_their_key_and_place() {
         let text = sealer(1).write(PLACE, &value(), true, 0).unwrap();
         for (sealer, place) in [
             (sealer(2), PLACE),

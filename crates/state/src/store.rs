@@ -66,7 +66,7 @@ pub trait Store: Send + Sync {
     /// it was first asked for here.
     ///
     /// # Errors
-    /// `Busy` with the holder while another one [holds](LeaseHolder::holds) it.
+    /// `Busy` with the holder while another one [holds](LeaseHolder::is_active) it.
     fn lease<'a>(
         &'a self,
         instance: &'a InstanceName,
@@ -173,7 +173,9 @@ pub trait Store: Send + Sync {
         instance: &'a InstanceName,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<GenerationInfo>, StoreError>> {
-        Box::pin(async move { Ok(known(self.read(instance, Since::Entry(0)).await?, instance)?.history(limit)) })
+        Box::pin(
+            async move { Ok(require_instance(self.read(instance, Since::Entry(0)).await?, instance)?.history(limit)) },
+        )
     }
 
     /// One operation with the documents and inputs that it began with; `None` if the instance never had it.
@@ -185,7 +187,9 @@ pub trait Store: Send + Sync {
         instance: &'a InstanceName,
         id: &'a str,
     ) -> BoxFuture<'a, Result<Option<Operation>, StoreError>> {
-        Box::pin(async move { Ok(known(self.read(instance, Since::Entry(0)).await?, instance)?.operation(id)) })
+        Box::pin(
+            async move { Ok(require_instance(self.read(instance, Since::Entry(0)).await?, instance)?.operation(id)) },
+        )
     }
 
     /// The newest `limit` entries of one operation, or of all, oldest first; none for an operation that the instance
@@ -199,7 +203,9 @@ pub trait Store: Send + Sync {
         operation: Option<&'a str>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>> {
-        Box::pin(async move { Ok(known(self.read(instance, Since::Entry(0)).await?, instance)?.log(operation, limit)) })
+        Box::pin(async move {
+            Ok(require_instance(self.read(instance, Since::Entry(0)).await?, instance)?.log(operation, limit))
+        })
     }
 
     /// The resources with an id that all instances but the one of this name manage, ordered by instance.
@@ -218,6 +224,6 @@ pub trait Store: Send + Sync {
     }
 }
 
-fn known(tail: Option<Tail>, instance: &InstanceName) -> Result<Tail, StoreError> {
+fn require_instance(tail: Option<Tail>, instance: &InstanceName) -> Result<Tail, StoreError> {
     tail.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })
 }

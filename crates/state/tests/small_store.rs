@@ -155,7 +155,7 @@ impl SmallStore {
             return Err(StoreError::NoKey);
         }
         for (name, stored) in &*all {
-            if let Some(holder) = stored.lease.holder(&*self.host).filter(LeaseHolder::holds) {
+            if let Some(holder) = stored.lease.holder(&*self.host).filter(LeaseHolder::is_active) {
                 return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder) });
             }
         }
@@ -180,7 +180,7 @@ impl SmallStore {
     ) -> Result<(), StoreError> {
         let mut all = self.lock();
         let stored = all.entry(name.clone()).or_default();
-        if let Some(holder) = stored.lease.holder(&*self.host).filter(LeaseHolder::holds) {
+        if let Some(holder) = stored.lease.holder(&*self.host).filter(LeaseHolder::is_active) {
             return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder) });
         }
         let found = stored.tail(&self.sealer)?.revision;
@@ -238,7 +238,7 @@ impl Store for SmallStore {
             let mut all = self.lock();
             let stored = all.entry(instance.clone()).or_default();
             let revision = stored.info.as_ref().map(|info| info.revision).unwrap_or_default();
-            stored.lease.take(instance, revision, who, lasts, &*self.host)
+            stored.lease.acquire(instance, revision, who, lasts, &*self.host)
         })
     }
 

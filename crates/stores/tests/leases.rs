@@ -52,7 +52,7 @@ fn shop() -> InstanceName {
 
 fn store(folder: &Path, boot: &'static str, seconds: u64, liveness: Liveness) -> SqliteStore {
     let store = SqliteStore::open(folder.join("state.db"), sealer(), Mode::ReadWrite);
-    store.on(Arc::new(Machine { boot, seconds, liveness }))
+    store.with_host(Arc::new(Machine { boot, seconds, liveness }))
 }
 
 fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
@@ -71,7 +71,7 @@ fn only_a_process_that_may_have_ended_loses_a_lease() {
         let first = lease(&store(folder.path(), "b", 0, Liveness::Unknown)).unwrap();
         let second = store(folder.path(), "b", seconds, liveness);
         let holder = block_on(second.holder(&shop())).unwrap().unwrap();
-        assert_eq!(holder.holds(), !is_taken, "{seconds} s, {liveness:?}");
+        assert_eq!(holder.is_active(), !is_taken, "{seconds} s, {liveness:?}");
         match lease(&second) {
             Ok(taken) => assert!(is_taken && taken.epoch > first.epoch, "{seconds} s, {liveness:?}"),
             Err(StoreError::Busy { holder: Some(_), .. }) => assert!(!is_taken, "{seconds} s, {liveness:?}"),
@@ -102,7 +102,7 @@ fn an_ended_lease_is_noticed_after_a_second() {
     block_on(own.check_lease(&held)).unwrap();
     block_on(store(path, "b", 0, Liveness::Alive).unlock(&shop())).unwrap();
     block_on(own.check_lease(&held)).unwrap();
-    let later = own.on(Arc::new(Machine { boot: "b", seconds: 1, liveness: Liveness::Alive }));
+    let later = own.with_host(Arc::new(Machine { boot: "b", seconds: 1, liveness: Liveness::Alive }));
     let lost = block_on(later.check_lease(&held));
     assert!(matches!(lost, Err(StoreError::Busy { holder: None, .. })), "{lost:?}");
     let again = lease(&store(path, "b", 2, Liveness::Alive)).unwrap();

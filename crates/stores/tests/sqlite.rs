@@ -118,7 +118,7 @@ fn refusals(path: &Path) -> [String; 2] {
 }
 
 #[test]
-fn files_that_are_no_state_are_left_alone() {
+fn files_of_other_programs_are_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("text.db");
     fs::write(&text, "this is a letter, and long enough to be taken for the header of a database file".repeat(40))
@@ -194,15 +194,15 @@ fn no_secret_is_readable_in_the_file() {
     block_on(store.commit(&held, Revision(0), entries)).unwrap();
     block_on(store.commit(&held, Revision(1), rest)).unwrap();
     // Checks the journal beside the file while it is open, and the file after it was closed.
-    let lies_open = |name: &str| {
+    let contains_plain_text = |name: &str| {
         let bytes = fs::read(folder.path().join(name)).unwrap();
         let has = |text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
         (has(b"s3cret"), has(b"test/everything"))
     };
-    assert_eq!(lies_open("state.db-wal"), (false, true));
+    assert_eq!(contains_plain_text("state.db-wal"), (false, true));
     drop(store);
     assert_eq!(names(folder.path()), ["state.db"]);
-    assert_eq!(lies_open("state.db"), (false, true));
+    assert_eq!(contains_plain_text("state.db"), (false, true));
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn a_small_change_of_a_large_instance_writes_little() {
 }
 
 #[test]
-fn a_store_that_is_not_dropped_leaves_a_whole_file() {
+fn file_is_complete_if_the_store_is_not_dropped() {
     // Simulates a killed process: the file and its journal are copied while the store is open.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
@@ -439,8 +439,8 @@ fn the_first_format_is_read() {
     assert_eq!((found.open, found.memoised, found.groups), (wanted.open, wanted.memoised, wanted.groups));
     let log = block_on(store.log(&shop(), None, 99)).unwrap();
     assert!(log.iter().map(|line| &line.entry).eq(&entries));
-    let strangers = SqliteStore::open(&path, Sealer::with_key([1; 32]), Mode::ReadOnly);
-    assert!(matches!(block_on(strangers.load(&shop())), Err(StoreError::WrongKey)));
+    let store_with_other_key = SqliteStore::open(&path, Sealer::with_key([1; 32]), Mode::ReadOnly);
+    assert!(matches!(block_on(store_with_other_key.load(&shop())), Err(StoreError::WrongKey)));
     // The file can be written as well.
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     let held = lease(&store).unwrap();

@@ -37,7 +37,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-fn comes_back(open: &dyn Fn() -> Box<dyn Store>, values: &[Value]) -> Result<(), TestCaseError> {
+fn round_trips(open: &dyn Fn() -> Box<dyn Store>, values: &[Value]) -> Result<(), TestCaseError> {
     let shop = InstanceName::from_free_text("shop");
     let records = values.iter().enumerate().map(|(at, value)| {
         // Within a list: a record's own fields leave out null, secret or not.
@@ -62,12 +62,12 @@ proptest! {
     fn sqlite(values in prop::collection::vec(value(), 1..20)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.db");
-        comes_back(&|| Box::new(SqliteStore::open(&path, sealer(), Mode::ReadWrite)), &values)?;
+        round_trips(&|| Box::new(SqliteStore::open(&path, sealer(), Mode::ReadWrite)), &values)?;
     }
 
     #[test]
     fn memory(values in prop::collection::vec(value(), 1..20)) {
         let state = MemoryState::default();
-        comes_back(&|| Box::new(MemoryStore::open(&state, sealer())), &values)?;
+        round_trips(&|| Box::new(MemoryStore::open(&state, sealer())), &values)?;
     }
 }

@@ -62,19 +62,19 @@ fn whole(store: &SqliteStore) -> Result<(Revision, Whole), StoreError> {
 }
 
 /// A file in use, with its content at each revision.
-struct Life {
+struct JournaledStore {
     store: SqliteStore,
     lease: Lease,
     at: Vec<Whole>,
     operations: u64,
 }
 
-impl Life {
-    fn begin(path: &Path) -> Life {
+impl JournaledStore {
+    fn begin(path: &Path) -> JournaledStore {
         let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
         let lease = lease(&store).unwrap();
         let none = whole(&store).unwrap().1;
-        Life { store, lease, at: vec![none], operations: 0 }
+        JournaledStore { store, lease, at: vec![none], operations: 0 }
     }
 
     fn commit(&mut self, entries: Vec<Entry>) {
@@ -106,18 +106,18 @@ impl Life {
     }
 
     /// Closes the file and opens it again: the WAL starts empty.
-    fn again(self, path: &Path) -> Life {
-        let Life { store, lease, at, operations } = self;
+    fn reopen(self, path: &Path) -> JournaledStore {
+        let JournaledStore { store, lease, at, operations } = self;
         block_on(store.release(&lease)).unwrap();
         drop(store);
         let store = SqliteStore::open(path, sealer(), Mode::ReadWrite);
         let lease = self::lease(&store).unwrap();
-        Life { store, lease, at, operations }
+        JournaledStore { store, lease, at, operations }
     }
 }
 
 /// Returns the revision that is found after the damage, or the error as text.
-fn look(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
+fn read_revision(path: &Path, at: &[Whole], what: &str) -> Result<u64, String> {
     let refused = |error: StoreError| match error {
         StoreError::Foreign { what } | StoreError::Damaged { what } => what,
         other => panic!("{what}: {other}: {:?}", std::error::Error::source(&other)),
@@ -172,7 +172,7 @@ fn damage(path: &Path, at: &[Whole], draw: &mut Draw, word: &str) -> (usize, usi
         let path = crashed.path().join("state.db");
         fs::write(&path, &database).unwrap();
         fs::write(wal(&path), &journal).unwrap();
-        match look(&path, at, &format!("{word}, {how} {place}")) {
+        match read_revision(&path, at, &format!("{word}, {how} {place}")) {
             Ok(revision) => drop(seen.insert(revision)),
             Err(_) => refused += 1,
         }
@@ -186,11 +186,11 @@ fn a_wal_cut_short_gives_an_earlier_whole_revision() {
     let mut draw = Draw(SEED);
     let folder = folder();
     let path = folder.path().join("state.db");
-    let mut life = Life::begin(&path);
+    let mut life = JournaledStore::begin(&path);
     life.operate(12);
     let (refused, revisions) = damage(&path, &life.at, &mut draw, "a new file");
     assert!(refused == 0 && revisions > 10, "{refused} refused, {revisions} revisions");
-    let mut life = life.again(&path);
+    let mut life = life.reopen(&path);
     life.operate(12);
     let (refused, revisions) = damage(&path, &life.at, &mut draw, "a file opened again");
     assert!(refused == 0 && revisions > 10, "{refused} refused, {revisions} revisions");
@@ -202,7 +202,7 @@ fn a_wal_cut_short_gives_an_earlier_whole_revision() {
     into_the_file("PASSIVE");
     let (refused, revisions) = damage(&path, &life.at, &mut draw, "taken in");
     assert!(refused > 0 && revisions > 1, "{refused} refused, {revisions} revisions");
-    let mut life = life.again(&path);
+    let mut life = life.reopen(&path);
     life.operate(6);
     into_the_file("PASSIVE");
     life.operate(6);
@@ -215,9 +215,9 @@ fn a_wal_cut_short_gives_an_earlier_whole_revision() {
 fn a_wal_cut_short_while_pruning_loses_nothing() {
     let folder = folder();
     let path = folder.path().join("state.db");
-    let mut life = Life::begin(&path);
+    let mut life = JournaledStore::begin(&path);
     (0..4).for_each(|_| life.operate(2));
-    let mut life = life.again(&path);
+    let mut life = life.reopen(&path);
     life.operate(2);
     let last = life.at.pop().unwrap();
     let before = fs::read(wal(&path)).unwrap().len();

@@ -10,9 +10,9 @@ use diag::{Diagnostics, Span};
 use crate::{Content, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, MAX_DEPTH, Node, syntax_error};
 
 /// The value of each anchor; `None` while that value is being read.
-type Anchors<'t> = HashMap<&'t str, Option<Copy>>;
+type Anchors<'t> = HashMap<&'t str, Option<AnchorCopy>>;
 
-struct Copy {
+struct AnchorCopy {
     node: Node,
     nodes: usize,
     depth: usize,
@@ -27,7 +27,7 @@ struct AliasWalk<'t, 'f> {
     /// The maximum number of nodes.
     most: usize,
     /// The number of nodes in `anchors`.
-    held: usize,
+    stored_nodes: usize,
     full: bool,
     unknown: usize,
     found: &'f mut Diagnostics,
@@ -39,8 +39,17 @@ struct AliasWalk<'t, 'f> {
 pub(crate) fn resolve(root: &mut Node, text: &str, nodes: usize, most: usize, found: &mut Diagnostics) -> usize {
     let mut wanted = HashSet::new();
     collect(root, text, &mut wanted);
-    let mut walk =
-        AliasWalk { text, anchors: HashMap::new(), wanted, nodes, most, held: 0, full: false, unknown: 0, found };
+    let mut walk = AliasWalk {
+        text,
+        anchors: HashMap::new(),
+        wanted,
+        nodes,
+        most,
+        stored_nodes: 0,
+        full: false,
+        unknown: 0,
+        found,
+    };
     walk.node(root, 0);
     walk.nodes
 }
@@ -92,9 +101,9 @@ impl<'t> AliasWalk<'t, '_> {
         }
         if let Some(name) = anchor {
             let nodes = node.count();
-            if self.held + nodes <= self.most {
-                self.held += nodes;
-                self.anchors.insert(name, Some(Copy { node: node.clone(), nodes, depth }));
+            if self.stored_nodes + nodes <= self.most {
+                self.stored_nodes += nodes;
+                self.anchors.insert(name, Some(AnchorCopy { node: node.clone(), nodes, depth }));
             } else {
                 self.full = true;
                 self.anchors.remove(name);

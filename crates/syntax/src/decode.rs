@@ -16,20 +16,20 @@ use diag::{Span, TextMap};
 use crate::{Content, Node, Scalar, Style};
 
 /// Receives the pieces of a decoded text in order.
-trait Pieces {
+trait PieceSink {
     /// Source bytes that the text contains unchanged.
-    fn copied(&mut self, source: usize, len: usize);
+    fn add_verbatim(&mut self, source: usize, len: usize);
     /// A text made from `unit` bytes at `source`: an escape, a folded line break.
-    fn made(&mut self, source: usize, unit: usize, text: &str);
+    fn add_replacement(&mut self, source: usize, unit: usize, text: &str);
 }
 
-impl Pieces for TextMap {
-    fn copied(&mut self, source: usize, len: usize) {
-        TextMap::copied(self, source as u32, len as u32);
+impl PieceSink for TextMap {
+    fn add_verbatim(&mut self, source: usize, len: usize) {
+        TextMap::push_copied(self, source as u32, len as u32);
     }
 
-    fn made(&mut self, source: usize, unit: usize, text: &str) {
-        TextMap::made(self, source as u32, unit as u32, text.len() as u32);
+    fn add_replacement(&mut self, source: usize, unit: usize, text: &str) {
+        TextMap::push_decoded(self, source as u32, unit as u32, text.len() as u32);
     }
 }
 
@@ -38,12 +38,12 @@ struct Decoded<'s> {
     text: String,
 }
 
-impl Pieces for Decoded<'_> {
-    fn copied(&mut self, source: usize, len: usize) {
+impl PieceSink for Decoded<'_> {
+    fn add_verbatim(&mut self, source: usize, len: usize) {
         self.text.push_str(self.source.get(source..source + len).unwrap_or(""));
     }
 
-    fn made(&mut self, _: usize, _: usize, text: &str) {
+    fn add_replacement(&mut self, _: usize, _: usize, text: &str) {
         self.text.push_str(text);
     }
 }
@@ -74,7 +74,7 @@ fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
     }
     // The parser read the scalar differently, for instance across a comment: map the whole text to the whole source.
     let mut map = TextMap::builder(span.file, range.start as u32);
-    map.made(range.start as u32, range.len() as u32, scalar.text.len() as u32);
+    map.push_decoded(range.start as u32, range.len() as u32, scalar.text.len() as u32);
     map
 }
 
@@ -99,7 +99,7 @@ fn content(span: Span, style: Style, source: &str) -> Range<usize> {
     }
 }
 
-fn walk(span: Span, style: Style, text: &str, source: &str, pieces: &mut dyn Pieces) {
+fn walk(span: Span, style: Style, text: &str, source: &str, pieces: &mut dyn PieceSink) {
     let range = content(span, style, source);
     match style {
         Style::Plain => folded(source, range, Quote::None, pieces),
@@ -108,7 +108,7 @@ fn walk(span: Span, style: Style, text: &str, source: &str, pieces: &mut dyn Pie
         Style::JsonString => escaped(source, range, pieces),
         Style::Literal | Style::Folded => block(source, span.start as usize, text, pieces),
         Style::JsonNumber | Style::JsonTrue | Style::JsonFalse | Style::JsonNull => {
-            pieces.copied(range.start, range.len());
+            pieces.add_verbatim(range.start, range.len());
         }
     }
 }
@@ -146,7 +146,7 @@ fn blanks(bytes: &[u8], mut at: usize, end: usize) -> usize {
 
 /// Decodes plain and quoted scalars: a single line break becomes a space, and one of several is dropped. Blanks around
 /// line breaks are dropped.
-fn folded(source: &str, range: Range<usize>, quote: Quote, pieces: &mut dyn Pieces) {
+fn folded(source: &str, range: Range<usize>, quote: Quote, pieces: &mut dyn PieceSink) {
     let bytes = source.as_bytes();
     let end = range.end.min(bytes.len());
     let (mut at, mut run) = (range.start, range.start);
@@ -158,23 +158,23 @@ fn folded(source: &str, range: Range<usize>, quote: Quote, pieces: &mut dyn Piec
                     at = first;
                     continue;
                 }
-                pieces.copied(run, at - run);
+                pieces.add_verbatim(run, at - run);
                 let mut next = blanks(bytes, first + line_break(bytes, first), end);
                 if next < end && line_break(bytes, next) > 0 {
                     next = empty_lines(bytes, next, end, pieces);
                 } else {
-                    pieces.made(at, next - at, " ");
+                    pieces.add_replacement(at, next - at, " ");
                 }
                 (at, run) = (next, next);
             }
             b'\'' if quote == Quote::Single => {
-                pieces.copied(run, at - run);
-                pieces.made(at, 2, "'");
+                pieces.add_verbatim(run, at - run);
+                pieces.add_replacement(at, 2, "'");
                 at += 2;
                 run = at;
             }
             b'\\' if quote == Quote::Double => {
-                pieces.copied(run, at - run);
+                pieces.add_verbatim(run, at - run);
                 let length = line_break(bytes, at + 1);
                 if length > 0 {
                     let next = blanks(bytes, at + 1 + length, end);
@@ -188,27 +188,27 @@ fn folded(source: &str, range: Range<usize>, quote: Quote, pieces: &mut dyn Piec
         }
     }
     let end = at.min(end);
-    pieces.copied(run.min(end), end - run.min(end));
+    pieces.add_verbatim(run.min(end), end - run.min(end));
 }
 
 /// Keeps the breaks of empty lines. Ends at the first character of the next line with content.
-fn empty_lines(bytes: &[u8], mut at: usize, end: usize, pieces: &mut dyn Pieces) -> usize {
+fn empty_lines(bytes: &[u8], mut at: usize, end: usize, pieces: &mut dyn PieceSink) -> usize {
     while at < end && line_break(bytes, at) > 0 {
         let length = line_break(bytes, at);
-        pieces.made(at, length, "\n");
+        pieces.add_replacement(at, length, "\n");
         at = blanks(bytes, at + length, end);
     }
     at
 }
 
 /// Decodes the escapes of JSON strings.
-fn escaped(source: &str, range: Range<usize>, pieces: &mut dyn Pieces) {
+fn escaped(source: &str, range: Range<usize>, pieces: &mut dyn PieceSink) {
     let bytes = source.as_bytes();
     let end = range.end.min(bytes.len());
     let (mut at, mut run) = (range.start, range.start);
     while at < end {
         if bytes[at] == b'\\' {
-            pieces.copied(run, at - run);
+            pieces.add_verbatim(run, at - run);
             at += escape(source, at, end, pieces);
             run = at;
         } else {
@@ -216,11 +216,11 @@ fn escaped(source: &str, range: Range<usize>, pieces: &mut dyn Pieces) {
         }
     }
     let end = at.min(end);
-    pieces.copied(run.min(end), end - run.min(end));
+    pieces.add_verbatim(run.min(end), end - run.min(end));
 }
 
 /// Decodes the escape whose backslash is at `at`. Returns its length in bytes.
-fn escape(source: &str, at: usize, end: usize, pieces: &mut dyn Pieces) -> usize {
+fn escape(source: &str, at: usize, end: usize, pieces: &mut dyn PieceSink) -> usize {
     let bytes = source.as_bytes();
     let Some(letter) = source.get(at + 1..end).and_then(|rest| rest.chars().next()) else {
         return (end - at).max(1);
@@ -261,13 +261,13 @@ fn escape(source: &str, at: usize, end: usize, pieces: &mut dyn Pieces) -> usize
                 _ => (code, length),
             };
             if let Some(character) = char::from_u32(code) {
-                pieces.made(at, length, character.encode_utf8(&mut [0; 4]));
+                pieces.add_replacement(at, length, character.encode_utf8(&mut [0; 4]));
             }
             return length;
         }
         other => return 1 + other.len_utf8(),
     };
-    pieces.made(at, 1 + letter.len_utf8(), text);
+    pieces.add_replacement(at, 1 + letter.len_utf8(), text);
     1 + letter.len_utf8()
 }
 
@@ -280,7 +280,7 @@ fn hex(bytes: &[u8], at: usize, digits: usize, end: usize) -> Option<u32> {
 ///
 /// The indentation indicator may be relative to a parent that is not available here. The indentation is therefore
 /// derived from the decoded text, which also shows whether a line break was folded.
-fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
+fn block(source: &str, header: usize, text: &str, pieces: &mut dyn PieceSink) {
     let bytes = source.as_bytes();
     let decoded = text.as_bytes();
     let start = line_end(bytes, header);
@@ -291,7 +291,7 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
         let end = line_end(bytes, at);
         let content = (at + indent.min(spaces(bytes, at))).min(end);
         let length = (end - content).min(decoded.len() - done);
-        pieces.copied(content, length);
+        pieces.add_verbatim(content, length);
         done += length;
         at = end;
         // All line breaks up to the next line with content.
@@ -309,7 +309,7 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
             break;
         }
         if decoded.get(done) == Some(&b' ') && breaks == 1 {
-            pieces.made(first, line_break(bytes, first), " ");
+            pieces.add_replacement(first, line_break(bytes, first), " ");
             done += 1;
             continue;
         }
@@ -330,7 +330,7 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
             if skip > 0 {
                 skip -= 1;
             } else {
-                pieces.made(place, length, "\n");
+                pieces.add_replacement(place, length, "\n");
                 left -= 1;
             }
             place += length;
@@ -339,7 +339,7 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
     }
     if let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
         // The decoded text may end in a line break that the source does not have.
-        pieces.made(bytes.len(), 0, rest);
+        pieces.add_replacement(bytes.len(), 0, rest);
     }
 }
 

@@ -18,7 +18,7 @@ const MAX_ERRORS: usize = 100;
 
 /// The expected next element.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Want {
+enum ExpectedJson {
     /// The value of the document or of a key.
     Value,
     /// A key, an item, or the end of the container. `comma` is the offset of the comma before it, if there is one.
@@ -47,7 +47,7 @@ struct JsonReader<'t, 'f> {
     open: Vec<JsonContainer>,
     nodes: usize,
     /// Whether an error was just reported. Errors that follow from it are not reported.
-    broken: bool,
+    suppresses_errors: bool,
 }
 
 pub(crate) fn parse(file: FileId, text: &str, format: Format, found: &mut Diagnostics) -> Tree {
@@ -61,7 +61,7 @@ pub(crate) fn parse(file: FileId, text: &str, format: Format, found: &mut Diagno
         root: None,
         open: Vec::new(),
         nodes: 0,
-        broken: false,
+        suppresses_errors: false,
     };
     reader.read();
     while !reader.open.is_empty() {
@@ -72,7 +72,7 @@ pub(crate) fn parse(file: FileId, text: &str, format: Format, found: &mut Diagno
 
 impl JsonReader<'_, '_> {
     fn read(&mut self) {
-        let mut want = Want::Value;
+        let mut want = ExpectedJson::Value;
         loop {
             if self.errors >= MAX_ERRORS {
                 return;
@@ -88,11 +88,11 @@ impl JsonReader<'_, '_> {
                 return;
             };
             want = match want {
-                Want::Value => self.value(token),
-                Want::Member { comma } => self.member(token, comma),
-                Want::Colon => self.colon(token),
-                Want::CommaOrEnd => self.comma_or_end(token),
-                Want::Nothing => {
+                ExpectedJson::Value => self.value(token),
+                ExpectedJson::Member { comma } => self.member(token, comma),
+                ExpectedJson::Colon => self.colon(token),
+                ExpectedJson::CommaOrEnd => self.comma_or_end(token),
+                ExpectedJson::Nothing => {
                     self.error("more text after the document's value", token, "a document is one value");
                     return;
                 }
@@ -123,7 +123,7 @@ impl JsonReader<'_, '_> {
                     for (at, length, message, help) in std::mem::take(&mut self.tokens.faults) {
                         let span = self.span(at, at + length);
                         self.push(INVALID_SYNTAX.new(message).label(span, "not JSON").help(help));
-                        self.broken = true;
+                        self.suppresses_errors = true;
                     }
                     return Some(token);
                 }
@@ -131,7 +131,7 @@ impl JsonReader<'_, '_> {
         }
     }
 
-    fn value(&mut self, token: JsonToken) -> Want {
+    fn value(&mut self, token: JsonToken) -> ExpectedJson {
         match token.kind {
             JsonTokenKind::Open { map } => return self.begin(token, map),
             JsonTokenKind::String
@@ -141,21 +141,21 @@ impl JsonReader<'_, '_> {
             | JsonTokenKind::Null
             | JsonTokenKind::Faulty { .. } => {
                 let node = self.scalar(token);
-                self.put(node);
+                self.add_node(node);
             }
             JsonTokenKind::Comma
             | JsonTokenKind::Close { .. }
             | JsonTokenKind::Colon
             | JsonTokenKind::Comment { .. } => {
                 self.error("expected a value", token, "no value can begin like this");
-                self.tokens.back(token);
+                self.tokens.unread(token);
                 return self.skip();
             }
         }
         self.after_value()
     }
 
-    fn member(&mut self, token: JsonToken, comma: Option<usize>) -> Want {
+    fn member(&mut self, token: JsonToken, comma: Option<usize>) -> ExpectedJson {
         let in_map = self.in_map();
         if let JsonTokenKind::Close { .. } = token.kind {
             if let Some(comma) = comma
@@ -176,25 +176,25 @@ impl JsonReader<'_, '_> {
         }
         match token.kind {
             JsonTokenKind::String | JsonTokenKind::Faulty { text: true } => {
-                self.broken = false;
+                self.suppresses_errors = false;
                 let key = self.key(token);
-                self.put(key);
-                Want::Colon
+                self.add_node(key);
+                ExpectedJson::Colon
             }
             _ => {
                 self.error("expected a key in double quotes", token, "no key can begin like this");
-                self.tokens.back(token);
+                self.tokens.unread(token);
                 self.skip()
             }
         }
     }
 
-    fn colon(&mut self, token: JsonToken) -> Want {
+    fn colon(&mut self, token: JsonToken) -> ExpectedJson {
         match token.kind {
-            JsonTokenKind::Colon => Want::Value,
+            JsonTokenKind::Colon => ExpectedJson::Value,
             JsonTokenKind::Comma | JsonTokenKind::Close { .. } => {
                 self.error("a key without a value", token, "expected `:` and a value");
-                self.tokens.back(token);
+                self.tokens.unread(token);
                 self.skip()
             }
             _ => {
@@ -204,14 +204,14 @@ impl JsonReader<'_, '_> {
         }
     }
 
-    fn comma_or_end(&mut self, token: JsonToken) -> Want {
+    fn comma_or_end(&mut self, token: JsonToken) -> ExpectedJson {
         match token.kind {
             JsonTokenKind::Comma => {
-                self.broken = false;
-                Want::Member { comma: Some(token.start) }
+                self.suppresses_errors = false;
+                ExpectedJson::Member { comma: Some(token.start) }
             }
             JsonTokenKind::Close { map } => {
-                self.broken = false;
+                self.suppresses_errors = false;
                 if self.in_map() == map {
                     self.close(Some(token.end));
                     return self.after_value();
@@ -235,8 +235,8 @@ impl JsonReader<'_, '_> {
     }
 
     /// Reports the end of the text if `want` is missing.
-    fn end(&mut self, want: Want) {
-        if want == Want::Nothing || self.broken {
+    fn end(&mut self, want: ExpectedJson) {
+        if want == ExpectedJson::Nothing || self.suppresses_errors {
             return;
         }
         match self.open.last() {
@@ -259,7 +259,7 @@ impl JsonReader<'_, '_> {
     }
 
     /// Skips unreadable tokens up to the comma or bracket at which the open container continues.
-    fn skip(&mut self) -> Want {
+    fn skip(&mut self) -> ExpectedJson {
         let mut inside = 0usize;
         loop {
             let before = self.tokens.at;
@@ -269,7 +269,7 @@ impl JsonReader<'_, '_> {
                 JsonTokenKind::Open { .. } => inside += 1,
                 JsonTokenKind::Close { .. } if inside > 0 => inside -= 1,
                 JsonTokenKind::Comma | JsonTokenKind::Close { .. } if inside == 0 && !self.open.is_empty() => {
-                    self.tokens.back(token);
+                    self.tokens.unread(token);
                     break;
                 }
                 JsonTokenKind::Comment { .. } => self.comments.push(self.span(token.start, token.end)),
@@ -279,24 +279,24 @@ impl JsonReader<'_, '_> {
         }
         if self.open.last().is_some_and(|open| open.key.is_some()) {
             let at = self.tokens.at;
-            self.put(Node::missing(self.span(at, at)));
+            self.add_node(Node::missing(self.span(at, at)));
         }
-        if self.open.is_empty() { Want::Nothing } else { Want::CommaOrEnd }
+        if self.open.is_empty() { ExpectedJson::Nothing } else { ExpectedJson::CommaOrEnd }
     }
 
-    fn begin(&mut self, token: JsonToken, map: bool) -> Want {
+    fn begin(&mut self, token: JsonToken, map: bool) -> ExpectedJson {
         let span = self.span(token.start, token.end);
         if self.open.len() >= MAX_DEPTH {
             self.push(syntax_error::too_deep(self.file, token.start, MAX_DEPTH));
-            self.broken = true;
-            self.tokens.back(token);
+            self.suppresses_errors = true;
+            self.tokens.unread(token);
             let want = self.skip();
             return want;
         }
         let content = if map { Content::Map(Vec::new()) } else { Content::List(Vec::new()) };
         self.open.push(JsonContainer { node: Node::new(span, content), key: None });
-        self.broken = false;
-        Want::Member { comma: None }
+        self.suppresses_errors = false;
+        ExpectedJson::Member { comma: None }
     }
 
     fn scalar(&mut self, token: JsonToken) -> Node {
@@ -323,11 +323,11 @@ impl JsonReader<'_, '_> {
         self.open.last().is_some_and(|open| matches!(open.node.content, Content::Map(_)))
     }
 
-    fn after_value(&self) -> Want {
-        if self.open.is_empty() { Want::Nothing } else { Want::CommaOrEnd }
+    fn after_value(&self) -> ExpectedJson {
+        if self.open.is_empty() { ExpectedJson::Nothing } else { ExpectedJson::CommaOrEnd }
     }
 
-    fn put(&mut self, node: Node) {
+    fn add_node(&mut self, node: Node) {
         self.nodes += 1;
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
@@ -358,7 +358,7 @@ impl JsonReader<'_, '_> {
             _ => None,
         };
         node.span.end = end.map(|end| end as u32).or(last).unwrap_or(node.span.end).max(node.span.end);
-        self.put(node);
+        self.add_node(node);
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
@@ -367,7 +367,7 @@ impl JsonReader<'_, '_> {
 
     /// Reports a token that does not fit, unless it follows from the previous error.
     fn error(&mut self, message: &str, token: JsonToken, label: &str) {
-        if !std::mem::replace(&mut self.broken, true) {
+        if !std::mem::replace(&mut self.suppresses_errors, true) {
             let span = self.span(token.start, token.end);
             self.push(INVALID_SYNTAX.new(message).label(span, label));
         }

@@ -54,7 +54,7 @@ impl<'t> JsonTokens<'t> {
     }
 
     /// Returns a token to the input.
-    pub(crate) fn back(&mut self, token: JsonToken) {
+    pub(crate) fn unread(&mut self, token: JsonToken) {
         self.at = token.start;
     }
 
@@ -66,12 +66,12 @@ impl<'t> JsonTokens<'t> {
             }
             let start = self.at;
             let kind = match *bytes.get(start)? {
-                b'{' => self.one(JsonTokenKind::Open { map: true }),
-                b'}' => self.one(JsonTokenKind::Close { map: true }),
-                b'[' => self.one(JsonTokenKind::Open { map: false }),
-                b']' => self.one(JsonTokenKind::Close { map: false }),
-                b',' => self.one(JsonTokenKind::Comma),
-                b':' => self.one(JsonTokenKind::Colon),
+                b'{' => self.single_byte_token(JsonTokenKind::Open { map: true }),
+                b'}' => self.single_byte_token(JsonTokenKind::Close { map: true }),
+                b'[' => self.single_byte_token(JsonTokenKind::Open { map: false }),
+                b']' => self.single_byte_token(JsonTokenKind::Close { map: false }),
+                b',' => self.single_byte_token(JsonTokenKind::Comma),
+                b':' => self.single_byte_token(JsonTokenKind::Colon),
                 b'"' => self.string(),
                 b'\'' => self.single_quoted(),
                 b'/' if matches!(bytes.get(start + 1), Some(b'/' | b'*')) => self.comment(),
@@ -121,7 +121,7 @@ impl<'t> JsonTokens<'t> {
         }
     }
 
-    fn one(&mut self, kind: JsonTokenKind) -> JsonTokenKind {
+    fn single_byte_token(&mut self, kind: JsonTokenKind) -> JsonTokenKind {
         self.at += 1;
         kind
     }
@@ -139,7 +139,7 @@ impl<'t> JsonTokens<'t> {
         self.at += 1;
         loop {
             match bytes.get(self.at) {
-                Some(b'"') => return self.one(JsonTokenKind::String),
+                Some(b'"') => return self.single_byte_token(JsonTokenKind::String),
                 None | Some(b'\n' | b'\r') => {
                     self.fault(
                         start,

@@ -74,7 +74,7 @@ pub(crate) fn after_dash(bytes: &[u8], mut at: usize) -> Option<usize> {
 }
 
 /// The offset of a missing value: after the key's colon, if that is on the same line.
-pub(crate) fn place_of_missing(text: &str, key_end: u32) -> u32 {
+pub(crate) fn missing_value_offset(text: &str, key_end: u32) -> u32 {
     let after = after_colon(text, key_end, key_end);
     let between = text.get(key_end as usize..after).unwrap_or("");
     if between.contains(['\n', '\r']) { key_end } else { after as u32 }

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use diag::{Diagnostics, FileId, Span};
 
-use crate::place::{after_colon, after_dash, block_span, place_of_missing};
-use crate::scan::{Cut, unclosed};
+use crate::place::{after_colon, after_dash, block_span, missing_value_offset};
+use crate::scan::{SplitSubstitution, unclosed};
 use crate::trouble::ParserStop;
 use crate::{
     Content, Format, MAX_COPIED, MAX_NODES, MULTIPLE_DOCUMENTS, MapEntry, Node, Scalar, Style, Tree, alias, decode,
@@ -32,19 +32,19 @@ pub(crate) struct TreeBuilder<'t> {
     pub(crate) open: Vec<OpenContainer>,
     pub(crate) comments: Vec<Span>,
     /// Substitutions that are masked for the parser, in ascending order.
-    pub(crate) masks: Vec<Cut>,
+    pub(crate) masks: Vec<SplitSubstitution>,
     /// The place of the last event.
-    pub(crate) last: usize,
+    pub(crate) last_event_offset: usize,
     pub(crate) nodes: usize,
     /// The place of the last reported error.
-    pub(crate) reported: Option<usize>,
+    pub(crate) last_error_offset: Option<usize>,
     pub(crate) aliases: bool,
     /// Reusable vectors of closed containers: a container grows in one of them and is then stored without excess
     /// capacity.
     pub(crate) spare_entries: Vec<Vec<MapEntry>>,
     pub(crate) spare_items: Vec<Vec<Node>>,
     /// Whether all documents of the text are read, or only the first one.
-    pub(crate) all: bool,
+    pub(crate) reads_all_documents: bool,
     /// The start of the current document.
     pub(crate) begin: usize,
     /// The end of the `...` that closed the document, if there was one.
@@ -65,10 +65,10 @@ pub(crate) struct Total {
 
 impl TreeBuilder<'_> {
     /// Adds the empty value of the last key, if one is pending, at the end of the prefix that only opens containers.
-    pub(crate) fn empty_in_prefix(&mut self, empty: bool) {
+    pub(crate) fn add_empty_value_of_prefix(&mut self, empty: bool) {
         if empty && let Some(OpenContainer { key: Some(key), node, .. }) = self.open.last() {
-            let at = after_colon(self.text, key.written().end, node.span.start);
-            self.put(Node::empty(self.file, at));
+            let at = after_colon(self.text, key.span_with_properties().end, node.span.start);
+            self.add_node(Node::empty(self.file, at));
         }
     }
 
@@ -97,8 +97,8 @@ impl TreeBuilder<'_> {
         }
         self.documents.push(Tree { root, comments, format: Format::Yaml });
         self.begin = next;
-        self.last = next;
-        self.reported = None;
+        self.last_event_offset = next;
+        self.last_error_offset = None;
     }
 
     pub(crate) fn second_document(&mut self, span: Span) {
@@ -112,7 +112,7 @@ impl TreeBuilder<'_> {
     }
 
     /// Whether YAML ended a plain scalar inside a substitution.
-    pub(crate) fn cut(&self, span: Span, block: bool) -> Option<ParserStop> {
+    pub(crate) fn detect_split(&self, span: Span, block: bool) -> Option<ParserStop> {
         let (start, end) = (span.start as usize, span.end as usize);
         let bytes = self.text.as_bytes();
         let slice = self.text.get(start..end)?;
@@ -137,13 +137,13 @@ impl TreeBuilder<'_> {
         if style == Style::Plain && node.span.is_empty() {
             node.content = Content::Scalar(Scalar { text: Box::default(), style });
             if node.tag().is_none() {
-                let at = self.place_of_nothing(node.span.start as usize) as u32;
+                let at = self.empty_value_offset(node.span.start as usize) as u32;
                 node.span = Span::new(self.file, at, at);
             }
             return;
         }
         if matches!(style, Style::Literal | Style::Folded) {
-            let after = node.tag().map_or(self.end_of_last(), |tag| tag.span.end as usize);
+            let after = node.tag().map_or(self.parsed_end(), |tag| tag.span.end as usize);
             node.span = block_span(self.text, after, node.span);
             // The parser adds a line break if the text ends with the scalar.
             if node.span.end as usize == self.text.len() && !self.text.ends_with(['\n', '\r']) {
@@ -159,7 +159,7 @@ impl TreeBuilder<'_> {
     }
 
     /// The first mask inside `span`; an unclosed one takes precedence.
-    fn mask_in(&self, span: Span) -> Option<Cut> {
+    fn mask_in(&self, span: Span) -> Option<SplitSubstitution> {
         if self.masks.is_empty() {
             return None;
         }
@@ -169,13 +169,13 @@ impl TreeBuilder<'_> {
     }
 
     /// The offset of an empty value: right after its colon or dash.
-    fn place_of_nothing(&self, at: usize) -> usize {
+    fn empty_value_offset(&self, at: usize) -> usize {
         match self.open.last() {
             Some(OpenContainer { key: Some(key), node, .. }) => {
-                after_colon(self.text, key.written().end, node.span.start)
+                after_colon(self.text, key.span_with_properties().end, node.span.start)
             }
             Some(OpenContainer { node: Node { content: Content::List(_), .. }, flow: false, .. }) => {
-                after_dash(self.text.as_bytes(), self.end_of_last()).unwrap_or(at)
+                after_dash(self.text.as_bytes(), self.parsed_end()).unwrap_or(at)
             }
             // An empty key is placed after its `?`, even at the end of a line.
             Some(OpenContainer { key: None, node: Node { content: Content::Map(_), span, .. }, .. }) => {
@@ -192,12 +192,12 @@ impl TreeBuilder<'_> {
     /// the item.
     pub(crate) fn first_dash(&self, start: u32) -> u32 {
         let Some(OpenContainer { key: Some(key), node, .. }) = self.open.last() else { return start };
-        let after = after_colon(self.text, key.written().end, node.span.start);
+        let after = after_colon(self.text, key.span_with_properties().end, node.span.start);
         after_dash(self.text.as_bytes(), after).map_or(start, |after| start.min(after as u32 - 1))
     }
 
     /// The end of the text that has been turned into nodes.
-    fn end_of_last(&self) -> usize {
+    fn parsed_end(&self) -> usize {
         let Some(OpenContainer { node, key, .. }) = self.open.last() else { return self.begin };
         let last = match (key, &node.content) {
             (Some(key), _) => Some(key),
@@ -205,7 +205,7 @@ impl TreeBuilder<'_> {
             (None, Content::List(items)) => items.last(),
             _ => None,
         };
-        last.map_or(node.span.start, |last| last.written().end) as usize
+        last.map_or(node.span.start, |last| last.span_with_properties().end) as usize
     }
 
     pub(crate) fn in_flow(&self) -> bool {
@@ -214,13 +214,13 @@ impl TreeBuilder<'_> {
 
     /// Sets the anchor of the node that began last.
     pub(crate) fn anchor(&mut self, span: Span) {
-        if let Some(node) = self.youngest() {
+        if let Some(node) = self.latest_node() {
             node.set_anchor(span);
         }
     }
 
     /// The node that began last.
-    fn youngest(&mut self) -> Option<&mut Node> {
+    fn latest_node(&mut self) -> Option<&mut Node> {
         let Some(OpenContainer { node, key, .. }) = self.open.last_mut() else { return self.root.as_mut() };
         if key.is_some() {
             return key.as_mut();
@@ -236,10 +236,10 @@ impl TreeBuilder<'_> {
     }
 
     /// Adds a completed node to the innermost container.
-    pub(crate) fn put(&mut self, node: Node) {
+    pub(crate) fn add_node(&mut self, node: Node) {
         self.nodes += 1;
         if !node.span.is_empty() {
-            self.last = self.last.max(node.written().start as usize);
+            self.last_event_offset = self.last_event_offset.max(node.span_with_properties().start as usize);
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
@@ -259,12 +259,14 @@ impl TreeBuilder<'_> {
     pub(crate) fn close(&mut self, end: Option<u32>) {
         let Some(OpenContainer { mut node, key, flow }) = self.open.pop() else { return };
         if let (Some(key), Content::Map(entries)) = (key, &mut node.content) {
-            let at = place_of_missing(self.text, key.written().end);
+            let at = missing_value_offset(self.text, key.span_with_properties().end);
             entries.push(MapEntry { key, value: Node::missing(Span::new(self.file, at, at)) });
         }
         let last = match &node.content {
-            Content::Map(entries) => entries.last().map(|entry| entry.value.written().end.max(entry.key.written().end)),
-            Content::List(items) => items.last().map(|item| item.written().end),
+            Content::Map(entries) => entries
+                .last()
+                .map(|entry| entry.value.span_with_properties().end.max(entry.key.span_with_properties().end)),
+            Content::List(items) => items.last().map(|item| item.span_with_properties().end),
             _ => None,
         };
         let last = last.unwrap_or(node.span.end);
@@ -282,8 +284,8 @@ impl TreeBuilder<'_> {
             }
             _ => {}
         }
-        let before = self.last;
-        self.put(node);
-        self.last = before;
+        let before = self.last_event_offset;
+        self.add_node(node);
+        self.last_event_offset = before;
     }
 }

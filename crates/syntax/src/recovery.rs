@@ -8,9 +8,9 @@
 
 use diag::Span;
 
-use crate::place::{line_is_document_end, line_is_document_start, line_start, next_line_start, place_of_missing};
+use crate::place::{line_is_document_end, line_is_document_start, line_start, missing_value_offset, next_line_start};
 use crate::reader::{OpenContainer, TreeBuilder};
-use crate::scan::{Cut, ScanFindings, is_item_line, is_key_line, look};
+use crate::scan::{ScanFindings, SplitSubstitution, is_item_line, is_key_line, scan_text};
 use crate::trouble::{ParserErrorKind, ParserStop};
 use crate::{Content, MAX_DEPTH, MapEntry, Node, SPLIT_SUBSTITUTION, syntax_error};
 
@@ -41,12 +41,12 @@ impl<'t> TreeBuilder<'t> {
             self.roll_back(start);
             return Some(start);
         }
-        let mut seen = look(self.text, start, end);
+        let mut seen = scan_text(self.text, start, end);
         seen.cuts.retain(|cut| !self.masks.iter().any(|mask| mask.start == cut.start));
         if seen.cuts.is_empty()
             && let ParserStop::Cut { .. } = trouble
         {
-            seen.cuts.push(Cut { start: at, end, closed: false, scalar: (at, end), first: true });
+            seen.cuts.push(SplitSubstitution { start: at, end, closed: false, scalar: (at, end), first: true });
         }
         if !seen.cuts.is_empty() {
             for cut in seen.cuts.iter().filter(|cut| cut.first) {
@@ -61,13 +61,15 @@ impl<'t> TreeBuilder<'t> {
             self.mark_missing(at);
         }
         // Failing at the same place again is not another error.
-        let again = self.reported.replace(at) == Some(at);
+        let again = self.last_error_offset.replace(at) == Some(at);
         let next = self.next_line(if again { from.max(at) } else { from }, at);
         if !again {
             self.report(trouble, &seen, next.map(|(line, _)| line));
         }
         let (line, keep) = next?;
-        if self.all && (line_is_document_start(self.text, line) || line_is_document_end(self.text, line)) {
+        if self.reads_all_documents
+            && (line_is_document_start(self.text, line) || line_is_document_end(self.text, line))
+        {
             let is_end = line_is_document_end(self.text, line);
             let next = if is_end { next_line_start(self.text.as_bytes(), line) } else { line };
             if next == self.text.len() {
@@ -99,9 +101,9 @@ impl<'t> TreeBuilder<'t> {
             return false;
         }
         let dashes = memchr::memchr_iter(b'-', &bytes[start..]).map(|at| start + at).filter(|at| is_lone(*at));
-        let hidden: Vec<Cut> = dashes
+        let hidden: Vec<SplitSubstitution> = dashes
             .filter(|at| !is_known(*at))
-            .map(|at| Cut { start: at, end: at + 1, closed: true, scalar: (at, at + 1), first: false })
+            .map(|at| SplitSubstitution { start: at, end: at + 1, closed: true, scalar: (at, at + 1), first: false })
             .collect();
         self.masks.extend(hidden);
         self.masks.sort_by_key(|mask| mask.start);
@@ -121,7 +123,7 @@ impl<'t> TreeBuilder<'t> {
         }
     }
 
-    fn report_cut(&mut self, cut: Cut) {
+    fn report_cut(&mut self, cut: SplitSubstitution) {
         let span = Span::new(self.file, cut.start as u32, cut.end as u32);
         let mut diagnostic = SPLIT_SUBSTITUTION
             .new("YAML cuts this text inside `${`")
@@ -136,7 +138,7 @@ impl<'t> TreeBuilder<'t> {
     }
 
     /// The edits that quote the text around a cut substitution; `None` if the text has several lines.
-    fn quotes_around(&self, cut: Cut) -> Option<Vec<(Span, String)>> {
+    fn quotes_around(&self, cut: SplitSubstitution) -> Option<Vec<(Span, String)>> {
         let (start, end) = cut.scalar;
         let bytes = self.text.as_bytes();
         let line = line_start(self.text, start);
@@ -170,8 +172,8 @@ impl<'t> TreeBuilder<'t> {
 
     /// The start of a line of block content from which the error can be scanned.
     fn checkpoint(&self, at: usize, from: usize) -> usize {
-        let flow = self.open.iter().find(|open| open.flow).map(|open| open.node.written().start as usize);
-        let mut start = line_start(self.text, self.last.min(at).min(flow.unwrap_or(at)));
+        let flow = self.open.iter().find(|open| open.flow).map(|open| open.node.span_with_properties().start as usize);
+        let mut start = line_start(self.text, self.last_event_offset.min(at).min(flow.unwrap_or(at)));
         while let Some(leaf) = self.last_leaf()
             && (leaf.start as usize) < start
             && (leaf.end as usize) > start
@@ -192,7 +194,7 @@ impl<'t> TreeBuilder<'t> {
         {
             node = child;
         }
-        Some(node.written())
+        Some(node.span_with_properties())
     }
 
     fn is_flow(&self, node: &Node) -> bool {
@@ -206,24 +208,25 @@ impl<'t> TreeBuilder<'t> {
         while let Some(node) = self.take_block_around(start) {
             self.open.push(OpenContainer { node, key: None, flow: false });
         }
-        while self.open.last().is_some_and(|open| open.node.written().start >= start) {
+        while self.open.last().is_some_and(|open| open.node.span_with_properties().start >= start) {
             self.open.pop();
         }
         match self.open.last_mut() {
             Some(open) => {
-                open.key.take_if(|key| key.written().start >= start);
+                open.key.take_if(|key| key.span_with_properties().start >= start);
                 match &mut open.node.content {
                     Content::Map(entries) => {
-                        while entries.last().is_some_and(|entry| entry.key.written().start >= start) {
+                        while entries.last().is_some_and(|entry| entry.key.span_with_properties().start >= start) {
                             entries.pop();
                         }
-                        if let Some(MapEntry { key, .. }) = entries.pop_if(|entry| entry.value.written().start >= start)
+                        if let Some(MapEntry { key, .. }) =
+                            entries.pop_if(|entry| entry.value.span_with_properties().start >= start)
                         {
                             open.key = Some(key);
                         }
                     }
                     Content::List(items) => {
-                        while items.last().is_some_and(|item| item.written().start >= start) {
+                        while items.last().is_some_and(|item| item.span_with_properties().start >= start) {
                             items.pop();
                         }
                     }
@@ -231,7 +234,7 @@ impl<'t> TreeBuilder<'t> {
                 }
             }
             None => {
-                self.root.take_if(|root| root.written().start >= start);
+                self.root.take_if(|root| root.span_with_properties().start >= start);
             }
         }
         self.nodes = self.root.iter().map(Node::count).sum::<usize>()
@@ -268,11 +271,11 @@ impl<'t> TreeBuilder<'t> {
         let bytes = self.text.as_bytes();
         let columns: Vec<Option<usize>> =
             self.open.iter().map(|open| (!open.flow).then(|| self.column(open))).collect();
-        let mut line = next_line_start(bytes, self.last.max(from));
+        let mut line = next_line_start(bytes, self.last_event_offset.max(from));
         if self.open.is_empty() {
             // No container is open: the error may be in the line of the first key.
             let own = line_start(self.text, at);
-            line = if own > from { own } else { next_line_start(bytes, at.max(self.last)) };
+            line = if own > from { own } else { next_line_start(bytes, at.max(self.last_event_offset)) };
         }
         while line < bytes.len() {
             if line_is_document_start(self.text, line) {
@@ -281,7 +284,7 @@ impl<'t> TreeBuilder<'t> {
             let rest = &bytes[line..];
             let indent = rest.iter().take_while(|byte| **byte == b' ').count();
             if line_is_document_end(self.text, line) {
-                return self.all.then_some((line, 0));
+                return self.reads_all_documents.then_some((line, 0));
             }
             let fits = columns.iter().rposition(|column| *column == Some(indent)).and_then(|last| {
                 let fits = |level: usize| match self.open.get(level).map(|open| &open.node.content) {
@@ -329,14 +332,14 @@ impl<'t> TreeBuilder<'t> {
         if let Some(OpenContainer { node: Node { content: Content::Map(entries), .. }, key, .. }) = self.open.last_mut()
             && let Some(key) = key.take()
         {
-            let at = place_of_missing(text, key.written().end);
+            let at = missing_value_offset(text, key.span_with_properties().end);
             entries.push(MapEntry { key, value: Node::missing(Span::new(file, at, at)) });
         }
     }
 
     /// The text with which the parser continues at `from` inside the open containers, and the length of the prefix
     /// before the text of `from`.
-    pub(crate) fn part(&self, from: usize) -> (String, usize) {
+    pub(crate) fn continuation_text(&self, from: usize) -> (String, usize) {
         let mut part = String::with_capacity(self.text.len() - from + 64);
         let rest = self.text.get(from..).unwrap_or("").trim_start_matches(' ');
         let explicit = rest.starts_with(": ") && self.open.last().is_some_and(|open| open.key.is_some());
@@ -369,7 +372,8 @@ impl<'t> TreeBuilder<'t> {
             Content::Map(entries) => entries.first().map(|entry| &entry.key).or(open.key.as_ref()),
             _ => None,
         };
-        let start = first.map_or(open.node.span.start, |key| key.written().start.min(open.node.span.start)) as usize;
+        let start = first.map_or(open.node.span.start, |key| key.span_with_properties().start.min(open.node.span.start))
+            as usize;
         let before = self.text.get(line_start(self.text, start)..start).unwrap_or("");
         before.trim_start_matches('\u{feff}').chars().count()
     }

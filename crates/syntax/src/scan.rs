@@ -3,13 +3,13 @@
 //! The scan runs only where the parser failed, from a line that begins outside quotes and brackets. It uses no grammar.
 //! Its findings explain an error or show how to parse the text nevertheless.
 
-use diag::opening;
+use diag::find_substitution;
 
 use crate::decode::{line_break, line_end};
 
 /// A substitution in a plain scalar that YAML does not read as one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct SplitSubstitution {
     /// The offset of the `${`.
     pub(crate) start: usize,
     /// The offset after the `}`; without a `}`, the end of the line or of the item in a flow collection.
@@ -26,7 +26,7 @@ pub(crate) struct Cut {
 #[derive(Debug, Default)]
 pub(crate) struct ScanFindings {
     /// The cut substitutions, in ascending order.
-    pub(crate) cuts: Vec<Cut>,
+    pub(crate) cuts: Vec<SplitSubstitution>,
     /// The opening quote of the scalar at the offset.
     pub(crate) quote: Option<usize>,
     /// The innermost open bracket at the offset.
@@ -42,7 +42,7 @@ const LINES: usize = 50;
 const CUTS: usize = 200;
 
 /// Scans `text` from `from`, the start of a line of block content, until it is past `until` and no bracket is open.
-pub(crate) fn look(text: &str, from: usize, until: usize) -> ScanFindings {
+pub(crate) fn scan_text(text: &str, from: usize, until: usize) -> ScanFindings {
     let bytes = text.as_bytes();
     let mut found = ScanFindings::default();
     let mut brackets: Vec<usize> = Vec::new();
@@ -147,7 +147,7 @@ pub(crate) fn substitution_end(bytes: &[u8], start: usize, end: usize) -> Option
 pub(crate) fn unclosed(text: &str, start: usize, end: usize) -> Option<usize> {
     let mut at = start;
     loop {
-        at += opening(text.get(at..end)?)?;
+        at += find_substitution(text.get(at..end)?)?;
         match substitution_end(text.as_bytes(), at, end) {
             Some(next) => at = next,
             None => return Some(at),
@@ -239,7 +239,7 @@ fn block_scalar(bytes: &[u8], at: usize) -> usize {
 }
 
 /// Skips a plain scalar and records each substitution that YAML would cut.
-fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec<Cut>) -> usize {
+fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec<SplitSubstitution>) -> usize {
     let before = cuts.len();
     let end = plain_end(bytes, start, flow, line, cuts);
     let blanks = bytes[start..end].iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -250,7 +250,7 @@ fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec
     end
 }
 
-fn plain_end(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec<Cut>) -> usize {
+fn plain_end(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec<SplitSubstitution>) -> usize {
     let mut at = start;
     while at < bytes.len() {
         match bytes[at] {
@@ -258,13 +258,16 @@ fn plain_end(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut
             b'#' if at > start && matches!(bytes[at - 1], b' ' | b'\t') => return at,
             b':' if ends_token(bytes, at + 1, flow) => return at,
             b'$' if bytes.get(at + 1) == Some(&b'{') => {
-                line.hold(bytes, at);
+                line.move_to_line_of(bytes, at);
                 let end = substitution_end(bytes, at, line.end);
-                let end =
-                    if end.is_none() && !flow { substitution_end(bytes, at, line.deeper_end(bytes)) } else { end };
+                let end = if end.is_none() && !flow {
+                    substitution_end(bytes, at, line.end_of_deeper_lines(bytes))
+                } else {
+                    end
+                };
                 if let Some(end) = end {
                     if flow || first_cut(bytes, at + 2, end).is_some() {
-                        cuts.push(Cut { start: at, end, closed: true, scalar: (at, end), first: true });
+                        cuts.push(SplitSubstitution { start: at, end, closed: true, scalar: (at, end), first: true });
                     }
                     at = end;
                     continue;
@@ -276,7 +279,7 @@ fn plain_end(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut
                     first_cut(bytes, at + 2, line.end).map(|_| line.end)
                 };
                 if let Some(end) = broken {
-                    cuts.push(Cut { start: at, end, closed: false, scalar: (at, end), first: true });
+                    cuts.push(SplitSubstitution { start: at, end, closed: false, scalar: (at, end), first: true });
                 }
                 at = broken.unwrap_or(line.end);
             }
@@ -296,7 +299,7 @@ struct Line {
 
 impl Line {
     /// Moves to the line of `at`.
-    fn hold(&mut self, bytes: &[u8], at: usize) {
+    fn move_to_line_of(&mut self, bytes: &[u8], at: usize) {
         if at >= self.end {
             self.start = bytes[self.end..at]
                 .iter()
@@ -307,7 +310,7 @@ impl Line {
     }
 
     /// The end of the following lines that have more indentation and are not entries.
-    fn deeper_end(&self, bytes: &[u8]) -> usize {
+    fn end_of_deeper_lines(&self, bytes: &[u8]) -> usize {
         let indent = spaces(bytes, self.start);
         let mut end = self.end;
         for _ in 0..LINES {
@@ -339,7 +342,7 @@ mod tests {
     use super::*;
 
     fn cuts(text: &str) -> Vec<(&str, bool)> {
-        look(text, 0, text.len()).cuts.iter().map(|cut| (&text[cut.start..cut.end], cut.closed)).collect()
+        scan_text(text, 0, text.len()).cuts.iter().map(|cut| (&text[cut.start..cut.end], cut.closed)).collect()
     }
 
     #[test]
@@ -353,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_ones_are_not() {
+    fn unsplit_substitutions_are_not_reported() {
         let clean = [
             "a: ${v}",
             "a: '${f(\"b: c\")}'",
@@ -370,13 +373,13 @@ mod tests {
     #[test]
     fn an_open_quote_or_bracket_is_named() {
         let text = "a: \"foo\nb: 1\n";
-        assert_eq!(look(text, 0, 8).quote, Some(3));
+        assert_eq!(scan_text(text, 0, 8).quote, Some(3));
         let text = "a: [1, {b: 2]\nc: 1\n";
-        assert_eq!(look(text, 0, 8).bracket, Some(7));
+        assert_eq!(scan_text(text, 0, 8).bracket, Some(7));
     }
 
     #[test]
-    fn keys_are_told_from_other_lines() {
+    fn key_lines_are_recognised() {
         for line in ["a: b", "  a:", "\"x y\" : 1", "? a", "a#b: 1"] {
             assert!(is_key_line(line.as_bytes(), 0), "{line}");
         }

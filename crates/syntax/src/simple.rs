@@ -40,7 +40,7 @@ impl SimpleContainer {
     }
 
     /// Whether a key or a dash still has no value.
-    fn waits(&self) -> bool {
+    fn expects_value(&self) -> bool {
         match &self.members {
             SimpleMembers::Map { key, .. } => key.is_some(),
             SimpleMembers::List { dash, .. } => dash.is_some(),
@@ -147,7 +147,7 @@ impl SimpleYamlReader<'_> {
             None if fresh => None,
             None => {
                 let node = self.scalar(at, end)?;
-                self.put(node);
+                self.add_node(node);
                 Some(())
             }
         }
@@ -165,7 +165,7 @@ impl SimpleYamlReader<'_> {
                 }
                 return Some(());
             }
-            Some(open) if open.waits() => {
+            Some(open) if open.expects_value() => {
                 let in_key_column = open.column == column && matches!(open.members, SimpleMembers::Map { .. });
                 if open.column >= column && !in_key_column {
                     return None;
@@ -196,7 +196,7 @@ impl SimpleYamlReader<'_> {
                 }
                 true
             }
-            Some(open) if open.waits() && open.column < column => false,
+            Some(open) if open.expects_value() && open.column < column => false,
             None if self.root.is_none() => false,
             _ => return None,
         };
@@ -208,14 +208,14 @@ impl SimpleYamlReader<'_> {
             self.open.push(SimpleContainer::map(column, at, entries));
         }
         let key = self.node(at, colon, at, colon, Style::Plain)?;
-        self.put(key);
+        self.add_node(key);
         let value = colon + 1 + spaces(self.bytes.get(colon + 1..end)?);
         match self.bytes.get(value..end)?.first() {
             None => {}
             Some(b'#') => self.comments.push(self.span(value, end)),
             Some(_) => {
                 let node = self.scalar(value, end)?;
-                self.put(node);
+                self.add_node(node);
             }
         }
         Some(())
@@ -285,7 +285,7 @@ impl SimpleYamlReader<'_> {
         Some(Node::new(self.span(start, end), Content::Scalar(Scalar { text, style })))
     }
 
-    fn put(&mut self, node: Node) {
+    fn add_node(&mut self, node: Node) {
         self.nodes += 1;
         let start = self.open.last().map_or(0, |open| open.start);
         match self.open.last_mut().map(|open| &mut open.members) {
@@ -341,7 +341,7 @@ impl SimpleYamlReader<'_> {
             }
         };
         let span = Span::new(self.file, start as u32, end);
-        self.put(Node::new(span, content));
+        self.add_node(Node::new(span, content));
     }
 
     fn span(&self, start: usize, end: usize) -> Span {

@@ -56,11 +56,11 @@ pub(crate) fn yaml(
             .label(place(bracket, bracket + 1), "opened here")
             .help(format!("close it with `{other}`"));
     }
-    by_kind(text, at, kind, seen, &place)
+    parser_error(text, at, kind, seen, &place)
 }
 
 /// The message for an error of the parser that has no other explanation.
-fn by_kind(
+fn parser_error(
     text: &str,
     at: usize,
     kind: &ParserErrorKind,

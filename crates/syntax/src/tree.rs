@@ -141,7 +141,7 @@ impl Node {
     }
 
     /// The place of the value with its anchor and tag; for an alias the `*name`.
-    pub fn written(&self) -> Span {
+    pub fn span_with_properties(&self) -> Span {
         if let Some(alias) = self.alias() {
             return alias;
         }

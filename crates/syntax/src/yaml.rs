@@ -68,13 +68,13 @@ fn read_documents(file: FileId, text: &str, all: bool, found: &mut Diagnostics) 
         open: Vec::new(),
         comments: Vec::new(),
         masks: Vec::new(),
-        last: from,
+        last_event_offset: from,
         nodes: 0,
-        reported: None,
+        last_error_offset: None,
         aliases: false,
         spare_entries: Vec::new(),
         spare_items: Vec::new(),
-        all,
+        reads_all_documents: all,
         begin: from,
         ended: None,
         documents: Vec::new(),
@@ -86,8 +86,8 @@ fn read_documents(file: FileId, text: &str, all: bool, found: &mut Diagnostics) 
             Some(next) => from = next,
             None => break,
         }
-        reader.last = from;
-        let (source, prefix) = reader.part(from);
+        reader.last_event_offset = from;
+        let (source, prefix) = reader.continuation_text(from);
         trouble = reader.read(&source, OffsetMap { prefix, from });
     }
     reader.finish_document(text.len());
@@ -115,19 +115,19 @@ impl TreeBuilder<'_> {
             match event {
                 Event::Scalar(text, style, ..) => {
                     if in_prefix {
-                        self.empty_in_prefix(at.is_empty());
+                        self.add_empty_value_of_prefix(at.is_empty());
                         continue;
                     }
                     let span = part.span(self.file, at);
                     let style = style_of(style);
                     if style == Style::Plain
-                        && let Some(trouble) = self.cut(span, !self.in_flow())
+                        && let Some(trouble) = self.detect_split(span, !self.in_flow())
                     {
                         return Some(trouble);
                     }
                     let mut node = self.node(span, at, part);
                     self.scalar(&mut node, text, style);
-                    self.put(node);
+                    self.add_node(node);
                 }
                 Event::MappingStart(style, ..) | Event::SequenceStart(style, ..) if !in_prefix => {
                     let mut span = part.span(self.file, at);
@@ -146,12 +146,12 @@ impl TreeBuilder<'_> {
                         _ => Content::List(self.spare_items.pop().unwrap_or_default()),
                     };
                     self.open.push(OpenContainer { node, key: None, flow: style == StructureStyle::Flow });
-                    self.last = span.start as usize;
+                    self.last_event_offset = span.start as usize;
                 }
                 Event::MappingEnd | Event::SequenceEnd => {
                     let span = part.span(self.file, at);
                     if !span.is_empty() {
-                        self.last = span.start as usize;
+                        self.last_event_offset = span.start as usize;
                     }
                     self.close((!span.is_empty()).then_some(span.end));
                 }
@@ -164,12 +164,12 @@ impl TreeBuilder<'_> {
                     let span = part.span(self.file, at);
                     let mut node = Node::missing(span);
                     node.set_alias(span);
-                    self.put(node);
+                    self.add_node(node);
                 }
                 Event::Comment(..) => self.comments.push(part.span(self.file, at)),
                 Event::DocumentStart(..) if started => {
                     let span = part.span(self.file, at);
-                    if !self.all {
+                    if !self.reads_all_documents {
                         self.second_document(span);
                         return None;
                     }
@@ -191,7 +191,7 @@ impl TreeBuilder<'_> {
                 _ => {}
             }
             if self.total.nodes + self.nodes > MAX_NODES {
-                let place = Span::new(self.file, self.last as u32, self.last as u32);
+                let place = Span::new(self.file, self.last_event_offset as u32, self.last_event_offset as u32);
                 self.found.push(too_many_nodes().label(place, "not read from here on"));
                 return None;
             }
@@ -290,7 +290,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn the_short_way_gives_the_same_tree(text in lines(), cut in any::<prop::sample::Index>()) {
+        fn fast_parser_gives_the_same_tree(text in lines(), cut in any::<prop::sample::Index>()) {
             agree(&text)?;
             let mut at = cut.index(text.len() + 1);
             while !text.is_char_boundary(at) {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn simple_documents_take_the_short_way() {
+    fn simple_documents_use_the_fast_parser() {
         for text in [
             "",
             "# c\n",

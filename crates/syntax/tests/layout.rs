@@ -84,7 +84,7 @@ fn empty_lines_between_elements_are_one_at_most() {
 }
 
 #[test]
-fn texts_keep_what_they_say_and_how() {
+fn texts_keep_their_content_and_style() {
     becomes(
         Yaml,
         "a: |\n        one\n          two  \n\n        three\nb: 1\n",

@@ -55,7 +55,7 @@ fn sound(text: &str, format: Format) {
     }
     assert!(tree.comments.iter().all(|span| fits(*span)));
     walk(&tree, &mut |node| {
-        assert!(fits(node.span) && fits(node.written()), "{node:?}");
+        assert!(fits(node.span) && fits(node.span_with_properties()), "{node:?}");
         if node.is_missing() {
             assert!(!found.is_empty(), "something is missing, and nothing was said");
         }
@@ -81,7 +81,7 @@ fn sound(text: &str, format: Format) {
 
 /// Checks that nodes are in the order of the text and inside their container. Aliases show a value from elsewhere.
 fn in_order(node: &Node, from: u32) -> u32 {
-    let written = node.written();
+    let written = node.span_with_properties();
     assert!(from <= written.start, "{node:?} begins before {from}");
     if node.alias().is_some() {
         return written.end;
@@ -198,7 +198,7 @@ fn a_colon_that_begins_the_next_key_is_not_that_of_the_last() {
 }
 
 #[test]
-fn the_samples_are_what_they_should_be() {
+fn samples_are_valid() {
     let codes: Vec<_> =
         show::diagnostics(YAML, Yaml).iter().map(|found| found.split(' ').next().unwrap().to_owned()).collect();
     assert_eq!(codes, ["split-substitution"; 3]);

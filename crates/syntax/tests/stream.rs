@@ -183,7 +183,7 @@ proptest! {
             let mut first = u32::MAX;
             let mut last = 0;
             show::walk(tree, &mut |node| {
-                let span = node.written();
+                let span = node.span_with_properties();
                 assert!(text.get(span.range()).is_some(), "{span:?} in {text:?}");
                 if node.is_missing() {
                     assert!(!found.is_empty(), "something is missing, and nothing was reported: {text:?}");

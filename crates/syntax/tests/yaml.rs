@@ -45,7 +45,7 @@ fn spans_cover_what_was_written() {
 }
 
 #[test]
-fn a_value_left_out_stands_behind_its_indicator() {
+fn omitted_value_is_placed_after_its_indicator() {
     let text = "a :\nb:   # x\nc: !t\nd:\n  -\n  -   # y\n";
     clean(text, "{a: ~, b: ~, c: !t ~, d: [~, ~]}");
     let mut places = Vec::new();
@@ -60,7 +60,7 @@ fn a_value_left_out_stands_behind_its_indicator() {
 }
 
 #[test]
-fn anchors_tags_and_aliases_stand_beside_the_value() {
+fn anchors_tags_and_aliases_are_kept_with_the_value() {
     clean("a: &x !t 1\nb: *x\n<<: *x\n", "{a: &!t 1, b: *!t 1, <<: *!t 1}");
     clean("a: &x\n  b: [*y, &y c, *y]\n".replace("*y, &y", "&y 0, &y").as_str(), "{a: &{b: [&0, &c, *c]}}");
     clean("- &x a\n- &x b\n- *x\n", "[&a, &b, *b]");
@@ -76,7 +76,7 @@ fn anchors_tags_and_aliases_stand_beside_the_value() {
 }
 
 #[test]
-fn aliases_that_lead_nowhere() {
+fn unknown_aliases_are_reported() {
     check(Yaml, "a: *x\nb: 1\n", "{a: *?, b: 1}", &["invalid-syntax 1:4"]);
     check(Yaml, "a: &x [1, *x]\nb: *x\n", "{a: &[1, *?], b: *[1, *?]}", &["invalid-syntax 1:11"]);
     check(Yaml, "a: *x\nb: &x 1\n", "{a: *?, b: &1}", &["invalid-syntax 1:4"]);
@@ -116,7 +116,7 @@ fn comments_are_kept() {
 }
 
 #[test]
-fn what_stands_before_an_error_and_after_it_is_read() {
+fn text_before_and_after_an_error_is_parsed() {
     for (text, tree, place) in [
         ("r:\n\tr: 1\nb: 2\n", "{r: ?, b: 2}", "2:1"),
         ("a: \"foo\nb: 1\nc: 2\n", "{a: ?, b: 1, c: 2}", "1:4"),
@@ -205,7 +205,7 @@ fn whole_substitutions_are_left_alone() {
 }
 
 #[test]
-fn one_text_is_reported_once() {
+fn each_text_is_reported_once() {
     check(Yaml, "a: [x ${v} y ${w}]\n", "{a: [x ${v} y ${w}]}", &["split-substitution 1:7"]);
     check(Yaml, "a: x\n  y ${f(\"b: c\")}\nd: 1\n", "{a: x y ${f(\"b: c\")}, d: 1}", &["split-substitution 2:5"]);
     check(Yaml, "a: ${f(\"b # c)}\nd: 1\n", "{a: ?, d: 1}", &["split-substitution 1:4"]);
@@ -213,7 +213,7 @@ fn one_text_is_reported_once() {
 }
 
 #[test]
-fn what_looks_cut_inside_a_block_is_left_alone() {
+fn substitutions_in_block_scalars_are_not_split() {
     let text = "- |2-\n     b\n\n  a${<<: }\n- ${f(\"x: y\")}\n";
     check(Yaml, text, "[\"   b\\n\\na${<<: }\", ${f(\"x: y\")}]", &["split-substitution 5:3"]);
 }
@@ -256,7 +256,7 @@ fn a_text_that_is_too_long_is_not_read() {
 }
 
 #[test]
-fn many_errors_do_not_take_for_ever() {
+fn many_errors_are_reported_in_linear_time() {
     let text = "- \"x\" y\n".repeat(2_000);
     assert_eq!(show::diagnostics(&text, Yaml).len(), 100);
 }

@@ -7,7 +7,7 @@ use crate::number::{Decimal, is_number};
 /// Whether two values are equal. Numbers are compared by size, sets without order, and secret marks are ignored. An
 /// unknown value equals any other unknown value.
 pub fn same(a: &Value, b: &Value) -> bool {
-    match (a.bare(), b.bare()) {
+    match (a.unmarked(), b.unmarked()) {
         (Value::Unknown(_), Value::Unknown(_)) => true,
         (Value::Set(a), Value::Set(b) | Value::List(b)) | (Value::List(a), Value::Set(b)) => same_set(a, b),
         (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),

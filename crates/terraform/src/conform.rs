@@ -13,7 +13,7 @@ use crate::{AttributeKind, Block, BlockType, Nesting, SchemaAttribute, ValueType
 /// Converts a value to the shape of a block. Null stays null; a missing attribute becomes null; a missing block becomes
 /// empty, as does a null block that must not be null.
 pub fn conform(block: &Block, value: &Value) -> Value {
-    let (bare, secret) = value.exposed();
+    let (bare, secret) = value.split_secret();
     let Value::Map(entries) = bare else { return value.clone() };
     let mut map = blueprint::Map::with_capacity(block.attributes.len() + block.blocks.len());
     for (name, attribute) in &block.attributes {
@@ -33,7 +33,7 @@ pub fn conform(block: &Block, value: &Value) -> Value {
 fn conform_attribute(attribute: &SchemaAttribute, value: &Value) -> Value {
     let AttributeKind::Nested(object) = &attribute.kind else { return conform_to(&attribute.ty(), value) };
     conform_places(object.nesting, &object.ty(), value, &|part| {
-        let (bare, secret) = part.exposed();
+        let (bare, secret) = part.split_secret();
         let Value::Map(entries) = bare else { return part.clone() };
         let own = object.attributes.iter().map(|(name, attribute)| {
             (name.clone(), conform_attribute(attribute, entries.get(name).unwrap_or(&Value::Null)))
@@ -51,7 +51,7 @@ fn conform_blocks(inner: &BlockType, value: &Value) -> Value {
 }
 
 fn conform_places(nesting: Nesting, ty: &ValueType, value: &Value, one: &dyn Fn(&Value) -> Value) -> Value {
-    let (bare, secret) = value.exposed();
+    let (bare, secret) = value.split_secret();
     let shaped = match (nesting, bare) {
         (Nesting::Single | Nesting::Group, _) => return one(value),
         (Nesting::List, Value::List(items) | Value::Set(items)) => Value::list(items.iter().map(one)),
@@ -66,7 +66,7 @@ fn conform_places(nesting: Nesting, ty: &ValueType, value: &Value, one: &dyn Fn(
 
 /// Converts a value to the shape of a type.
 pub fn conform_to(ty: &ValueType, value: &Value) -> Value {
-    let (bare, secret) = value.exposed();
+    let (bare, secret) = value.split_secret();
     let shaped = match (ty, bare) {
         (_, Value::Null | Value::Unknown(_)) => return value.clone(),
         (ValueType::String, Value::Bool(flag)) => Value::text(flag.to_string()),

@@ -62,7 +62,7 @@ impl Decimal {
 
     /// The number of a value. `None` for infinity, and for a value that is not a number.
     pub(crate) fn of(value: &Value) -> Option<Decimal> {
-        match value.bare() {
+        match value.unmarked() {
             Value::Int(number) => Decimal::parse(&number.to_string()),
             Value::Float(number) => Decimal::of_float(*number),
             Value::Decimal(text) => Decimal::parse(text),
@@ -200,7 +200,7 @@ impl Ord for Decimal {
 
 /// Whether a value is a number.
 pub(crate) fn is_number(value: &Value) -> bool {
-    matches!(value.bare(), Value::Int(_) | Value::Float(_) | Value::Decimal(_))
+    matches!(value.unmarked(), Value::Int(_) | Value::Float(_) | Value::Decimal(_))
 }
 
 #[cfg(test)]

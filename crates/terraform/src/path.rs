@@ -45,13 +45,13 @@ impl Path {
 
     /// The part of a value at this path. `None` if there is no such part, or if a value along the path is null. Every
     /// part of an unknown value is unknown.
-    pub fn of<'a>(&self, value: &'a Value) -> Option<&'a Value> {
+    pub fn select<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         let mut at = value;
         for step in &self.0 {
             if at.is_unknown() {
                 return Some(at);
             }
-            at = match (step, at.bare()) {
+            at = match (step, at.unmarked()) {
                 (AttributeStep::Attribute(name) | AttributeStep::Key(name), Value::Map(entries)) => {
                     entries.get(name)?
                 }
@@ -126,9 +126,9 @@ mod tests {
         let value = Value::map([("a", Value::list([Value::map([("k.1", Value::Int(3))])]))]);
         let path = Path::default().attribute(&"a".into()).index(0).key(&"k.1".into());
         assert_eq!(path.to_string(), r#"a[0]["k.1"]"#);
-        assert_eq!(path.of(&value), Some(&Value::Int(3)));
-        assert_eq!(Path::default().attribute(&"b".into()).of(&value), None);
+        assert_eq!(path.select(&value), Some(&Value::Int(3)));
+        assert_eq!(Path::default().attribute(&"b".into()).select(&value), None);
         let unknown = Value::unknown(None, None);
-        assert!(path.of(&unknown).is_some_and(Value::is_unknown));
+        assert!(path.select(&unknown).is_some_and(Value::is_unknown));
     }
 }

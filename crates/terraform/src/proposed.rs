@@ -21,7 +21,7 @@ pub fn proposed(schema: &Block, prior: &Value, config: &Value) -> Value {
 }
 
 /// Returns the known part of a data source before it is read: its configuration, with all computed attributes unknown.
-pub fn unread(schema: &Block, config: &Value) -> Value {
+pub fn unread_data_source(schema: &Block, config: &Value) -> Value {
     if config.is_null() { Value::Null } else { block(schema, &schema.ty().unknown(), config) }
 }
 
@@ -45,7 +45,7 @@ impl NestedKind<'_> {
             // An unknown object has unknown attributes, some of which may be replaced by their parts.
             NestedKind::Object(_) if config.is_null() => config.clone(),
             NestedKind::Object(object) => {
-                Value::Map(Arc::new(attributes(&object.attributes, prior, config))).tainted(config.exposed().1)
+                Value::Map(Arc::new(attributes(&object.attributes, prior, config))).tainted(config.split_secret().1)
             }
         }
     }
@@ -97,12 +97,12 @@ fn block(schema: &Block, prior: &Value, config: &Value) -> Value {
     for (name, inner) in &schema.blocks {
         map.insert(name.clone(), blocks(inner, &part(prior, name, &inner.ty()), &part(config, name, &inner.ty())));
     }
-    Value::Map(Arc::new(map)).tainted(config.exposed().1)
+    Value::Map(Arc::new(map)).tainted(config.split_secret().1)
 }
 
 /// The attribute or block of an object. It is null in a null object, and unknown in an unknown one.
 fn part(object: &Value, name: &Name, ty: &ValueType) -> Value {
-    match object.bare() {
+    match object.unmarked() {
         Value::Unknown(_) => ty.unknown(),
         Value::Map(entries) => entries.get(name).cloned().unwrap_or_default(),
         _ => Value::Null,
@@ -141,7 +141,7 @@ fn has_configured(nesting: Nesting, object: &NestedObject, value: &Value) -> boo
             Some(part) => attribute.nested().is_some_and(|inner| has_configured(inner.nesting, inner, part)),
         })
     };
-    match (nesting, value.bare()) {
+    match (nesting, value.unmarked()) {
         (Nesting::Single | Nesting::Group, _) => one(value),
         (_, Value::List(items) | Value::Set(items)) => items.iter().any(one),
         (_, Value::Map(entries)) => entries.values().any(one),
@@ -157,11 +157,11 @@ fn blocks(schema: &BlockType, prior: &Value, config: &Value) -> Value {
 }
 
 fn places(nesting: Nesting, kind: &NestedKind<'_>, prior: &Value, config: &Value) -> Value {
-    let (bare, secret) = config.exposed();
+    let (bare, secret) = config.split_secret();
     let value = match (nesting, bare) {
         (Nesting::Single | Nesting::Group, _) => return kind.propose(prior, config),
         (Nesting::List, Value::List(items)) => {
-            let one = |(at, item): (usize, &Value)| match prior.bare() {
+            let one = |(at, item): (usize, &Value)| match prior.unmarked() {
                 Value::Unknown(_) => kind.propose(&kind.ty().unknown(), item),
                 Value::List(priors) => priors.get(at).map_or_else(|| item.clone(), |prior| kind.propose(prior, item)),
                 _ => item.clone(),
@@ -219,7 +219,7 @@ fn fits(kind: &NestedKind<'_>, path: &Path, prior: &Value, config: Option<&Value
         return true;
     }
     // Elements of sets cannot be matched, so inner sets are equal as a whole or not at all.
-    if matches!(prior.bare(), Value::Set(_)) || matches!(config.bare(), Value::Set(_)) {
+    if matches!(prior.unmarked(), Value::Set(_)) || matches!(config.unmarked(), Value::Set(_)) {
         return false;
     }
     if let Some(attribute) = kind.attribute_at(path)
@@ -229,7 +229,7 @@ fn fits(kind: &NestedKind<'_>, path: &Path, prior: &Value, config: Option<&Value
     }
     // Null has no parts to compare, and an unknown value has unknown parts.
     let unknown = config.is_unknown().then_some(config);
-    match prior.bare() {
+    match prior.unmarked() {
         Value::Map(entries) => entries.iter().all(|(name, part)| {
             let step = match kind.is_object_at(path) {
                 true => AttributeStep::Attribute(name.clone()),
@@ -238,7 +238,7 @@ fn fits(kind: &NestedKind<'_>, path: &Path, prior: &Value, config: Option<&Value
             fits(kind, &path.join(step), part, unknown.or_else(|| config.get(name)))
         }),
         Value::List(items) => items.iter().enumerate().all(|(at, part)| {
-            let other = || match config.bare() {
+            let other = || match config.unmarked() {
                 Value::List(items) => items.get(at),
                 _ => None,
             };
@@ -316,7 +316,7 @@ mod tests {
         let attributes = [("in", plain(false)), ("out", plain(true))].map(|(name, one)| (Name::from(name), one));
         let schema = Block { attributes: attributes.into_iter().collect(), ..Block::default() };
         let config = Value::map([("in", Value::from("x")), ("out", Value::Null)]);
-        let value = unread(&schema, &config);
+        let value = unread_data_source(&schema, &config);
         assert_eq!(value.get("in"), Some(&Value::from("x")));
         assert!(value.get("out").is_some_and(Value::is_unknown));
     }

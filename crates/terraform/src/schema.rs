@@ -282,7 +282,7 @@ impl Block {
         if !self.has_write_only() {
             return value.clone();
         }
-        let Value::Map(entries) = value.bare() else { return value.clone() };
+        let Value::Map(entries) = value.unmarked() else { return value.clone() };
         let kept = entries.iter().map(|(name, part)| {
             let part = match (self.attributes.get(name), self.blocks.get(name)) {
                 (Some(attribute), _) => attribute.without_write_only(part),
@@ -291,7 +291,7 @@ impl Block {
             };
             (name.clone(), part)
         });
-        Value::map(kept).tainted(value.exposed().1)
+        Value::map(kept).tainted(value.split_secret().1)
     }
 
     fn has_write_only(&self) -> bool {
@@ -301,7 +301,7 @@ impl Block {
 
     /// Returns the value with all parts marked secret that the schema calls sensitive.
     pub fn mark_sensitive(&self, value: &Value) -> Value {
-        let Value::Map(entries) = value.bare() else { return value.clone() };
+        let Value::Map(entries) = value.unmarked() else { return value.clone() };
         let marked = entries.iter().map(|(name, part)| {
             let part = match (self.attributes.get(name), self.blocks.get(name)) {
                 (Some(attribute), _) => attribute.mark_sensitive(part),
@@ -310,7 +310,7 @@ impl Block {
             };
             (name.clone(), part)
         });
-        Value::map(marked).tainted(value.exposed().1)
+        Value::map(marked).tainted(value.split_secret().1)
     }
 }
 
@@ -343,19 +343,19 @@ impl SchemaAttribute {
     fn each_attribute(&self, value: &Value, change: &dyn Fn(&SchemaAttribute, &Value) -> Value) -> Value {
         let Some(object) = self.nested() else { return value.clone() };
         inside(object.nesting, value, &|part| {
-            let Value::Map(entries) = part.bare() else { return part.clone() };
+            let Value::Map(entries) = part.unmarked() else { return part.clone() };
             let changed = entries.iter().map(|(name, value)| {
                 let attribute = object.attributes.get(name);
                 (name.clone(), attribute.map_or_else(|| value.clone(), |attribute| change(attribute, value)))
             });
-            Value::map(changed).tainted(part.exposed().1)
+            Value::map(changed).tainted(part.split_secret().1)
         })
     }
 }
 
 /// Applies `change` to every object at a place.
 fn inside(nesting: Nesting, value: &Value, change: &dyn Fn(&Value) -> Value) -> Value {
-    let (bare, secret) = value.exposed();
+    let (bare, secret) = value.split_secret();
     let changed = match (nesting, bare) {
         (Nesting::Single | Nesting::Group, _) => return change(value),
         (_, Value::List(items)) => Value::list(items.iter().map(change)),

@@ -47,7 +47,7 @@ fn written_key(value: &Value, ty: &ValueType) -> Option<String> {
 }
 
 fn rank(value: &Value) -> u8 {
-    match value.bare() {
+    match value.unmarked() {
         Value::Unknown(_) => 1,
         Value::Null => 2,
         _ => 0,
@@ -55,7 +55,7 @@ fn rank(value: &Value) -> u8 {
 }
 
 fn by_content(a: &Value, b: &Value, a_key: &Option<String>, b_key: &Option<String>) -> Ordering {
-    match (a.bare(), b.bare()) {
+    match (a.unmarked(), b.unmarked()) {
         _ if a_key.is_some() => a_key.cmp(b_key),
         (Value::Text(a), Value::Text(b)) => a.cmp(b),
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
@@ -64,7 +64,7 @@ fn by_content(a: &Value, b: &Value, a_key: &Option<String>, b_key: &Option<Strin
 }
 
 fn write_key(value: &Value, ty: &ValueType, out: &mut String) {
-    match (value.bare(), ty) {
+    match (value.unmarked(), ty) {
         (Value::Unknown(_), _) => out.push('?'),
         (Value::Null, _) => out.push('~'),
         (Value::Bool(value), _) => out.push(if *value { 'T' } else { 'F' }),

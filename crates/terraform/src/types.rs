@@ -25,11 +25,11 @@ pub struct SchemaTypes {
     resources: IndexMap<Name, Name>,
     data_sources: IndexMap<Name, Name>,
     plans_deletes: bool,
-    made: Mutex<Made>,
+    made: Mutex<BuiltTypes>,
 }
 
 #[derive(Default)]
-struct Made {
+struct BuiltTypes {
     resources: IndexMap<Name, Arc<ResourceType>>,
     data_sources: IndexMap<Name, Arc<DataSourceType>>,
 }

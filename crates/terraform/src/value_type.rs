@@ -95,7 +95,7 @@ impl ValueType {
 
     /// The implied type of a value without a declared type: a list is a tuple, a map is an object.
     pub fn implied(value: &Value) -> ValueType {
-        match value.bare() {
+        match value.unmarked() {
             Value::Bool(_) => ValueType::Bool,
             Value::Int(_) | Value::Float(_) | Value::Decimal(_) => ValueType::Number,
             Value::Text(_) => ValueType::String,

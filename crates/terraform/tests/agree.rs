@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
-use terraform::agree::{Problem, Violation, applied, planned, replacing, replanned};
+use terraform::agree::{Problem, Violation, check_apply, check_plan, check_replan, replacing};
 use terraform::{AttributeKind, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, conform};
 
 fn attribute(flags: &str, ty: ValueType) -> SchemaAttribute {
@@ -75,7 +75,7 @@ fn problems(violations: &[Violation]) -> Vec<(String, &Problem)> {
 }
 
 #[test]
-fn a_plan_that_fills_in_what_it_may_agrees() {
+fn plan_may_fill_in_computed_attributes() {
     let config = object(&[("name", "a".into()), ("step", Value::list([port(1, Value::Null)]))]);
     let plan = object(&[
         ("name", "a".into()),
@@ -83,7 +83,7 @@ fn a_plan_that_fills_in_what_it_may_agrees() {
         ("size", Value::Int(3)),
         ("step", Value::list([port(1, unknown())])),
     ]);
-    assert_eq!(planned(&schema(), &Value::Null, &config, &plan), []);
+    assert_eq!(check_plan(&schema(), &Value::Null, &config, &plan), []);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_plan_that_changes_the_document_is_found() {
         ("token", "x".into()),
         ("step", unknown()),
     ]);
-    let found = planned(&schema(), &Value::Null, &config, &plan);
+    let found = check_plan(&schema(), &Value::Null, &config, &plan);
     assert_eq!(
         problems(&found),
         [
@@ -114,8 +114,8 @@ fn a_plan_that_changes_the_document_is_found() {
 #[test]
 fn a_plan_may_keep_an_equivalent_prior_value() {
     let (prior, config) = (object(&[("name", "A".into())]), object(&[("name", "a".into())]));
-    assert_eq!(planned(&schema(), &prior, &config, &prior), []);
-    assert_eq!(planned(&schema(), &Value::Null, &config, &prior).len(), 1);
+    assert_eq!(check_plan(&schema(), &prior, &config, &prior), []);
+    assert_eq!(check_plan(&schema(), &Value::Null, &config, &prior).len(), 1);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn blocks_are_counted_and_matched() {
         ("rule", set(&[port(2, unknown()), port(1, "i".into())])),
         ("zone", Value::map([("x", port(1, unknown()))])),
     ]);
-    assert_eq!(planned(&schema(), &Value::Null, &config, &good), []);
+    assert_eq!(check_plan(&schema(), &Value::Null, &config, &good), []);
     let bad = object(&[
         ("name", "a".into()),
         ("rule", set(&[port(2, unknown()), port(3, unknown())])),
@@ -139,7 +139,7 @@ fn blocks_are_counted_and_matched() {
         ("step", Value::list([port(1, unknown())])),
         ("one", port(1, unknown())),
     ]);
-    let found = planned(&schema(), &Value::Null, &config, &bad);
+    let found = check_plan(&schema(), &Value::Null, &config, &bad);
     assert_eq!(
         problems(&found),
         [
@@ -165,13 +165,13 @@ fn nested_attributes_are_checked_one_by_one() {
         ("parts", Value::list([one("x", unknown())])),
         ("rows", Value::list([one("x", unknown()), one("y", "m".into())])),
     ]);
-    assert_eq!(planned(&schema(), &Value::Null, &config, &good), []);
+    assert_eq!(check_plan(&schema(), &Value::Null, &config, &good), []);
     let bad = object(&[
         ("name", "a".into()),
         ("parts", Value::list([one("z", unknown())])),
         ("rows", Value::list([one("x", unknown()), one("w", "m".into())])),
     ]);
-    let found = planned(&schema(), &Value::Null, &config, &bad);
+    let found = check_plan(&schema(), &Value::Null, &config, &bad);
     assert_eq!(
         problems(&found),
         [("parts".into(), &Problem::Element), ("rows[1].set".into(), &Problem::NotAsConfigured)]
@@ -179,15 +179,15 @@ fn nested_attributes_are_checked_one_by_one() {
 }
 
 #[test]
-fn a_plan_of_nothing_is_for_a_destroy() {
+fn null_plan_is_valid_only_for_a_destroy() {
     let object = object(&[("name", "a".into())]);
-    assert_eq!(planned(&schema(), &object, &Value::Null, &Value::Null), []);
-    assert_eq!(problems(&planned(&schema(), &object, &object, &Value::Null)), [("".into(), &Problem::Vanished)]);
-    assert_eq!(problems(&planned(&schema(), &object, &Value::Null, &object)), [("".into(), &Problem::Appeared)]);
+    assert_eq!(check_plan(&schema(), &object, &Value::Null, &Value::Null), []);
+    assert_eq!(problems(&check_plan(&schema(), &object, &object, &Value::Null)), [("".into(), &Problem::Vanished)]);
+    assert_eq!(problems(&check_plan(&schema(), &object, &Value::Null, &object)), [("".into(), &Problem::Appeared)]);
 }
 
 #[test]
-fn an_apply_fills_in_what_was_unknown_and_nothing_else() {
+fn apply_may_fill_in_only_unknown_values() {
     let set = |items: &[Value]| Value::Set(Arc::new(items.to_vec()));
     let plan = object(&[
         ("name", "a".into()),
@@ -203,7 +203,7 @@ fn an_apply_fills_in_what_was_unknown_and_nothing_else() {
         ("tags", Value::map([("k", Value::from("v"))])),
         ("rule", set(&[port(2, "q".into()), port(1, "p".into())])),
     ]);
-    assert_eq!(applied(&schema(), &plan, &good), []);
+    assert_eq!(check_apply(&schema(), &plan, &good), []);
     let bad = object(&[
         ("name", "b".into()),
         ("id", unknown()),
@@ -212,7 +212,7 @@ fn an_apply_fills_in_what_was_unknown_and_nothing_else() {
         ("token", "secret".into()),
         ("rule", set(&[port(2, "q".into()), port(3, "p".into())])),
     ]);
-    let found = applied(&schema(), &plan, &bad);
+    let found = check_apply(&schema(), &plan, &bad);
     assert_eq!(
         problems(&found),
         [
@@ -233,18 +233,18 @@ fn an_apply_fills_in_what_was_unknown_and_nothing_else() {
 #[test]
 fn an_object_that_is_gone_contradicts_its_plan() {
     let plan = object(&[("name", "a".into())]);
-    assert_eq!(problems(&applied(&schema(), &plan, &Value::Null)), [("".into(), &Problem::Vanished)]);
-    assert_eq!(problems(&applied(&schema(), &Value::Null, &plan)), [("".into(), &Problem::Appeared)]);
+    assert_eq!(problems(&check_apply(&schema(), &plan, &Value::Null)), [("".into(), &Problem::Vanished)]);
+    assert_eq!(problems(&check_apply(&schema(), &Value::Null, &plan)), [("".into(), &Problem::Appeared)]);
 }
 
 #[test]
-fn a_second_plan_may_know_more_and_not_less() {
+fn second_plan_may_only_add_known_values() {
     let first = object(&[("name", "a".into()), ("id", unknown()), ("size", Value::Int(1))]);
     let more = object(&[("name", "a".into()), ("id", "i".into()), ("size", Value::Int(1))]);
     let less = object(&[("name", "a".into()), ("id", unknown()), ("size", unknown())]);
-    assert_eq!(replanned(&schema(), &first, &more), []);
-    assert_eq!(replanned(&schema(), &first, &first), []);
-    assert_eq!(problems(&replanned(&schema(), &first, &less)), [("size".into(), &Problem::NotAsPlanned)]);
+    assert_eq!(check_replan(&schema(), &first, &more), []);
+    assert_eq!(check_replan(&schema(), &first, &first), []);
+    assert_eq!(problems(&check_replan(&schema(), &first, &less)), [("size".into(), &Problem::NotAsPlanned)]);
 }
 
 #[test]

@@ -168,7 +168,7 @@ proptest! {
         let (prior, config) = (conform(&schema, &values[0]), conform(&schema, &values[1]));
         let found = proposed::proposed(&schema, &prior, &config);
         prop_assert!(wire::encode(&found, &schema.ty()).is_ok(), "{found}");
-        let _ = proposed::unread(&schema, &config);
+        let _ = proposed::unread_data_source(&schema, &config);
         // The parts of an unknown object may become unknown attributes.
         if config.has_unknown() {
             return Ok(());
@@ -181,9 +181,9 @@ proptest! {
     #[test]
     fn checks_of_answers_never_panic((schema, values) in schema_and_values(3)) {
         let values: Vec<Value> = values.iter().map(|value| conform(&schema, value)).collect();
-        let _ = agree::planned(&schema, &values[0], &values[1], &values[2]);
-        let _ = agree::applied(&schema, &values[0], &values[1]);
-        let _ = agree::replanned(&schema, &values[0], &values[1]);
+        let _ = agree::check_plan(&schema, &values[0], &values[1], &values[2]);
+        let _ = agree::check_apply(&schema, &values[0], &values[1]);
+        let _ = agree::check_replan(&schema, &values[0], &values[1]);
         let paths: Vec<Path> = schema.attributes.keys().map(|name| Path::default().attribute(name)).collect();
         let _ = agree::replacing(&values[0], &values[1], &paths);
     }
@@ -194,7 +194,7 @@ proptest! {
         if value.has_unknown() {
             return Ok(());
         }
-        let found = agree::replanned(&schema, &value, &value);
+        let found = agree::check_replan(&schema, &value, &value);
         prop_assert!(found.is_empty(), "{found:?} in {value}");
     }
 }

@@ -118,7 +118,7 @@ fn types(provider: &str) -> SchemaTypes {
 }
 
 #[test]
-fn every_type_of_the_recorded_providers_becomes_one_of_ours() {
+fn every_recorded_type_is_converted() {
     for provider in ["archive", "external", "http", "local", "null", "random", "time", "tls"] {
         let types = types(provider);
         let names: Vec<String> = types.resource_type_names().map(str::to_owned).collect();
@@ -183,7 +183,7 @@ fn a_function_keeps_its_parameters() {
 }
 
 #[test]
-fn provider_judges_which_settings_are_required() {
+fn required_settings_are_checked_by_the_provider() {
     let token = attribute(&serde_json::json!({"type": "string", "required": true}));
     let block = Block { attributes: IndexMap::from_iter([("token".into(), token)]), ..Block::default() };
     let settings = settings(&block);

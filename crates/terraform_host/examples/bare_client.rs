@@ -21,7 +21,9 @@ use prost::Message;
 use terraform::proposed::proposed;
 use terraform::wire::{decode, encode};
 use terraform::{TypeSchema, conform};
-use terraform_host::{ApplyRequest, ChangeVerdict, Client, Handshake, Object, Opening, PlanRequest, Replacing, Stored};
+use terraform_host::{
+    ApplyRequest, ChangeVerdict, Client, Handshake, Object, OpenOptions, PlanRequest, ReplacePolicy, Stored,
+};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -129,13 +131,13 @@ async fn run() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let begin = Instant::now();
     let plugin = start(Path::new(program), folder.path()).await?;
-    let client = Client::open(&plugin, Opening::default()).await?;
+    let client = Client::open(&plugin, OpenOptions::default()).await?;
     let prepared = client.validate_provider(&Value::Null).await?.value;
     client.configure(&prepared).await?;
     println!("start {} ms", begin.elapsed().as_millis());
 
     let schema = client.schemas().provider.resources.get(type_name.as_str()).cloned().ok_or("no such type")?;
-    let connection = Connection::to(&plugin, &ConnectionOptions::default()).await?;
+    let connection = Connection::connect_to_plugin(&plugin, &ConnectionOptions::default()).await?;
     let bench = Arc::new(Bench { connection, client, type_name: type_name.clone(), schema, through_client });
     let items = (0..count).map(|at| bench.item(at, folder.path())).collect::<Result<Vec<_>, Failed>>()?;
 
@@ -222,7 +224,7 @@ impl Bench {
                 type_name: &self.type_name,
                 prior: None,
                 config: &item.config,
-                replacing: Replacing::IfAsked,
+                replacing: ReplacePolicy::IfRequired,
             };
             let first = self.client.plan(request).await?.value;
             let second = self.client.plan(request).await?.value;
@@ -264,7 +266,7 @@ impl Bench {
                 type_name: &self.type_name,
                 prior: Some(&object),
                 config: &item.config,
-                replacing: Replacing::IfAsked,
+                replacing: ReplacePolicy::IfRequired,
             };
             let planned = self.client.plan(request).await?.value;
             return if planned.verdict == ChangeVerdict::Same { Ok(item) } else { Err("something changed".into()) };

@@ -1,7 +1,7 @@
 //! Changes of a resource: plan and apply, with checks of the provider's answers.
 
 use blueprint::Value;
-use terraform::agree::{Violation, applied, planned, replacing, replanned};
+use terraform::agree::{Violation, check_apply, check_plan, check_replan, replacing};
 use terraform::proposed::proposed;
 use terraform::{Path, ValueType, same};
 
@@ -21,15 +21,15 @@ pub struct PlanRequest<'a> {
     /// The configuration: exactly the values that the document sets. Parts of it may be unknown. Null for a delete.
     pub config: &'a Value,
     /// Whether an existing object is replaced.
-    pub replacing: Replacing,
+    pub replacing: ReplacePolicy,
 }
 
 /// Whether an existing object is replaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Replacing {
+pub enum ReplacePolicy {
     /// Only if the provider requires it.
     #[default]
-    IfAsked,
+    IfRequired,
     /// Always.
     Always,
     /// Always, and the provider is not told about the old object, because it is broken.
@@ -112,7 +112,7 @@ struct PlanQuestion<'a> {
 }
 
 /// The checked answer to a `PlanQuestion`.
-struct Plain {
+struct CheckedPlan {
     object: Object,
     replaces: Vec<Path>,
     tolerated: Vec<Violation>,
@@ -133,7 +133,7 @@ impl Client {
         if config.is_null() {
             return self.plan_absence(type_name, &shape, prior).await;
         }
-        let Some(prior) = prior.filter(|_| wanted != Replacing::Broken) else {
+        let Some(prior) = prior.filter(|_| wanted != ReplacePolicy::Broken) else {
             let verdict = match prior {
                 None => ChangeVerdict::Create,
                 Some(_) => ChangeVerdict::Replace { paths: Vec::new() },
@@ -143,7 +143,7 @@ impl Client {
             return Ok(new);
         };
         let mut first = self.plan_in_place(type_name, prior, config).await?;
-        if wanted == Replacing::Always && !matches!(first.value.verdict, ChangeVerdict::Replace { .. }) {
+        if wanted == ReplacePolicy::Always && !matches!(first.value.verdict, ChangeVerdict::Replace { .. }) {
             first.value.verdict = ChangeVerdict::Replace { paths: Vec::new() };
         }
         if !matches!(first.value.verdict, ChangeVerdict::Replace { .. }) {
@@ -208,7 +208,7 @@ impl Client {
     ) -> Result<Vec<Violation>, CallFailure> {
         let shape = self.call_types(type_name)?;
         let before = prior.map_or(&Value::Null, |prior| &prior.value);
-        Ok(planned(&shape.schema.block, before, &shape.conform(config), &object.value))
+        Ok(check_plan(&shape.schema.block, before, &shape.conform(config), &object.value))
     }
 
     /// Returns the contradictions between an earlier plan and a later one with more known values.
@@ -221,7 +221,7 @@ impl Client {
         earlier: &Value,
         later: &Value,
     ) -> Result<Vec<Violation>, CallFailure> {
-        Ok(replanned(&self.call_types(type_name)?.schema.block, earlier, later))
+        Ok(check_replan(&self.call_types(type_name)?.schema.block, earlier, later))
     }
 
     /// Plans a delete. The provider is asked only if it plans deletes.
@@ -259,7 +259,7 @@ impl Client {
         type_name: &str,
         shape: &CallTypes,
         question: PlanQuestion<'_>,
-    ) -> Result<Plain, CallFailure> {
+    ) -> Result<CheckedPlan, CallFailure> {
         let PlanQuestion { prior, private, config } = question;
         let block = &shape.schema.block;
         let before = prior.map_or(&Value::Null, |prior| &prior.value);
@@ -276,13 +276,13 @@ impl Client {
         };
         let answer: PlanAnswer = self.ask(Method::PLAN, request).await?;
         let warnings = accept(answer.notices)?;
-        self.undeferred(Method::PLAN, answer.deferred)?;
+        self.check_not_deferred(Method::PLAN, answer.deferred)?;
         let (value, dynamic) = self.changed(Method::PLAN, shape, answer.planned.as_ref(), answer.legacy)?;
         if value.is_null() && !config.is_null() {
             return Err(self.malformed(Method::PLAN, Malformed::Null("planned state")));
         }
-        let value = marks::carry(config, &value);
-        let found = planned(block, before, config, &value);
+        let value = marks::copy_secret_marks(config, &value);
+        let found = check_plan(block, before, config, &value);
         let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(|one| one.counts_for(answer.legacy));
         if !violations.is_empty() {
             return Err(CallFailure::Inconsistent { method: self.name(Method::PLAN), violations });
@@ -295,7 +295,7 @@ impl Client {
             identity: identity.map_err(|problem| self.malformed(Method::PLAN, problem))?,
         };
         let replaces = answer.replaces.into_iter().map(path).collect();
-        Ok(Plain { object, replaces, tolerated, legacy: answer.legacy, warnings })
+        Ok(CheckedPlan { object, replaces, tolerated, legacy: answer.legacy, warnings })
     }
 
     /// Carries out a planned change.
@@ -336,8 +336,8 @@ impl Client {
             return Ok(AppliedChange { object, diagnostics, violations: vec![], tolerated: vec![], broken: false });
         }
         let block = &shape.schema.block;
-        let value = marks::carry(&planned.value, &value);
-        let found = if failed { Vec::new() } else { applied(block, &planned.value, &value) };
+        let value = marks::copy_secret_marks(&planned.value, &value);
+        let found = if failed { Vec::new() } else { check_apply(block, &planned.value, &value) };
         // A violation about the existence of the object is never tolerated.
         let stands = |one: &Violation| one.counts_for(answer.legacy) || one.path.0.is_empty();
         let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(stands);
@@ -368,7 +368,7 @@ impl Client {
     }
 }
 
-impl Plain {
+impl CheckedPlan {
     fn into_answer(self, verdict: ChangeVerdict) -> AnswerWithWarnings<PlannedChange> {
         let planned = PlannedChange { object: self.object, verdict, tolerated: self.tolerated, legacy: self.legacy };
         AnswerWithWarnings { value: planned, warnings: self.warnings }

@@ -38,7 +38,7 @@ pub struct AnswerWithWarnings<T> {
 
 /// The options for opening a provider.
 #[derive(Clone, Default)]
-pub struct Opening<'a> {
+pub struct OpenOptions<'a> {
     /// The schemas, if they are already known, with the version of the protocol in which they were sent.
     pub known: Option<(ProtocolVersion, Arc<Schemas>)>,
     /// The cache of schemas, and the digest of the program.
@@ -80,11 +80,11 @@ impl Client {
     /// # Errors
     /// [`CallFailure::Protocol`] if the plugin speaks another version, [`CallFailure::Connect`] if it cannot be
     /// reached, and the failures of the calls.
-    pub async fn open(plugin: &Plugin, opening: Opening<'_>) -> Result<Client, CallFailure> {
-        let Opening { known, cache, output } = opening;
+    pub async fn open(plugin: &Plugin, opening: OpenOptions<'_>) -> Result<Client, CallFailure> {
+        let OpenOptions { known, cache, output } = opening;
         let version = CallFailure::version(plugin.endpoint().protocol)?;
-        let connection = Connection::to(plugin, &ConnectionOptions::default()).await?;
-        output::take(plugin, output.unwrap_or_else(|| Arc::new(|_| ()))).await?;
+        let connection = Connection::connect_to_plugin(plugin, &ConnectionOptions::default()).await?;
+        output::forward_output(plugin, output.unwrap_or_else(|| Arc::new(|_| ()))).await?;
         let known = known.filter(|(told, _)| *told == version).map(|(_, schemas)| schemas);
         let cached = known.or_else(|| cache.and_then(|(cache, digest)| cache.load(digest, version).map(Arc::new)));
         let schemas = match cached {

@@ -23,7 +23,9 @@ impl Client {
         let fault = |problem| self.malformed(Method::VALIDATE_PROVIDER, problem);
         let (prepared, _) = read(answer.prepared.as_ref(), &ty, "prepared configuration").map_err(fault)?;
         let value = match self.version() {
-            ProtocolVersion::Five if !prepared.is_null() => crate::marks::carry(&config, &conform(block, &prepared)),
+            ProtocolVersion::Five if !prepared.is_null() => {
+                crate::marks::copy_secret_marks(&config, &conform(block, &prepared))
+            }
             _ => config,
         };
         Ok(AnswerWithWarnings { value, warnings })

@@ -54,15 +54,18 @@ impl Client {
         };
         let answer: ReadDataAnswer = self.ask(Method::READ_DATA, request).await?;
         let warnings = accept(answer.notices)?;
-        self.undeferred(Method::READ_DATA, answer.deferred)?;
+        self.check_not_deferred(Method::READ_DATA, answer.deferred)?;
         let fault = |problem| self.malformed(Method::READ_DATA, problem);
         let (value, _) = read(answer.state.as_ref(), &ty, "state").map_err(fault)?;
         if value.is_null() {
             return Err(fault(Malformed::Null("state")));
         }
         let value = conform(&schema.block, &value);
-        self.known(Method::READ_DATA, &value)?;
-        Ok(AnswerWithWarnings { value: schema.block.mark_sensitive(&marks::carry(&config, &value)), warnings })
+        self.check_known(Method::READ_DATA, &value)?;
+        Ok(AnswerWithWarnings {
+            value: schema.block.mark_sensitive(&marks::copy_secret_marks(&config, &value)),
+            warnings,
+        })
     }
 
     fn data_source(&self, type_name: &str) -> Result<&terraform::TypeSchema, CallFailure> {

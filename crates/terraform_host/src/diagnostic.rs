@@ -157,7 +157,7 @@ pub enum CallFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deferral {
     /// No reason is given.
-    Unsaid,
+    NoReason,
     /// A part of the resource's configuration is unknown.
     ResourceConfig,
     /// A part of the provider's configuration is unknown.
@@ -172,7 +172,7 @@ impl Deferral {
             1 => Deferral::ResourceConfig,
             2 => Deferral::ProviderConfig,
             3 => Deferral::Prerequisite,
-            _ => Deferral::Unsaid,
+            _ => Deferral::NoReason,
         }
     }
 }
@@ -181,7 +181,7 @@ impl Deferral {
 impl fmt::Display for Deferral {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Deferral::Unsaid => "it gives no reason",
+            Deferral::NoReason => "it gives no reason",
             Deferral::ResourceConfig => "the configuration of the resource is not known yet",
             Deferral::ProviderConfig => "the configuration of the provider is not known yet",
             Deferral::Prerequisite => "something that must exist first does not exist",

@@ -82,7 +82,7 @@ pub(crate) fn with_dependencies(planned: &Value, config: &Value, address: &Addre
     if !planned.has_unknown() {
         return planned.clone();
     }
-    let (bare, secret) = planned.exposed();
+    let (bare, secret) = planned.split_secret();
     let part = |key: &Name| config.get(key).cloned().unwrap_or_default();
     let waits = match bare {
         Value::Unknown(unknown) => {

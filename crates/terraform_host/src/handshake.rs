@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use grpc_client::{CallError, Connection, ConnectionOptions};
-use plugins::{AfterStop, BoxFuture, Endpoint, ListenAddress, Protocol, Recognised};
+use plugins::{BoxFuture, Endpoint, HandshakeLine, ListenAddress, Protocol, StopOutcome};
 
 use crate::ProtocolVersion;
 use crate::messages::Empty;
@@ -53,26 +53,26 @@ impl Protocol for Handshake {
         variables
     }
 
-    fn line(&self, line: &str) -> Recognised {
+    fn line(&self, line: &str) -> HandshakeLine {
         let fields: Vec<&str> = line.trim().split('|').collect();
         if fields.len() < LEAST_FIELDS || fields[0].is_empty() || !fields[0].bytes().all(|one| one.is_ascii_digit()) {
-            return Recognised::Noise;
+            return HandshakeLine::NotHandshake;
         }
         match endpoint(&fields) {
-            Ok(endpoint) => Recognised::Endpoint(endpoint),
-            Err(why) => Recognised::Refused(why),
+            Ok(endpoint) => HandshakeLine::Endpoint(endpoint),
+            Err(why) => HandshakeLine::Refused(why),
         }
     }
 
-    fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, AfterStop> {
+    fn stop<'a>(&'a self, endpoint: &'a Endpoint) -> BoxFuture<'a, StopOutcome> {
         Box::pin(async move {
             let Ok(connection) = Connection::connect(endpoint, &ConnectionOptions::default()).await else {
-                return AfterStop::Signal;
+                return StopOutcome::Signal;
             };
             // The process often ends before it answers.
             match connection.unary::<Empty, Empty>(SHUTDOWN, Empty {}).await {
-                Ok(Empty {}) | Err(CallError::Lost(_)) => AfterStop::Exits,
-                Err(CallError::Status(_) | CallError::NotSent(_)) => AfterStop::Signal,
+                Ok(Empty {}) | Err(CallError::Lost(_)) => StopOutcome::Exits,
+                Err(CallError::Status(_) | CallError::NotSent(_)) => StopOutcome::Signal,
             }
         })
     }
@@ -111,7 +111,7 @@ mod tests {
 
     fn refused(line: &str) -> String {
         match Handshake.line(line) {
-            Recognised::Refused(why) => why,
+            HandshakeLine::Refused(why) => why,
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -120,9 +120,9 @@ mod tests {
     fn a_handshake_names_a_socket_and_a_version() {
         for line in ["1|5|unix|/tmp/p1|grpc|", "1|5|unix|/tmp/p1|grpc\r", "1|5|unix|/tmp/p1|grpc||more|and more"] {
             let endpoint = Endpoint { address: ListenAddress::Unix("/tmp/p1".into()), protocol: Some(5), tls: false };
-            assert_eq!(Handshake.line(line), Recognised::Endpoint(endpoint), "{line}");
+            assert_eq!(Handshake.line(line), HandshakeLine::Endpoint(endpoint), "{line}");
         }
-        let Recognised::Endpoint(endpoint) = Handshake.line("1|6|tcp|127.0.0.1:1234|grpc|MIIB") else { panic!() };
+        let HandshakeLine::Endpoint(endpoint) = Handshake.line("1|6|tcp|127.0.0.1:1234|grpc|MIIB") else { panic!() };
         assert_eq!((endpoint.protocol, endpoint.tls), (Some(6), true));
         assert_eq!(endpoint.address, ListenAddress::Tcp(([127, 0, 0, 1], 1234).into()));
     }
@@ -140,12 +140,12 @@ mod tests {
     #[test]
     fn other_lines_are_noise() {
         for line in ["", "hello", "a|b|c|d|e", "|||||", "{\"@level\":\"info\"}", "1|5|unix"] {
-            assert_eq!(Handshake.line(line), Recognised::Noise, "{line}");
+            assert_eq!(Handshake.line(line), HandshakeLine::NotHandshake, "{line}");
         }
     }
 
     #[test]
-    fn the_process_is_told_its_folder_and_the_versions() {
+    fn environment_contains_folder_and_protocol_versions() {
         let environment = Handshake.environment(Path::new("/run/x"));
         let value = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         assert_eq!(value("PLUGIN_UNIX_SOCKET_DIR"), Some("/run/x".into()));

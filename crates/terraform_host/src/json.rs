@@ -33,7 +33,7 @@ impl TerraformJsonWriter<'_> {
     }
 
     fn plain(&self, value: &Value, path: &Path, out: &mut String) -> Result<(), WireError> {
-        match value.bare() {
+        match value.unmarked() {
             Value::Null => out.push_str("null"),
             Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
             Value::Int(number) => {

@@ -43,8 +43,8 @@ mod schemas;
 mod version;
 
 pub use attach::{AttachError, Attachment, Attachments, REATTACH};
-pub use change::{AppliedChange, ApplyRequest, ChangeVerdict, PlanRequest, PlannedChange, Replacing};
-pub use client::{AnswerWithWarnings, Client, HOST_VERSION, Opening};
+pub use change::{AppliedChange, ApplyRequest, ChangeVerdict, PlanRequest, PlannedChange, ReplacePolicy};
+pub use client::{AnswerWithWarnings, Client, HOST_VERSION, OpenOptions};
 pub use data::{FunctionFailure, Returned};
 pub use diagnostic::{CallFailure, Deferral, Malformed, Severity, TerraformDiagnostic};
 pub use handshake::Handshake;

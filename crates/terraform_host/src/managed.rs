@@ -12,14 +12,16 @@ use plugins::PluginLease;
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckFindings, CheckRequest, ErrorKind, FetchRequest, Fetched,
     ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanRequest, Planned, ProviderDiagnostic,
-    ProviderError, ReadOutcome, ReadRequest, Scrub, UpgradeRequest, Upgraded,
+    ProviderError, ReadOutcome, ReadRequest, Scrubber, UpgradeRequest, Upgraded,
 };
 use terraform::{SchemaTypes, same};
 
 use crate::change::{AppliedChange as Done, ApplyRequest as Change};
 use crate::fields::{Private, id_of, recorded};
-use crate::planning::{broken_promise, current, planned, upgraded};
-use crate::problems::{CallEffect, contradiction, diagnostic_of, error_of, function_failed, placed, warnings_of};
+use crate::planning::{current, plan_change, plan_contradiction, upgraded};
+use crate::problems::{
+    CallEffect, contradiction, diagnostic_of, error_of, function_failed, warnings_of, with_path_in_message,
+};
 use crate::process::PackageProcess;
 use crate::{CallFailure, Client, ImportBy, Object, Returned};
 
@@ -54,15 +56,15 @@ impl ManagedPackage {
         ProviderError::new(ErrorKind::Document, message)
     }
 
-    fn secrets<'a>(&'a self, values: impl IntoIterator<Item = &'a Value>) -> Scrub {
-        Scrub::of(values.into_iter().chain([&self.settings]))
+    fn secrets<'a>(&'a self, values: impl IntoIterator<Item = &'a Value>) -> Scrubber {
+        Scrubber::of(values.into_iter().chain([&self.settings]))
     }
 
     /// Makes a call that changes nothing.
-    async fn asking<T, F>(
+    async fn read_only_call<T, F>(
         &self,
         call: &Call,
-        secrets: impl Fn() -> Scrub,
+        secrets: impl Fn() -> Scrubber,
         question: impl FnOnce(Client) -> F,
     ) -> Result<T, ProviderError>
     where
@@ -72,7 +74,7 @@ impl ManagedPackage {
             let (_lease, client): (PluginLease, Client) = self.process.session().await?;
             question(client).await.map_err(|failure| error_of(failure, CallEffect::Reads, &secrets()))
         };
-        self.within(call, CallEffect::Reads, asked).await
+        self.run_cancellable(call, CallEffect::Reads, asked).await
     }
 
     async fn check_with(&self, call: &Call, request: CheckRequest<'_>) -> Result<CheckFindings, ProviderError> {
@@ -89,15 +91,15 @@ impl ManagedPackage {
                 Err(failure) => Err(error_of(failure, CallEffect::Reads, &secrets())),
             }
         };
-        Ok(CheckFindings { diagnostics: self.within(call, CallEffect::Reads, checking).await? })
+        Ok(CheckFindings { diagnostics: self.run_cancellable(call, CallEffect::Reads, checking).await? })
     }
 
     async fn plan_with(&self, call: &Call, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         let secrets = || self.secrets([request.prior_inputs, request.prior, request.desired, request.private]);
         let asked = &request;
-        let planning =
-            self.asking(call, secrets, |client| async move { planned(&client, &type_name, call, asked).await });
+        let planning = self
+            .read_only_call(call, secrets, |client| async move { plan_change(&client, &type_name, call, asked).await });
         let answer = planning.await?;
         Ok(Planned { diagnostics: warnings_of(&answer.warnings, &secrets()), ..answer.value })
     }
@@ -114,7 +116,7 @@ impl ManagedPackage {
         }
         let secrets = || self.secrets([request.inputs, request.outputs, request.private]);
         let envelope = Private::of(request.private, request.schema_version).recorded;
-        let reading = self.asking(call, secrets, |client| async move {
+        let reading = self.read_only_call(call, secrets, |client| async move {
             let object = upgraded(&client, &type_name, request.outputs, &envelope).await?;
             let mut found = client.read(&type_name, &object.value).await?;
             found.warnings.splice(0..0, object.warnings);
@@ -130,7 +132,7 @@ impl ManagedPackage {
     async fn import_with(&self, call: &Call, request: ImportRequest<'_>) -> Result<Vec<Imported>, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         let secrets = || self.secrets([request.desired]);
-        let importing = self.asking(call, secrets, |client| async move {
+        let importing = self.read_only_call(call, secrets, |client| async move {
             let found = match client.import(&type_name, ImportBy::Id(request.id)).await {
                 Ok(found) => found,
                 Err(CallFailure::NothingImported) => return Ok(Vec::new()),
@@ -153,7 +155,7 @@ impl ManagedPackage {
         let secrets = || self.secrets([request.inputs, request.fields, request.private]);
         let envelope = Private::of(request.private, request.schema_version).recorded;
         let inputs = request.inputs.clone();
-        let upgrading = self.asking(call, secrets, |client| async move {
+        let upgrading = self.read_only_call(call, secrets, |client| async move {
             let object = upgraded(&client, &type_name, request.fields, &envelope).await?.value;
             let private = client.envelope(&type_name, &object)?;
             Ok(Upgraded { inputs, fields: object.value, private })
@@ -169,7 +171,7 @@ impl ManagedPackage {
         let config = Value::map(filters.iter().map(|(_, (field, _, value))| (field.clone(), value.clone())));
         let applied = filters.iter().map(|(at, _)| *at).collect();
         let (config, secrets) = (&config, || self.secrets([&config]));
-        let fetching = self.asking(call, secrets, |client| async move {
+        let fetching = self.read_only_call(call, secrets, |client| async move {
             let mut warnings = client.validate_data(&type_name, config).await?.warnings;
             let read = client.read_data(&type_name, config).await?;
             warnings.extend(read.warnings.into_iter().filter(|one| !warnings.contains(one)).collect::<Vec<_>>());
@@ -181,7 +183,7 @@ impl ManagedPackage {
 
     async fn invoke_with(&self, call: &Call, request: InvokeRequest<'_>) -> Result<Value, ProviderError> {
         let secrets = || self.secrets(request.arguments);
-        let invoking = self.asking(call, secrets, |client| async move {
+        let invoking = self.read_only_call(call, secrets, |client| async move {
             client.call_function(request.function, request.arguments).await
         });
         match invoking.await? {
@@ -193,7 +195,7 @@ impl ManagedPackage {
     async fn apply_with(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         // A stopped call does not wait for a process to start.
-        let (_lease, client) = self.within(call, CallEffect::Reads, self.process.session()).await?;
+        let (_lease, client) = self.run_cancellable(call, CallEffect::Reads, self.process.session()).await?;
         let values = [request.prior_inputs, request.prior, request.desired, request.private];
         let acting = RunningOperation { client, type_name, call, request: &request, secrets: self.secrets(values) };
         let work = async {
@@ -206,11 +208,11 @@ impl ManagedPackage {
                 Operation::Delete => acting.delete().await,
             }
         };
-        self.within(call, CallEffect::Changes, work).await.map_err(placed)
+        self.run_cancellable(call, CallEffect::Changes, work).await.map_err(with_path_in_message)
     }
 
     /// Runs a call until it ends, is cancelled, or exceeds its deadline.
-    async fn within<T>(
+    async fn run_cancellable<T>(
         &self,
         call: &Call,
         effect: CallEffect,
@@ -220,7 +222,7 @@ impl ManagedPackage {
             return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled before it was made"));
         }
         let mut running = self.process.enter_call();
-        let time_is_over = async {
+        let deadline_passed = async {
             match call.deadline {
                 Some(deadline) => tokio::time::sleep(deadline).await,
                 None => std::future::pending().await,
@@ -231,7 +233,7 @@ impl ManagedPackage {
             biased;
             done = &mut work => return done,
             () = call.cancel.cancelled() => ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"),
-            () = time_is_over => ProviderError::new(ErrorKind::TimedOut, "the provider did not answer in time"),
+            () = deadline_passed => ProviderError::new(ErrorKind::TimedOut, "the provider did not answer in time"),
         };
         if effect == CallEffect::Reads {
             return Err(stopped);
@@ -264,12 +266,12 @@ struct RunningOperation<'a> {
     type_name: Name,
     call: &'a Call,
     request: &'a ApplyRequest<'a>,
-    secrets: Scrub,
+    secrets: Scrubber,
 }
 
 impl RunningOperation<'_> {
     /// Converts the failure of a call before the operation.
-    fn before(&self, failure: CallFailure) -> ProviderError {
+    fn error_before_operation(&self, failure: CallFailure) -> ProviderError {
         error_of(failure, CallEffect::Reads, &self.secrets)
     }
 
@@ -286,11 +288,11 @@ impl RunningOperation<'_> {
                     Ok(found.value.into_iter().find(|one| one.type_name == self.type_name).map(|it| it.object))
                 }
                 Err(CallFailure::NothingImported) => Ok(None),
-                Err(failure) => Err(self.before(failure)),
+                Err(failure) => Err(self.error_before_operation(failure)),
             };
         }
         let prior = current(&self.client, &self.type_name, self.request.prior, &self.private().recorded).await;
-        Ok(Some(prior.map_err(|failure| self.before(failure))?.value))
+        Ok(Some(prior.map_err(|failure| self.error_before_operation(failure))?.value))
     }
 
     /// Creates an object, or changes the existing one.
@@ -306,7 +308,8 @@ impl RunningOperation<'_> {
         if let Some(prior) = prior.filter(|prior| same(&prior.value, &planned.value)) {
             // A provider is never called without a change.
             let id = id_of(prior, self.request.id, &self.call.token);
-            return recorded(&self.client, &self.type_name, prior, id).map_err(|failure| self.before(failure));
+            return recorded(&self.client, &self.type_name, prior, id)
+                .map_err(|failure| self.error_before_operation(failure));
         }
         let change = Change { type_name: &self.type_name, prior, planned: &planned, config };
         let done = self.client.apply(change).await;
@@ -319,7 +322,7 @@ impl RunningOperation<'_> {
         let Some(envelope) = self.private().planned.filter(|_| !self.request.planned.is_null()) else {
             return Ok(None);
         };
-        let failed = |failure| self.before(failure);
+        let failed = |failure| self.error_before_operation(failure);
         let planned = self.client.restored(&self.type_name, self.request.planned, &envelope).map_err(failed)?;
         let Some(planned) = planned else { return Ok(None) };
         let unasked = self
@@ -336,9 +339,9 @@ impl RunningOperation<'_> {
             Some(prior) => self.client.plan_in_place(type_name, prior, config).await,
             None => self.client.plan_new(type_name, &self.private().planned_bytes(), config).await,
         };
-        let again = again.map_err(|failure| self.before(failure))?.value;
-        let broken = broken_promise(&self.client, type_name, self.request.planned, &again);
-        match broken.map_err(|failure| self.before(failure))? {
+        let again = again.map_err(|failure| self.error_before_operation(failure))?.value;
+        let broken = plan_contradiction(&self.client, type_name, self.request.planned, &again);
+        match broken.map_err(|failure| self.error_before_operation(failure))? {
             Some(said) => Err(ProviderError::of_diagnostics(ErrorKind::Permanent, vec![said])),
             None => Ok(again.object),
         }
@@ -351,11 +354,11 @@ impl RunningOperation<'_> {
             Some(envelope) => self.client.restored(&self.type_name, &Value::Null, envelope),
             None => Ok(None),
         };
-        let planned = match planned.map_err(|failure| self.before(failure))? {
+        let planned = match planned.map_err(|failure| self.error_before_operation(failure))? {
             Some(planned) => planned,
             None => {
                 let plan = self.client.plan_delete(&self.type_name, &prior).await;
-                plan.map_err(|failure| self.before(failure))?.value.object
+                plan.map_err(|failure| self.error_before_operation(failure))?.value.object
             }
         };
         let change =
@@ -458,6 +461,6 @@ impl provider::Session for ManagedPackage {
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.process.leave())
+        Box::pin(self.process.end_session())
     }
 }

@@ -7,27 +7,25 @@ use terraform::{AttributeStep, Path};
 
 /// Returns `onto` with the secret marks of those parts of `from` that it repeats. The protocol carries no marks, so an
 /// answer is marked in the same places as the configuration.
-pub(crate) fn carry(from: &Value, onto: &Value) -> Value {
+pub(crate) fn copy_secret_marks(from: &Value, onto: &Value) -> Value {
     if !from.has_secret() {
         return onto.clone();
     }
-    let (source, secret) = from.exposed();
-    let carried = match (source, onto.bare()) {
-        _ if secret => onto.clone(),
-        (Value::Map(marked), Value::Map(entries)) => Value::map(entries.iter().map(|(key, part)| {
-            (key.clone(), marked.get(key).map_or_else(|| part.clone(), |marked| carry(marked, part)))
-        })),
-        (Value::List(marked), Value::List(items)) => Value::list(
-            items
-                .iter()
-                .enumerate()
-                .map(|(at, item)| marked.get(at).map_or_else(|| item.clone(), |marked| carry(marked, item))),
-        ),
-        // Elements of sets cannot be matched with each other.
-        (Value::List(_) | Value::Set(_), Value::Set(items)) => Value::Set(Arc::clone(items)).secret(),
-        _ => onto.clone(),
-    };
-    let marked = secret || onto.exposed().1;
+    let (source, secret) = from.split_secret();
+    let carried =
+        match (source, onto.unmarked()) {
+            _ if secret => onto.clone(),
+            (Value::Map(marked), Value::Map(entries)) => Value::map(entries.iter().map(|(key, part)| {
+                (key.clone(), marked.get(key).map_or_else(|| part.clone(), |marked| copy_secret_marks(marked, part)))
+            })),
+            (Value::List(marked), Value::List(items)) => Value::list(items.iter().enumerate().map(|(at, item)| {
+                marked.get(at).map_or_else(|| item.clone(), |marked| copy_secret_marks(marked, item))
+            })),
+            // Elements of sets cannot be matched with each other.
+            (Value::List(_) | Value::Set(_), Value::Set(items)) => Value::Set(Arc::clone(items)).secret(),
+            _ => onto.clone(),
+        };
+    let marked = secret || onto.split_secret().1;
     if carried.is_null() { carried } else { carried.tainted(marked) }
 }
 
@@ -36,7 +34,7 @@ pub(crate) fn without_unknown(value: &Value, path: &Path, places: &mut Vec<Path>
     if !value.has_unknown() {
         return value.clone();
     }
-    let (bare, secret) = value.exposed();
+    let (bare, secret) = value.split_secret();
     let known = match bare {
         Value::Map(entries) => Value::map(entries.iter().map(|(key, part)| {
             (key.clone(), without_unknown(part, &path.join(AttributeStep::Attribute(key.clone())), places))
@@ -73,7 +71,7 @@ mod tests {
             ("c", Value::Set(Arc::new(vec![Value::from("s")]))),
             ("d", Value::from("d")),
         ]);
-        let marked = carry(&config, &answer);
+        let marked = copy_secret_marks(&config, &answer);
         assert_eq!(marked.revealed(), answer);
         assert!(matches!(marked.get("a"), Some(Value::Secret(_))));
         assert!(matches!(marked.get("c"), Some(Value::Secret(_))));

@@ -119,7 +119,7 @@ impl EnvelopeParts {
     pub(crate) fn of(envelope: &Value) -> EnvelopeParts {
         let number =
             |key: &str| envelope.get(key).and_then(Value::as_int).and_then(|number| u64::try_from(number).ok());
-        let private = match envelope.get(PRIVATE).map(Value::bare) {
+        let private = match envelope.get(PRIVATE).map(Value::unmarked) {
             Some(Value::Bytes(bytes)) => bytes.to_vec(),
             _ => Vec::new(),
         };
@@ -156,7 +156,7 @@ impl Stored {
 
 fn dynamic_part(pair: &[Value]) -> Option<(Path, ValueType)> {
     let [steps, ty] = pair else { return None };
-    let step = |step: &Value| match step.bare() {
+    let step = |step: &Value| match step.unmarked() {
         Value::Text(name) => Some(AttributeStep::Attribute(name.clone())),
         Value::Int(index) => u64::try_from(*index).ok().map(AttributeStep::Index),
         Value::List(key) => Some(AttributeStep::Key(Name::from(key.first()?.as_text()?))),

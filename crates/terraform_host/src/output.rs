@@ -32,7 +32,7 @@ struct Printed {
 }
 
 /// Reads the output of a provider until its process ends. Does not keep the process alive.
-pub(crate) async fn take(plugin: &Plugin, output: Output) -> Result<(), ConnectError> {
+pub(crate) async fn forward_output(plugin: &Plugin, output: Output) -> Result<(), ConnectError> {
     // A separate connection, because a connection that watches the process keeps it alive.
     let connection = Connection::connect(plugin.endpoint(), &ConnectionOptions::default()).await?;
     tokio::spawn(async move {
@@ -42,7 +42,7 @@ pub(crate) async fn take(plugin: &Plugin, output: Output) -> Result<(), ConnectE
             lines.add(&printed.bytes, &*output);
         };
         // The call ends with the process. A provider without this method prints elsewhere.
-        let _ = connection.each(STDIO, Empty {}, each).await;
+        let _ = connection.server_streaming(STDIO, Empty {}, each).await;
         standard.end(&*output);
         error.end(&*output);
     });

@@ -159,7 +159,7 @@ impl TerraformProvider {
             Err(error) => {
                 // A process that has refused settings is not used again.
                 self.processes().configured.retain(|_, known| !Arc::ptr_eq(known, &process));
-                process.abandon().await;
+                process.stop_if_unused().await;
                 return Err(error);
             }
         };
@@ -180,7 +180,7 @@ impl TerraformProvider {
             crate::problems::error_of(
                 crate::CallFailure::Unfit(error),
                 crate::problems::CallEffect::Reads,
-                &provider::Scrub::of([&settings]),
+                &provider::Scrubber::of([&settings]),
             )
         };
         Ok(ProgramDigest::of(&bytes.map_err(failure)?).to_hex())

@@ -31,7 +31,7 @@ pub(crate) async fn upgraded(
 ) -> Result<AnswerWithWarnings<Object>, CallFailure> {
     let stored = Stored::restore(fields, envelope).map_err(CallFailure::Unfit)?;
     let mut answer = client.upgrade(type_name, &stored).await?;
-    answer.value.value = crate::marks::carry(fields, &answer.value.value);
+    answer.value.value = crate::marks::copy_secret_marks(fields, &answer.value.value);
     Ok(answer)
 }
 
@@ -39,7 +39,7 @@ pub(crate) async fn upgraded(
 ///
 /// Each call of the engine is one call of the provider. For a replacement the engine asks about the new object itself,
 /// with the data of the plan for the old one.
-pub(crate) async fn planned(
+pub(crate) async fn plan_change(
     client: &Client,
     type_name: &str,
     call: &Call,
@@ -95,7 +95,7 @@ pub(crate) async fn planned(
 
 /// Returns the reason why a repeated plan cannot be carried out: the resource must be replaced after all, or a value
 /// differs from the promised one.
-pub(crate) fn broken_promise(
+pub(crate) fn plan_contradiction(
     client: &Client,
     type_name: &str,
     promised: &Value,

@@ -3,7 +3,7 @@
 use blueprint::{FieldPath, PathStep};
 use grpc_client::{CallError, ConnectError, GrpcCode};
 use plugins::{PluginError, ProcessExit};
-use provider::{ErrorKind, Finding, ProviderDiagnostic, ProviderError, ProviderSeverity, Scrub};
+use provider::{ErrorKind, Finding, ProviderDiagnostic, ProviderError, ProviderSeverity, Scrubber};
 use terraform::agree::Violation;
 use terraform::{AttributeStep, Path};
 
@@ -22,7 +22,7 @@ pub(crate) enum CallEffect {
 }
 
 /// Returns the error of a call. Secrets are removed from the provider's messages.
-pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrub) -> ProviderError {
+pub(crate) fn error_of(failure: CallFailure, effect: CallEffect, secrets: &Scrubber) -> ProviderError {
     let kind = kind_of(&failure, effect);
     let mut said = match &failure {
         CallFailure::Rejected(said) => said.iter().map(|one| diagnostic_of(one, secrets)).collect(),
@@ -102,7 +102,7 @@ pub(crate) fn not_started(error: &PluginError) -> ProviderError {
 }
 
 /// Converts a message of a provider, with its path.
-pub(crate) fn diagnostic_of(said: &TerraformDiagnostic, secrets: &Scrub) -> ProviderDiagnostic {
+pub(crate) fn diagnostic_of(said: &TerraformDiagnostic, secrets: &Scrubber) -> ProviderDiagnostic {
     ProviderDiagnostic {
         severity: if said.is_error() { ProviderSeverity::Error } else { ProviderSeverity::Warning },
         finding: Finding::Refused,
@@ -113,25 +113,25 @@ pub(crate) fn diagnostic_of(said: &TerraformDiagnostic, secrets: &Scrub) -> Prov
 }
 
 /// Converts the warnings of an answer.
-pub(crate) fn warnings_of(said: &[TerraformDiagnostic], secrets: &Scrub) -> Vec<ProviderDiagnostic> {
+pub(crate) fn warnings_of(said: &[TerraformDiagnostic], secrets: &Scrubber) -> Vec<ProviderDiagnostic> {
     said.iter().map(|one| diagnostic_of(one, secrets)).collect()
 }
 
 /// Returns the diagnostic of a contradiction between an answer and its request.
-pub(crate) fn contradiction(method: &str, violation: &Violation, secrets: &Scrub) -> ProviderDiagnostic {
+pub(crate) fn contradiction(method: &str, violation: &Violation, secrets: &Scrubber) -> ProviderDiagnostic {
     let summary = format!("the provider contradicts itself: {violation}");
     let detail = format!("{method} answered this; it is a mistake of the provider");
     ProviderDiagnostic::error(field_path(&violation.path), secrets.clean(&summary)).detailed(detail)
 }
 
 /// Returns the error of a function.
-pub(crate) fn function_failed(failed: &FunctionFailure, secrets: &Scrub) -> ProviderError {
+pub(crate) fn function_failed(failed: &FunctionFailure, secrets: &Scrubber) -> ProviderError {
     let place = failed.argument.map(|at| format!("argument {}: ", at + 1)).unwrap_or_default();
     ProviderError::new(ErrorKind::Document, format!("{place}{}", secrets.clean(&failed.text)))
 }
 
 /// Adds the path to the message of an error: the message of an operation is shown without a place in the document.
-pub(crate) fn placed(error: ProviderError) -> ProviderError {
+pub(crate) fn with_path_in_message(error: ProviderError) -> ProviderError {
     match &error.field {
         Some(field) => ProviderError { message: format!("`{field}`: {}", error.message), ..error },
         None => error,
@@ -162,7 +162,7 @@ mod tests {
     use crate::Severity;
 
     fn error(failure: CallFailure, effect: CallEffect) -> ProviderError {
-        error_of(failure, effect, &Scrub::of([&Value::from("hunter2-hunter2").secret()]))
+        error_of(failure, effect, &Scrubber::of([&Value::from("hunter2-hunter2").secret()]))
     }
 
     fn call(error: CallError) -> CallFailure {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_provider_says_keeps_its_place_and_loses_secrets() {
+    fn provider_messages_keep_places_and_hide_secrets() {
         let path = Path::default().attribute(&"a".into()).index(1).key(&"k.1".into());
         let said = |severity, summary: &str| TerraformDiagnostic {
             severity,
@@ -203,7 +203,7 @@ mod tests {
             path: path.clone(),
         };
         let all = vec![said(Severity::Warning, "odd"), said(Severity::Error, "wrong")];
-        let error = placed(error(CallFailure::Rejected(all), CallEffect::Reads));
+        let error = with_path_in_message(error(CallFailure::Rejected(all), CallEffect::Reads));
         assert_eq!(error.message, "`a[1][\"k.1\"]`: wrong\nbecause of (secret)");
         assert_eq!(error.diagnostics.len(), 2);
         assert_eq!(error.diagnostics[0].severity, ProviderSeverity::Warning);

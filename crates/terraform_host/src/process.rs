@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueprint::Value;
 use plugins::{Endpoint, Inherit, Launch, Plugin, PluginLease, Pool, PoolKey, ProcessLimits, Start};
-use provider::{ErrorKind, HostedPackage, Progress, ProviderDiagnostic, ProviderError, Scrub};
+use provider::{ErrorKind, HostedPackage, Progress, ProviderDiagnostic, ProviderError, Scrubber};
 use tokio::sync::Mutex as AsyncMutex;
 
 use crate::problems::{CallEffect, error_of, not_started, warnings_of};
 use crate::program::KnownProgram;
 use crate::{
-    AnswerWithWarnings, CallFailure, Client, Handshake, Opening, Output, ProgramDigest, ProtocolVersion, SchemaCache,
-    Schemas,
+    AnswerWithWarnings, CallFailure, Client, Handshake, OpenOptions, Output, ProgramDigest, ProtocolVersion,
+    SchemaCache, Schemas,
 };
 
 /// The number of opened packages. Two of them never share a process, because each would configure it.
@@ -87,7 +87,7 @@ impl PackageHost {
         let cache = cached.as_ref().zip(self.program.digest.as_ref());
         let known = lock(&self.known).clone();
         let was_known = known.is_some();
-        let client = Client::open(plugin, Opening { known, cache, output: Some(output) }).await?;
+        let client = Client::open(plugin, OpenOptions { known, cache, output: Some(output) }).await?;
         *lock(&self.known) = Some((client.version(), client.schemas().clone()));
         if let (false, Some(digest)) = (was_known, self.program.digest.filter(|_| cached.is_some())) {
             let (package, identity, version) = (self.package.clone(), self.program.identity.clone(), client.version());
@@ -155,7 +155,7 @@ impl PackageProcess {
     /// Returns the connected plugin. The lease keeps its process alive.
     pub(crate) async fn client(&self) -> Result<(PluginLease, Client), ProviderError> {
         let (lease, live) = self.live().await?;
-        let client = live.as_ref().ok_or_else(gone)?.client.clone();
+        let client = live.as_ref().ok_or_else(not_configured_error)?.client.clone();
         Ok((lease, client))
     }
 
@@ -169,9 +169,9 @@ impl PackageProcess {
             self.users.fetch_add(1, Ordering::AcqRel);
             return Ok(prepared.warnings);
         }
-        let secrets = Scrub::of([settings]);
+        let secrets = Scrubber::of([settings]);
         let (lease, mut live) = self.live().await?;
-        let LiveProcess { client, configured, .. } = live.as_mut().ok_or_else(gone)?;
+        let LiveProcess { client, configured, .. } = live.as_mut().ok_or_else(not_configured_error)?;
         let reads = |failure| error_of(failure, CallEffect::Reads, &secrets);
         let validated = client.validate_provider(settings).await.map_err(reads)?;
         let AnswerWithWarnings { warnings, .. } =
@@ -192,11 +192,11 @@ impl PackageProcess {
 
     /// Returns the configured plugin. The lease keeps its process alive during a call.
     pub(crate) async fn session(&self) -> Result<(PluginLease, Client), ProviderError> {
-        let settings = lock(&self.settings).clone().ok_or_else(gone)?;
+        let settings = lock(&self.settings).clone().ok_or_else(not_configured_error)?;
         let (lease, mut live) = self.live().await?;
-        let live = live.as_mut().ok_or_else(gone)?;
+        let live = live.as_mut().ok_or_else(not_configured_error)?;
         if !live.configured {
-            let secrets = Scrub::of([&settings.values]);
+            let secrets = Scrubber::of([&settings.values]);
             live.client.configure(&settings.values).await.map_err(|failure| refused(failure, &secrets))?;
             live.configured = true;
         }
@@ -208,7 +208,7 @@ impl PackageProcess {
         let mut live = self.live.lock().await;
         if live.as_ref().is_none_or(|live| live.plugin.id() != lease.id()) {
             let client = self.host.open(&lease).await;
-            let client = client.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrub::default()))?;
+            let client = client.map_err(|failure| error_of(failure, CallEffect::Reads, &Scrubber::default()))?;
             *live = Some(LiveProcess { plugin: Plugin::clone(&lease), client, configured: false });
         }
         Ok((lease, live))
@@ -222,7 +222,7 @@ impl PackageProcess {
 
     /// Ends a session. The process is stopped with its last session: by the shutdown call, then by a signal, then by
     /// force.
-    pub(crate) async fn leave(&self) {
+    pub(crate) async fn end_session(&self) {
         let left = self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
         if left == Ok(1) {
             self.stop().await;
@@ -230,7 +230,7 @@ impl PackageProcess {
     }
 
     /// Stops the process, unless a session uses it.
-    pub(crate) async fn abandon(&self) {
+    pub(crate) async fn stop_if_unused(&self) {
         if self.users.load(Ordering::Acquire) == 0 {
             self.stop().await;
         }
@@ -282,14 +282,14 @@ impl Drop for RunningCall<'_> {
 
 /// Returns the error of a configuration that the provider refuses. An error that names no setting usually concerns
 /// credentials.
-fn refused(failure: CallFailure, secrets: &Scrub) -> ProviderError {
+fn refused(failure: CallFailure, secrets: &Scrubber) -> ProviderError {
     let names_none = failure.diagnostics().iter().filter(|said| said.is_error()).all(|said| said.path.0.is_empty());
     let is_rejected = matches!(failure, CallFailure::Rejected(_));
     let error = error_of(failure, CallEffect::Reads, secrets);
     if is_rejected && names_none { ProviderError { kind: ErrorKind::Credentials, ..error } } else { error }
 }
 
-fn gone() -> ProviderError {
+fn not_configured_error() -> ProviderError {
     ProviderError::new(ErrorKind::Transient, "the plugin is not configured any more")
 }
 

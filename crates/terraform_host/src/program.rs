@@ -39,7 +39,7 @@ impl KnownProgram {
         let Some(folder) = &package.cache else { return KnownProgram { identity, ..KnownProgram::default() } };
         let cache = SchemaCache::new(folder);
         let load = |digest: &ProgramDigest, version| Some((version, Arc::new(cache.load(digest, version)?)));
-        if let Some((digest, version)) = noted(package, &identity) {
+        if let Some((digest, version)) = read_note(package, &identity) {
             let known = load(&digest, version);
             return KnownProgram { identity, digest: Some(digest), known };
         }
@@ -55,15 +55,15 @@ impl KnownProgram {
 
 /// The identity of a package's program. It changes when the program changes.
 fn identity(package: &HostedPackage) -> String {
-    let mut text = about(&package.program);
+    let mut text = file_fingerprint(&package.program);
     for argument in &package.arguments {
         let path = package.folder.join(argument);
-        let _ = write!(text, "\0{}", if path.is_file() { about(&path) } else { argument.clone() });
+        let _ = write!(text, "\0{}", if path.is_file() { file_fingerprint(&path) } else { argument.clone() });
     }
     ProgramDigest::of(text.as_bytes()).to_hex()
 }
 
-fn about(path: &Path) -> String {
+fn file_fingerprint(path: &Path) -> String {
     let Ok(known) = fs::metadata(path) else { return path.display().to_string() };
     let changed = known.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     #[cfg(unix)]
@@ -89,7 +89,7 @@ fn digest(package: &HostedPackage) -> Option<ProgramDigest> {
 }
 
 /// The noted digest of an unchanged program, and the version of its protocol.
-fn noted(package: &HostedPackage, identity: &str) -> Option<(ProgramDigest, ProtocolVersion)> {
+fn read_note(package: &HostedPackage, identity: &str) -> Option<(ProgramDigest, ProtocolVersion)> {
     let text = fs::read_to_string(place(package)?).ok()?;
     let rest = text.strip_prefix(FORMAT)?.strip_prefix(' ')?.strip_prefix(identity)?.strip_prefix(' ')?;
     let (digest, version) = rest.strip_suffix('\n')?.split_once(' ')?;
@@ -146,7 +146,7 @@ mod tests {
         fs::write(folder.path().join("script.py"), "1").unwrap();
         let first = KnownProgram::look_up(&package);
         assert_eq!(first.digest, digest(&package));
-        assert_eq!(noted(&package, &first.identity), None);
+        assert_eq!(read_note(&package, &first.identity), None);
         // The digest is taken from the note: the program is not read.
         let other = ProgramDigest::of(b"other");
         note(&package, &first.identity, &other, ProtocolVersion::Six);
@@ -165,17 +165,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let package = package(folder.path());
         note(&package, "i", &ProgramDigest::of(b"x"), ProtocolVersion::Five);
-        assert_eq!(noted(&package, "i"), Some((ProgramDigest::of(b"x"), ProtocolVersion::Five)));
+        assert_eq!(read_note(&package, "i"), Some((ProgramDigest::of(b"x"), ProtocolVersion::Five)));
         let path = place(&package).unwrap();
         let whole = fs::read_to_string(&path).unwrap();
         for damaged in
             ["".to_owned(), whole.replace(" 1 i", " 2 i"), whole.replace(" 5\n", " 7\n"), whole.replace('\n', "")]
         {
             fs::write(&path, damaged).unwrap();
-            assert_eq!(noted(&package, "i"), None);
+            assert_eq!(read_note(&package, "i"), None);
         }
         let nowhere = HostedPackage { cache: None, ..package };
         note(&nowhere, "i", &ProgramDigest::of(b"x"), ProtocolVersion::Five);
-        assert_eq!(noted(&nowhere, "i"), None);
+        assert_eq!(read_note(&nowhere, "i"), None);
     }
 }

@@ -143,10 +143,10 @@ impl Client {
         };
         let answer: ReadAnswer = self.ask(Method::READ, request).await?;
         let warnings = accept(answer.notices)?;
-        self.undeferred(Method::READ, answer.deferred)?;
+        self.check_not_deferred(Method::READ, answer.deferred)?;
         let mut found = self.object(Method::READ, &shape, answer.state.as_ref())?;
-        self.known(Method::READ, &found.value)?;
-        found.value = marks::carry(&object.value, &found.value);
+        self.check_known(Method::READ, &found.value)?;
+        found.value = marks::copy_secret_marks(&object.value, &found.value);
         found.private = answer.private;
         let identity = shape.read_identity(answer.identity.as_ref());
         found.identity = identity.map_err(|problem| self.malformed(Method::READ, problem))?;
@@ -215,7 +215,7 @@ impl Client {
     /// # Errors
     /// [`CallFailure::Unsupported`] if the provider supports no moves, [`CallFailure::Rejected`] if it refuses this
     /// object, and the failures of the call.
-    pub async fn take_over(
+    pub async fn move_state(
         &self,
         type_name: &str,
         from: &Moved<'_>,
@@ -261,7 +261,7 @@ impl Client {
     }
 
     /// Checks that an object outside of a plan has no unknown parts.
-    pub(crate) fn known(&self, method: Method, value: &Value) -> Result<(), CallFailure> {
+    pub(crate) fn check_known(&self, method: Method, value: &Value) -> Result<(), CallFailure> {
         let mut places = Vec::new();
         marks::without_unknown(value, &Path::default(), &mut places);
         match places.into_iter().next() {
@@ -270,7 +270,7 @@ impl Client {
         }
     }
 
-    pub(crate) fn undeferred(
+    pub(crate) fn check_not_deferred(
         &self,
         method: Method,
         deferred: Option<crate::messages::DeferredMessage>,

@@ -20,7 +20,7 @@ const CASES: usize = 56;
 const PROVIDERS: [&str; 2] = ["local", "time"];
 
 #[tokio::test]
-async fn recorded_lives_pass() {
+async fn recorded_lifecycles_pass() {
     if PROVIDERS.iter().any(|name| host::program(name).is_none()) {
         return;
     }

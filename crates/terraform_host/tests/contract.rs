@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use blueprint::{Address, Value};
 use host::{PEER_NAME, map, unknown};
-use life::{Life, Record, configuration, package, peer_settings, pool};
+use life::{ProviderHarness, Record, configuration, package, peer_settings, pool};
 use provider::conformance::{Case, Setup};
 use provider::{
     ErrorKind, FetchRequest, InvokeRequest, PlanMode, PlanPhase, Planned, Plans, ProviderSeverity, ReadOutcome,
@@ -55,9 +55,9 @@ fn in_folder(folder: &Path, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_file_lives_from_plan_to_delete() {
+async fn file_lifecycle_from_plan_to_delete() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::of("local", folder.path(), Value::Null).await else { return };
+    let Some(life) = ProviderHarness::of("local", folder.path(), Value::Null).await else { return };
     const FILE: &str = "local/file";
     let spec = |content: Value| map([("filename", in_folder(folder.path(), "a.txt")), ("content", content)]);
     let waits = Value::unknown(None, Some(Address::root("other")));
@@ -111,9 +111,9 @@ async fn a_file_lives_from_plan_to_delete() {
 }
 
 #[tokio::test]
-async fn a_time_lives_from_plan_to_delete() {
+async fn time_lifecycle_from_plan_to_delete() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::of("time", folder.path(), Value::Null).await else { return };
+    let Some(life) = ProviderHarness::of("time", folder.path(), Value::Null).await else { return };
     let offset =
         |days: i64| map([("base_rfc3339", Value::from("2026-01-30T00:00:00Z")), ("offset_days", Value::Int(days))]);
     let first = life.create("time/offset", &offset(3)).await;
@@ -208,7 +208,7 @@ async fn the_conformance_suite_passes_with_published_providers() {
 #[tokio::test]
 async fn a_saved_plan_is_carried_out_by_another_process() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     let spec = with(&thing(""), "any", Value::list([Value::Int(1), Value::from("x")]));
     let settings = || peer_settings(folder.path(), None);
     let planned = life.planned(THING, None, &spec).await;
@@ -264,7 +264,7 @@ async fn a_saved_plan_is_carried_out_by_another_process() {
 #[tokio::test]
 async fn a_replacement_asks_once_for_the_old_and_once_for_the_new_resource() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     let made = life.create(THING, &thing("")).await;
     let asked = life.count("PlanResourceChange").await;
     let renamed = with(&thing(""), "name", Value::from("m"));
@@ -280,7 +280,7 @@ async fn a_replacement_asks_once_for_the_old_and_once_for_the_new_resource() {
 #[tokio::test]
 async fn an_old_record_is_upgraded_wherever_it_is_used() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     fs::write(folder.path().join("n"), "1").unwrap();
     let fields = map([
         ("id", Value::from("n")),
@@ -330,9 +330,9 @@ async fn an_old_record_is_upgraded_wherever_it_is_used() {
 }
 
 #[tokio::test]
-async fn what_a_failed_operation_leaves_is_recorded() {
+async fn object_left_by_a_failed_operation_is_recorded() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     let failed = async |mode: &str| {
         let spec = thing(mode);
         let planned = life.planned(THING, None, &spec).await;
@@ -363,9 +363,9 @@ async fn what_a_failed_operation_leaves_is_recorded() {
 }
 
 #[tokio::test]
-async fn a_provider_that_lies_is_found_out() {
+async fn contradicting_provider_is_reported() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     // Contradictions at plan.
     for (mode, place, words) in [
         ("plan-lie", "size", "the document has 1, the plan has 999"),
@@ -412,7 +412,7 @@ async fn a_provider_that_lies_is_found_out() {
 #[tokio::test]
 async fn a_crash_at_any_call_is_classified_and_the_next_call_works() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     let made = life.create(THING, &thing("")).await;
     let crash = |method: &str| fs::write(folder.path().join("crash"), method).unwrap();
     let larger = with(&thing(""), "size", Value::Int(2));
@@ -471,7 +471,7 @@ async fn a_crash_at_any_call_is_classified_and_the_next_call_works() {
 #[tokio::test]
 async fn a_cancelled_operation_answers_with_what_it_has_done() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     let spec = thing("hang");
     let planned = life.planned(THING, None, &spec).await;
     let call = life.call();
@@ -525,7 +525,7 @@ async fn settings_are_refused_at_their_place_and_may_be_unknown() {
     let known = provider.clone().configure(provider::Configuration { former: settings(Value::from("b")), ..known });
     let known = known.await.unwrap();
     assert_eq!((open.change, known.change), (SettingsChange::Same, SettingsChange::Update));
-    let life = Life::peer(folder.path()).await.unwrap();
+    let life = ProviderHarness::peer(folder.path()).await.unwrap();
     let spec = thing("");
     let ask = async |session: &Arc<dyn provider::Session>| {
         let request = provider::PlanRequest {
@@ -560,7 +560,7 @@ async fn a_warm_cache_starts_no_process_before_a_session() {
     let Some(package) = package(PEER_NAME, folder.path(), Some(&cache)) else { return };
     let settings = || peer_settings(folder.path(), None);
     // The process that returns the schema is also the process of the first session.
-    let cold = Life::in_package(package.clone(), settings()).await;
+    let cold = ProviderHarness::in_package(package.clone(), settings()).await;
     assert_eq!(cold.count("GetProviderSchema").await, 1);
     assert_eq!(cold.count("ConfigureProvider").await, 1);
     let catalog = cold.provider.catalog().clone();
@@ -573,7 +573,7 @@ async fn a_warm_cache_starts_no_process_before_a_session() {
     let broken = folder.path().join("terraform-provider-peer");
     fs::copy(&package.program, &broken).unwrap();
     let copied = provider::HostedPackage { program: broken.clone(), ..package };
-    let life = Life::in_package(copied.clone(), settings()).await;
+    let life = ProviderHarness::in_package(copied.clone(), settings()).await;
     assert_eq!(life.count("GetProviderSchema").await, 1, "it is asked once, because it may not work without");
     life.end().await;
     let mut permissions = fs::metadata(&broken).unwrap().permissions();
@@ -590,7 +590,7 @@ async fn a_warm_cache_starts_no_process_before_a_session() {
 #[tokio::test]
 async fn several_resources_are_imported_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     for (name, size) in [("a", "1"), ("b", "2")] {
         fs::write(folder.path().join(name), size).unwrap();
     }
@@ -616,7 +616,7 @@ async fn several_resources_are_imported_at_once() {
 #[tokio::test]
 async fn checks_name_places_and_secrets_are_removed() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     let said = life.check(THING, &map([("name", Value::from("bad"))])).await;
     assert_eq!((said[0].path.to_string().as_str(), said[0].severity), ("nested[0].key", ProviderSeverity::Error));
     let said = life.check(THING, &map([("name", Value::from("odd"))])).await;
@@ -627,7 +627,7 @@ async fn checks_name_places_and_secrets_are_removed() {
     let error = life.session.check(&life.call(), unknown_type).await.unwrap_err();
     assert_eq!(error.message, "the provider of `peer` has no resource type `peer/none`");
     life.end().await;
-    let Some(time) = Life::of("time", folder.path(), Value::Null).await else { return };
+    let Some(time) = ProviderHarness::of("time", folder.path(), Value::Null).await else { return };
     let said = time.check("time/static", &map([("rfc3339", Value::from("no-such-time-at-all").secret())])).await;
     assert_eq!(said[0].path.to_string(), "rfc3339");
     assert!(!said[0].text().contains("no-such-time"), "{}", said[0].text());
@@ -637,7 +637,7 @@ async fn checks_name_places_and_secrets_are_removed() {
 #[tokio::test]
 async fn specs_are_checked_offline_without_a_configuration() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     let without = || configuration(Value::Null);
     assert!(life.provider.clone().configure(without()).await.is_err(), "the peer needs settings");
     let offline = provider::Configuration { offline: true, ..without() };
@@ -653,7 +653,7 @@ async fn specs_are_checked_offline_without_a_configuration() {
 #[tokio::test]
 async fn data_sources_and_functions_answer_through_the_contract() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::of("local", folder.path(), Value::Null).await else { return };
+    let Some(life) = ProviderHarness::of("local", folder.path(), Value::Null).await else { return };
     fs::write(folder.path().join("data.txt"), "content").unwrap();
     let ty = life.provider.catalog().data_source_type("local/file").unwrap();
     assert_eq!(ty.required, ["filename".into()]);
@@ -686,13 +686,13 @@ async fn data_sources_and_functions_answer_through_the_contract() {
 #[tokio::test]
 async fn a_closed_session_ends_its_process() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(life) = Life::peer(folder.path()).await else { return };
+    let Some(life) = ProviderHarness::peer(folder.path()).await else { return };
     let made = life.create(THING, &thing("")).await;
     life.session.close().await;
     // A new session has a new process, which is configured.
     let settings = configuration(peer_settings(folder.path(), None));
     let again = life.provider.clone().configure(settings).await.unwrap();
-    let life = Life { session: again.session, ..life };
+    let life = ProviderHarness { session: again.session, ..life };
     assert!(life.read(THING, &made).await.unwrap().is_some());
     assert_eq!((life.count("ConfigureProvider").await, life.count("ReadResource").await), (1, 1));
     life.end().await;

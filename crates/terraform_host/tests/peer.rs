@@ -13,8 +13,8 @@ use blueprint::Value;
 use host::{Host, PEER_NAME, launch, map, program, text, unknown};
 use plugins::{Endpoint, Logs, PluginError, ProcessEnding, attach};
 use terraform_host::{
-    AppliedChange, ApplyRequest, CallFailure, ChangeVerdict, Client, Handshake, ImportBy, Moved, Object, Opening,
-    PlanRequest, ProgramDigest, ProtocolVersion, Replacing, Returned, SchemaCache, Stored, StoredIdentity,
+    AppliedChange, ApplyRequest, CallFailure, ChangeVerdict, Client, Handshake, ImportBy, Moved, Object, OpenOptions,
+    PlanRequest, ProgramDigest, ProtocolVersion, ReplacePolicy, Returned, SchemaCache, Stored, StoredIdentity,
 };
 
 const THING: &str = "peer_thing";
@@ -44,7 +44,7 @@ async fn created(host: &Host, mode: &str) -> AppliedChange {
 
 async fn refused(host: &Host, mode: &str) -> CallFailure {
     let config = thing(mode);
-    let request = PlanRequest { type_name: THING, prior: None, config: &config, replacing: Replacing::IfAsked };
+    let request = PlanRequest { type_name: THING, prior: None, config: &config, replacing: ReplacePolicy::IfRequired };
     host.client.plan(request).await.unwrap_err()
 }
 
@@ -59,7 +59,7 @@ async fn appears(path: &Path) {
 }
 
 #[tokio::test]
-async fn a_thing_lives_from_create_to_delete_and_keeps_its_private_data() {
+async fn private_data_is_kept_from_create_to_delete() {
     let Some(host) = Host::peer("", None).await else { return };
     assert_eq!(host.client.version(), ProtocolVersion::Six);
     let config = map([
@@ -160,10 +160,10 @@ async fn objects_are_imported_by_id_and_by_identity_and_taken_over() {
     }
     let stored = Stored { version: 0, json: br#"{"title":"n"}"#.to_vec(), private: b"x".to_vec(), identity: None };
     let from = Moved { provider: "registry.example/test/other", type_name: "other_thing" };
-    let object = host.client.take_over(THING, &from, &stored).await.unwrap().value;
+    let object = host.client.move_state(THING, &from, &stored).await.unwrap().value;
     assert_eq!((text(&object, "name").as_str(), object.private.as_slice()), ("n", b"xm".as_slice()));
     let from = Moved { provider: "registry.example/test/another", type_name: "other_thing" };
-    assert!(matches!(host.client.take_over(THING, &from, &stored).await.unwrap_err(), CallFailure::Rejected(_)));
+    assert!(matches!(host.client.move_state(THING, &from, &stored).await.unwrap_err(), CallFailure::Rejected(_)));
     host.end().await;
 }
 
@@ -215,7 +215,7 @@ async fn an_apply_that_contradicts_its_plan_is_recorded_and_reported() {
 }
 
 #[tokio::test]
-async fn a_failed_change_keeps_what_there_is() {
+async fn failed_change_keeps_the_existing_object() {
     let Some(host) = Host::peer("", None).await else { return };
     let partial = created(&host, "partial").await;
     assert!(partial.broken && !partial.is_done());
@@ -309,10 +309,10 @@ async fn a_provider_that_prints_much_is_not_held_up() {
         // The test may have ended.
         let _ = lines.send(line.to_owned());
     });
-    let client = Client::open(&plugin, Opening { output: Some(output), ..Opening::default() }).await.unwrap();
+    let client = Client::open(&plugin, OpenOptions { output: Some(output), ..OpenOptions::default() }).await.unwrap();
     client.configure(&map([("folder", Value::text(folder.path().to_string_lossy()))])).await.unwrap();
     let config = thing("print");
-    let request = PlanRequest { type_name: THING, prior: None, config: &config, replacing: Replacing::IfAsked };
+    let request = PlanRequest { type_name: THING, prior: None, config: &config, replacing: ReplacePolicy::IfRequired };
     let planned = client.plan(request).await.unwrap().value.object;
     let request = ApplyRequest { type_name: THING, prior: None, planned: &planned, config: &config };
     assert!(client.apply(request).await.unwrap().is_done());
@@ -392,12 +392,14 @@ async fn a_large_schema_is_read() {
 async fn a_process_that_runs_already_is_attached() {
     let Some(host) = Host::peer("", None).await else { return };
     let plugin = attach("the provider", host.plugin.endpoint().clone());
-    let client = Client::open(&plugin, Opening::default()).await.unwrap();
+    let client = Client::open(&plugin, OpenOptions::default()).await.unwrap();
     client.validate_resource(THING, &thing("")).await.unwrap();
     // Unsupported versions of the protocol.
     for (protocol, expected) in [(Some(7), "protocol 7"), (None, "an unknown version of the protocol")] {
         let endpoint = Endpoint { protocol, ..host.plugin.endpoint().clone() };
-        let Err(failure) = Client::open(&attach("the provider", endpoint), Opening::default()).await else { panic!() };
+        let Err(failure) = Client::open(&attach("the provider", endpoint), OpenOptions::default()).await else {
+            panic!()
+        };
         assert_eq!(failure.to_string(), format!("the plugin speaks {expected}; supported are versions 5 and 6"));
     }
     host.end().await;

@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use blueprint::Value;
 use host::{Host, map, text, unknown};
 use plugins::ProcessEnding;
-use terraform_host::{CallFailure, ChangeVerdict, ImportBy, PlanRequest, ProtocolVersion, Replacing, Returned, Stored};
+use terraform_host::{
+    CallFailure, ChangeVerdict, ImportBy, PlanRequest, ProtocolVersion, ReplacePolicy, Returned, Stored,
+};
 
 const TIME: &str = "time";
 const LOCAL: &str = "local";
@@ -119,7 +121,7 @@ async fn a_replacement_can_be_forced() {
     let config = map([]);
     let made = host.create("time_static", &config).await;
     assert_eq!(host.plan("time_static", Some(&made), &config).await.verdict, ChangeVerdict::Same);
-    for replacing in [Replacing::Always, Replacing::Broken] {
+    for replacing in [ReplacePolicy::Always, ReplacePolicy::Broken] {
         let request = PlanRequest { type_name: "time_static", prior: Some(&made), config: &config, replacing };
         let planned = host.client.plan(request).await.unwrap().value;
         assert_eq!(planned.verdict, ChangeVerdict::Replace { paths: Vec::new() });

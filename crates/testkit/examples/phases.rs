@@ -88,7 +88,8 @@ fn main() {
             None => {
                 let state = stores::memory::MemoryState::default();
                 Box::new(
-                    stores::memory::MemoryStore::open(&state, Sealer::none()).on(std::sync::Arc::new(StoppedClock)),
+                    stores::memory::MemoryStore::open(&state, Sealer::none())
+                        .with_host(std::sync::Arc::new(StoppedClock)),
                 )
             }
         };

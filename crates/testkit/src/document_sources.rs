@@ -28,8 +28,8 @@ impl Source for InMemorySource {
     fn resolve<'a>(&'a self, request: &'a Request, _: &'a ReadLimits) -> BoxFuture<'a, Result<Location, SourceError>> {
         let folder = request.from.as_ref().and_then(Location::as_disk).and_then(|path| path.rsplit_once('/'));
         let path = match folder {
-            Some((folder, _)) if !request.path.starts_with('/') => Location::disk(&*request.path).seen_from(folder),
-            _ => Location::disk(&*request.path).seen_from("/"),
+            Some((folder, _)) if !request.path.starts_with('/') => Location::disk(&*request.path).resolve_in(folder),
+            _ => Location::disk(&*request.path).resolve_in("/"),
         };
         Box::pin(async move { Ok(path) })
     }

@@ -42,7 +42,7 @@ pub struct PageBlock {
     /// The text of the document.
     pub text: String,
     /// The files that the document may include: name and text.
-    pub beside: Vec<(String, String)>,
+    pub included_files: Vec<(String, String)>,
 }
 
 /// An expected or a reported diagnostic.
@@ -69,7 +69,7 @@ impl fmt::Display for Mark {
 pub fn blocks(page: &str) -> Vec<PageBlock> {
     let mut blocks = Vec::new();
     let mut open: Option<(Option<PageBlock>, String)> = None;
-    let mut beside: Vec<(String, String)> = Vec::new();
+    let mut included_files: Vec<(String, String)> = Vec::new();
     let mut file: Option<(String, String)> = None;
     for (number, line) in (1..).zip(page.lines()) {
         let ticks: String = line.chars().take_while(|c| *c == '`').collect();
@@ -89,7 +89,7 @@ pub fn blocks(page: &str) -> Vec<PageBlock> {
                     hot,
                     stage: words.get(2) == Some(&"stage"),
                     text: String::new(),
-                    beside: beside.clone(),
+                    included_files: included_files.clone(),
                 });
                 file = words
                     .get(1)
@@ -101,8 +101,8 @@ pub fn blocks(page: &str) -> Vec<PageBlock> {
             Some((block, fence)) if line.trim_end() == fence => {
                 blocks.extend(block.take());
                 if let Some((name, text)) = file.take() {
-                    beside.retain(|(other, _)| *other != name);
-                    beside.push((name, text));
+                    included_files.retain(|(other, _)| *other != name);
+                    included_files.push((name, text));
                 }
                 open = None;
             }
@@ -174,10 +174,11 @@ impl PageBlock {
                 false => vec![Arc::new(providers::cyan::provider())],
             };
             let mut harness = Harness::with(std::path::PathBuf::from("/nowhere"), Vec::new(), real);
-            let texts = self.beside.iter().cloned().chain([(self.name.to_owned(), self.text.clone())]);
+            let texts = self.included_files.iter().cloned().chain([(self.name.to_owned(), self.text.clone())]);
             if let Some(environment) = self.text.lines().find_map(|line| self.directive(line, "environment")) {
                 let name = environment.trim();
-                let text = self.beside.iter().find(|(file, _)| file == name).map_or("", |(_, text)| text.as_str());
+                let text =
+                    self.included_files.iter().find(|(file, _)| file == name).map_or("", |(_, text)| text.as_str());
                 harness.context = heat_environment(self.name, &self.text, name, text);
             }
             harness.memory_source =
@@ -198,17 +199,17 @@ impl PageBlock {
         let mut missing = Vec::new();
         // Marks with a line are compared first. Marks for any line match the remaining diagnostics.
         let mut marks: Vec<(Option<FileId>, Mark)> = self.marks().into_iter().map(|mark| (None, mark)).collect();
-        for (name, text) in &self.beside {
+        for (name, text) in &self.included_files {
             let Some((id, _)) = files.iter().find(|(_, file)| file.name() == name) else { continue };
-            let block = PageBlock { name: "page.yaml", text: text.clone(), beside: Vec::new(), ..*self };
+            let block = PageBlock { name: "page.yaml", text: text.clone(), included_files: Vec::new(), ..*self };
             marks.extend(block.marks().into_iter().map(|mark| (Some(id), mark)));
         }
         marks.sort_by_key(|(_, mark)| mark.line.is_none());
         let root = files.iter().next().map(|(id, _)| id);
         for (file, mark) in marks {
-            let there = |it: &Diagnostic| !it.span().is_some() || Some(it.span().file) == file.or(root);
+            let is_in_file = |it: &Diagnostic| !it.span().is_some() || Some(it.span().file) == file.or(root);
             let fits = |it: &(Mark, &Diagnostic)| match mark.line {
-                Some(_) => it.0 == mark && there(it.1),
+                Some(_) => it.0 == mark && is_in_file(it.1),
                 None => it.0.code == mark.code,
             };
             match found.iter().position(fits) {

@@ -13,20 +13,20 @@ type DeployResult = Result<IndexMap<Name, Value>, Vec<String>>;
 const PART: &str = "heat_template_version: 2018-08-31\nparameters:\n  n: {type: string, default: usual}\n  \
     m: {type: number, default: 7}\nresources: {x: {type: OS::Heat::TestResource, properties: {value: {get_param: n}}}}\n\
     outputs: {n: {value: {get_param: n}}, m: {value: {get_param: m}}, five: {value: 5}, x: {value: {get_attr: [x, output]}}}\n";
-const KEPT: &str =
+const IMMUTABLE_CHILD: &str =
     "heat_template_version: 2018-08-31\nparameters: {n: {type: string, default: usual, immutable: true}}\n";
-const KEPT_OTHERWISE: &str =
+const IMMUTABLE_CHILD_OTHER_DEFAULT: &str =
     "heat_template_version: 2018-08-31\nparameters: {n: {type: string, default: other, immutable: true}}\n";
-const NEEDS: &str = "heat_template_version: 2018-08-31\nparameters: {n: {type: string}}\n";
-const ENDS: &str = "heat_template_version: 2018-08-31\nparameters: {end: {type: string}}\n\
+const CHILD_WITH_REQUIRED_INPUT: &str = "heat_template_version: 2018-08-31\nparameters: {n: {type: string}}\n";
+const CHILD_WITH_DELETION_POLICY: &str = "heat_template_version: 2018-08-31\nparameters: {end: {type: string}}\n\
     resources: {x: {type: OS::Heat::TestResource, deletion_policy: {get_param: end}}}\n";
 const FILES: [(&str, &str); 6] = [
     ("part.yaml", PART),
     ("plain.yaml", "heat_template_version: 2018-08-31\nparameters: {n: {type: string, default: usual}}\n"),
-    ("kept.yaml", KEPT),
-    ("otherwise.yaml", KEPT_OTHERWISE),
-    ("needs.yaml", NEEDS),
-    ("ends.yaml", ENDS),
+    ("kept.yaml", IMMUTABLE_CHILD),
+    ("otherwise.yaml", IMMUTABLE_CHILD_OTHER_DEFAULT),
+    ("needs.yaml", CHILD_WITH_REQUIRED_INPUT),
+    ("ends.yaml", CHILD_WITH_DELETION_POLICY),
 ];
 
 /// Deploys templates one after the other.
@@ -60,7 +60,7 @@ async fn run_steps(folder: &Path, texts: &[&str]) -> Vec<DeployResult> {
 }
 
 /// Compares the output `o` of each template with Heat's, in Python's JSON.
-fn gives(rows: &[(&str, &str)]) {
+fn assert_outputs(rows: &[(&str, &str)]) {
     for (text, wanted) in rows {
         let came = deploy_all(&[text]).remove(0).unwrap_or_else(|codes| panic!("{text}\n{codes:?}"));
         assert_eq!(pycompat::json(&came["o"].revealed()), *wanted, "{text}");
@@ -68,7 +68,7 @@ fn gives(rows: &[(&str, &str)]) {
 }
 
 /// Checks that each template is refused with a code, or accepted where the code is empty.
-fn refuses(rows: &[(&str, &str)]) {
+fn assert_refused(rows: &[(&str, &str)]) {
     for (text, code) in rows {
         let came = deploy_all(&[text]).remove(0);
         let codes = came.err().unwrap_or_default();
@@ -95,7 +95,7 @@ fn omitted_single_argument_is_null() {
     ];
     let rows: Vec<(String, &str)> =
         rows.iter().map(|(call, wanted)| (format!("outputs: {{o: {{value: {call}}}}}\n"), *wanted)).collect();
-    gives(&rows.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect::<Vec<_>>());
+    assert_outputs(&rows.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -108,12 +108,12 @@ fn an_omitted_step_drops_out_of_a_path() {
         (format!("{parameter}{{get_param: [j, {{if: [never, x]}}]}}}}}}\n"), r#"{"a": {"b": [1, 2]}}"#),
         (format!("{attribute}{{get_attr: [box, value, {{if: [never, a]}}, size, 1]}}}}}}\n"), "4"),
     ];
-    gives(&rows.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect::<Vec<_>>());
+    assert_outputs(&rows.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect::<Vec<_>>());
 }
 
 #[test]
 fn omitted_property_is_not_passed_to_a_template() {
-    gives(&[
+    assert_outputs(&[
         (
             "resources: {p: {type: part.yaml, properties: {n: {if: [never, 1]}, m: {if: [never, 3]}}}}\n\
              outputs: {o: {value: [{get_attr: [p, n]}, {get_attr: [p, m]}]}}\n",
@@ -131,7 +131,10 @@ fn omitted_property_is_not_passed_to_a_template() {
             "[[{}, 5]]",
         ),
     ]);
-    refuses(&[("resources: {p: {type: needs.yaml, properties: {n: {if: [never, 1]}}}}\n", "missing-spec-field")]);
+    assert_refused(&[(
+        "resources: {p: {type: needs.yaml, properties: {n: {if: [never, 1]}}}}\n",
+        "missing-spec-field",
+    )]);
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn members_follow_their_computed_definition() {
             r#"["test_string"]"#,
         ),
     ];
-    gives(&rows.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect::<Vec<_>>());
+    assert_outputs(&rows.iter().map(|(text, wanted)| (text.as_str(), *wanted)).collect::<Vec<_>>());
     let missing = "d: {type: string, default: No::Such}";
     let rows = [
         (group(missing, "{type: {get_param: d}}", "value"), "unknown-resource-type"),
@@ -184,7 +187,7 @@ fn members_follow_their_computed_definition() {
         // The type of an empty group is not checked.
         (group(missing, "{type: {get_param: d}}", "value").replace("count: 2", "count: 0"), ""),
     ];
-    refuses(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
+    assert_refused(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -233,12 +236,12 @@ fn policies_are_checked_of_groups_templates_and_members() {
         // Heat checks the deletion policy even if the condition is false.
         (computed("Bad", "condition: never,"), "invalid-deletion-policy"),
     ];
-    refuses(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
+    assert_refused(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
 }
 
 #[test]
 fn any_read_of_a_child_can_form_a_cycle() {
-    refuses(&[
+    assert_refused(&[
         (
             "resources:\n  p: {type: part.yaml, properties: {n: {get_resource: b}}}\n  \
              b: {type: OS::Heat::Value, properties: {value: {get_attr: [p, five]}}}\n",
@@ -280,10 +283,10 @@ fn attribute_of_an_absent_resource_is_refused_in_outputs() {
              properties: {{value: 1}}}}\n  g: {{type: OS::Heat::ResourceGroup, condition: never, properties: {{resource_def: \
              {{type: OS::Heat::None}}}}}}\noutputs: {{o: {{value: {value}}}}}\n"
         );
-        refuses(&[(text.as_str(), code)]);
+        assert_refused(&[(text.as_str(), code)]);
         let switched_off = text.replace("value: {", "condition: never, value: {");
         if value.starts_with('{') {
-            refuses(&[(switched_off.as_str(), "")]);
+            assert_refused(&[(switched_off.as_str(), "")]);
         }
     }
 }
@@ -291,13 +294,13 @@ fn attribute_of_an_absent_resource_is_refused_in_outputs() {
 #[test]
 fn external_resource_may_read_others_but_not_depend_on_them() {
     // An external resource exists before the resources that it reads, so this is no cycle.
-    gives(&[(
+    assert_outputs(&[(
         "resources:\n  a: {type: OS::Heat::TestResource, properties: {value: {get_resource: b}}}\n  \
          b: {type: OS::Heat::None, external_id: x, properties: {q: {get_attr: [a, output]}}}\n\
          outputs: {o: {value: {get_attr: [a, output]}}}\n",
         r#""x""#,
     )]);
-    refuses(&[
+    assert_refused(&[
         (
             "resources:\n  a: {type: OS::Heat::TestResource}\n  b: {type: OS::Heat::None, external_id: x, \
              metadata: {m: {get_attr: [a, output]}}, properties: {q: {get_resource: a}}}\n",
@@ -370,7 +373,7 @@ fn null_is_replaced_before_the_check() {
             "",
         ),
     ];
-    refuses(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
+    assert_refused(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
 }
 
 #[test]
@@ -381,11 +384,11 @@ fn missing_member_fails_only_in_a_group_with_others() {
              properties: {{value: 3}}}}}}}}}}\noutputs: {{o: {{value: {{get_attr: [g, resource.1, value]}}}}}}\n"
         )
     };
-    gives(&[(&text(2), "3"), (&text(1), "null"), (&text(0), "null")]);
+    assert_outputs(&[(&text(2), "3"), (&text(1), "null"), (&text(0), "null")]);
     let shown = "resources: {g: {type: OS::Heat::ResourceGroup, properties: {count: 2, resource_def: {type: OS::Heat::TestResource}}}}\n\
                  outputs: {o: {value: {get_attr: [g, show]}}}\n";
-    gives(&[(shown, "[null, null]")]);
-    refuses(&[(
+    assert_outputs(&[(shown, "[null, null]")]);
+    assert_refused(&[(
         "resources: {g: {type: OS::Heat::ResourceChain, properties: {resources: [OS::Heat::TestResource]}}, \
          v: {type: OS::Heat::Value, properties: {value: {get_attr: [g, resource.1.output]}}}}\n",
         "unknown-field",
@@ -400,7 +403,7 @@ fn nan_is_read_back_as_planned() {
              {{value: {{get_attr: [a, value]}}}}}}}}\noutputs: {{o: {{value: {{get_attr: [b, value]}}}}}}\n"
         )
     };
-    gives(&[(&text("[.inf, -.inf, {a: .nan}]"), r#"[Infinity, -Infinity, {"a": NaN}]"#)]);
+    assert_outputs(&[(&text("[.inf, -.inf, {a: .nan}]"), r#"[Infinity, -Infinity, {"a": NaN}]"#)]);
     let all = deploy_all(&[&text(".nan"), &text(".nan"), &text("5")]);
     assert_eq!(all[2].as_ref().unwrap()["o"], Value::Int(5), "{all:?}");
 }

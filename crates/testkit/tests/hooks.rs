@@ -10,7 +10,7 @@ use testkit::harness::{Harness, RunResult, StageResult, heat_environment, settin
 
 /// An operation.
 #[derive(Clone, Copy)]
-enum Act<'a> {
+enum HookOperation<'a> {
     /// A template without its version, and its environment below `resource_registry: {resources: ..}`.
     Deploy(&'a str, &'a str),
     /// A deploy with `until` a resource.
@@ -22,12 +22,12 @@ enum Act<'a> {
     Reconcile,
 }
 
-use Act::{Deploy, Destroy, Reconcile, Rollback, Target, Undo};
+use HookOperation::{Deploy, Destroy, Reconcile, Rollback, Target, Undo};
 
 /// The result: calls, stops, waiting resources and outcome, each as a text.
 type DeployResult = (String, String, String, String);
 
-fn run_all(files: &[(&str, &str)], acts: &[Act<'_>]) -> Vec<DeployResult> {
+fn run_all(files: &[(&str, &str)], acts: &[HookOperation<'_>]) -> Vec<DeployResult> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
@@ -36,7 +36,7 @@ fn run_all(files: &[(&str, &str)], acts: &[Act<'_>]) -> Vec<DeployResult> {
     runtime.expect("there is a runtime").block_on(Box::pin(run_steps(folder.path(), acts)))
 }
 
-async fn run_steps(folder: &Path, acts: &[Act<'_>]) -> Vec<DeployResult> {
+async fn run_steps(folder: &Path, acts: &[HookOperation<'_>]) -> Vec<DeployResult> {
     let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let mut all = Vec::new();
     for act in acts {
@@ -57,7 +57,7 @@ async fn run_steps(folder: &Path, acts: &[Act<'_>]) -> Vec<DeployResult> {
         };
         let staged = stage.staged.unwrap_or_else(|| panic!("{:?}", stage.diagnostics));
         let run = harness.run(staged, false, Vec::new(), settings).await;
-        all.push(came(&run));
+        all.push(deploy_result(&run));
     }
     all
 }
@@ -69,7 +69,7 @@ async fn stage(harness: &mut Harness, text: &str, hooks: &str, options: Options)
     harness.stage("main.yaml", &text, Given::default(), options).await
 }
 
-fn came(run: &RunResult) -> DeployResult {
+fn deploy_result(run: &RunResult) -> DeployResult {
     let calls = run.events.iter().filter_map(|event| match event {
         Event::Done { address, operation, replacing } => {
             Some(format!("{}{} {address}", operation.word(), if *replacing { " (replacing)" } else { "" }))
@@ -88,7 +88,7 @@ fn came(run: &RunResult) -> DeployResult {
 }
 
 #[track_caller]
-fn check(files: &[(&str, &str)], acts: &[Act<'_>], expected: &[(&str, &str, &str, &str)]) {
+fn check(files: &[(&str, &str)], acts: &[HookOperation<'_>], expected: &[(&str, &str, &str, &str)]) {
     let all = run_all(files, acts);
     let all: Vec<(&str, &str, &str, &str)> = all.iter().map(|(a, b, c, d)| (&**a, &**b, &**c, &**d)).collect();
     assert_eq!(all, expected);

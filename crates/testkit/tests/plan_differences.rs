@@ -92,7 +92,7 @@ const CATALOG: &str = r#"{
 }"#;
 
 /// Runs a future on one thread with a paused clock.
-fn lately<T>(work: impl Future<Output = T>) -> T {
+fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
 }
@@ -157,7 +157,7 @@ async fn apply(harness: &Harness, text: &str) {
 
 /// The plan of the second document after the first one was applied.
 fn after(first: &str, second: &str) -> Vec<String> {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         apply(&harness, &document(first)).await;
         steps(&harness, &document(second)).await
@@ -228,7 +228,7 @@ fn drift_in_an_ignored_field_needs_no_step() {
             "  host: {{ type: made/host, {hints}, spec: {{ note: a, settings: {{ x: '1', y: '2' }} }} }}\n"
         ))
     };
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         apply(&harness, &text("settings.x")).await;
         let altered = harness.world.lock().expect("no thread panics").set(
@@ -263,7 +263,7 @@ resources:
 exports:
   found: { type: string, field: datasources.second.name }
 ";
-    lately(async {
+    run_with_paused_clock(async {
         let staged = stage(&harness(), text).await.staged.expect("a plan");
         let exports: Vec<_> = staged.plan.exports.iter().map(|it| format!("{} {:?}", it.name, it.after)).collect();
         assert_eq!(exports, ["found Some(\"two\")"]);
@@ -284,7 +284,7 @@ resources:
   other: { type: made/host, spec: { note: '${datasources.one.other[0].hidden}' } }
   plain: { type: made/host, spec: { note: '${datasources.one.other[0].open}' } }
 ";
-    let steps = lately(async { steps(&harness(), text).await });
+    let steps = run_with_paused_clock(async { steps(&harness(), text).await });
     let notes: Vec<_> =
         steps.iter().filter_map(|step| step.split_once("spec.note: - => ").map(|(_, after)| after)).collect();
     assert_eq!(notes, ["(secret)", "(secret)", "\"lock\""], "{steps:?}");
@@ -306,12 +306,12 @@ fn reader_of_a_possible_replacement_is_unknown() {
 
 /// A world in which the provider replaces a changed `note`, and in which a search for accounts takes time.
 #[derive(Default)]
-struct Opinionated {
+struct ReplacingWorld {
     /// The number of searches in progress, and its maximum.
     searches: [AtomicUsize; 2],
 }
 
-impl World for Opinionated {
+impl World for ReplacingWorld {
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
             let Question::Provider(asked) = question else { return question.refused("there is nothing here") };
@@ -338,7 +338,7 @@ impl World for Opinionated {
     }
 }
 
-impl Opinionated {
+impl ReplacingWorld {
     /// One candidate that meets the filters, after a second.
     async fn search(&self, filters: &[(Name, Name, Value)]) -> Fetched {
         let [now, most] = &self.searches;
@@ -352,7 +352,7 @@ impl Opinionated {
 }
 
 /// Stages without a refresh.
-async fn stage_in(harness: &Harness, text: &str, world: &Opinionated) -> (Option<Staged>, Diagnostics) {
+async fn stage_in(harness: &Harness, text: &str, world: &ReplacingWorld) -> (Option<Staged>, Diagnostics) {
     let read = harness.read("plan.yaml", text).await;
     let request = Request {
         instance: harness.name.name().clone(),
@@ -393,8 +393,8 @@ fn independent_data_sources_are_read_in_parallel() {
             ))
             .concat(),
     );
-    lately(async {
-        let world = Opinionated::default();
+    run_with_paused_clock(async {
+        let world = ReplacingWorld::default();
         let (staged, found) = stage_in(&harness(), &text, &world).await;
         let said: Vec<_> = found.iter().map(|it| it.message.clone()).collect();
         let staged = staged.unwrap_or_else(|| panic!("no plan: {said:?}"));
@@ -420,8 +420,8 @@ resources:
   net: { type: made/net, spec: { name: a } }
   host: { type: made/host, spec: { note: '${datasources.a.name}' } }
 ";
-    lately(async {
-        let (staged, found) = stage_in(&harness(), text, &Opinionated::default()).await;
+    run_with_paused_clock(async {
+        let (staged, found) = stage_in(&harness(), text, &ReplacingWorld::default()).await;
         let codes: Vec<_> = found.iter().filter(|it| it.is_error()).map(|it| it.code.name).collect();
         let staged = staged.unwrap_or_else(|| panic!("no plan: {codes:?}"));
         assert!(staged.plan.answers.data_sources.is_empty());
@@ -435,10 +435,10 @@ fn requested_replacement_remains_when_values_are_generated_again() {
     let text = |note: &str| {
         document(&format!("  it: {{ type: made/judged, spec: {{ note: {note}, token: '${{uuid()}}' }} }}\n"))
     };
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         apply(&harness, &text("a")).await;
-        let world = Opinionated::default();
+        let world = ReplacingWorld::default();
         let (staged, _) = stage_in(&harness, &text("b"), &world).await;
         let staged = staged.expect("a plan");
         let [step] = staged.plan.steps.as_slice() else { panic!("{:?}", staged.plan.steps) };
@@ -455,7 +455,7 @@ fn first_deploy_without_resources_is_recorded() {
     let text = document(
         "  net: { type: made/net, each: '${list(\"a\")}', condition: '${eq(elem, \"b\")}', spec: { name: a } }\n",
     );
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let first = stage(&harness, &text).await.staged.expect("a plan");
         assert!(first.plan.is_empty() && !first.plan.writes_nothing(&first.snapshot));
@@ -470,7 +470,7 @@ fn first_deploy_without_resources_is_recorded() {
 fn unique_value_is_released_before_it_is_taken() {
     let named = |name: &str, label: &str| format!("  {name}: {{ type: made/named, spec: {{ label: {label} }} }}\n");
     let order = |before: String, now: String| {
-        lately(async move {
+        run_with_paused_clock(async move {
             let harness = harness();
             apply(&harness, &document(&before)).await;
             let staged = stage(&harness, &document(&now)).await.staged.expect("a plan");
@@ -497,7 +497,7 @@ fn cycle_is_broken_at_the_removed_resource() {
         };
         let before = text(vec![net("a"), gone.to_owned(), stays("gone")]);
         let now = text(vec![net("b"), stays("net")]);
-        lately(async {
+        run_with_paused_clock(async {
             let harness = harness();
             apply(&harness, &before).await;
             let staged = stage(&harness, &now).await.staged.expect("a plan");
@@ -513,7 +513,7 @@ fn unset_fields_of_new_resources_are_none() {
     let text = document(
         "  net: { type: made/net, spec: { name: a } }\n  host: { type: made/host, spec: { note: '${coalesce(net.spec.note, \"none\")}' } }\n",
     );
-    lately(async {
+    run_with_paused_clock(async {
         let staged = stage(&harness(), &text).await.staged.expect("a plan");
         let note = staged.desired(&Address::root("host")).and_then(|spec| spec.get("note").cloned());
         assert_eq!(note, Some(Value::from("none")));

@@ -9,7 +9,7 @@ use engine::{Given, Options};
 use testkit::harness::{Harness, settings};
 
 /// Runs a future on one thread with a paused clock.
-fn lately<T>(work: impl Future<Output = T>) -> T {
+fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
 }
@@ -25,7 +25,7 @@ fn given(inputs: &[(&str, &str)]) -> Given {
 
 /// The diagnostics of staging a document, drawn without colours.
 fn drawn(text: &str, inputs: &[(&str, &str)]) -> String {
-    lately(async {
+    run_with_paused_clock(async {
         let name = if text.trim_start().starts_with('{') { "shop.jsonc" } else { "shop.yaml" };
         let stage = harness().stage(name, text, given(inputs), Options::default()).await;
         let mut all = String::new();
@@ -105,7 +105,7 @@ fn json_with_a_mistake() {
 /// The steps and exports of the plan from one document to another as JSON; of the destroy if there is no other
 /// document.
 fn plan(before: Option<&str>, after: Option<&str>, drift: &[(&str, &str)]) -> String {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         if let Some(before) = before {
             let stage = harness.stage("shop.yaml", &document(before), Given::default(), Options::default()).await;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use blueprint::Value;
 use engine::shell::Operated;
 use engine::{Given, Options};
-use plugins::{Endpoint, Inherit, Launch, ListenAddress, Logs, Plugin, ProcessLimits, Protocol, Recognised};
+use plugins::{Endpoint, HandshakeLine, Inherit, Launch, ListenAddress, Logs, Plugin, ProcessLimits, Protocol};
 use provider::conformance::{Case, Setup};
 use provider::{BoxFuture, Provider};
 use providers::fake::FakeCloud;
@@ -27,11 +27,11 @@ impl Protocol for Toys {
         Vec::new()
     }
 
-    fn line(&self, line: &str) -> Recognised {
+    fn line(&self, line: &str) -> HandshakeLine {
         match line.strip_prefix("toy ").map(str::parse::<u16>) {
-            None => Recognised::Noise,
-            Some(Ok(port)) => Recognised::Endpoint(Endpoint::new(ListenAddress::Tcp(([127, 0, 0, 1], port).into()))),
-            Some(Err(_)) => Recognised::Refused("it names no port".to_owned()),
+            None => HandshakeLine::NotHandshake,
+            Some(Ok(port)) => HandshakeLine::Endpoint(Endpoint::new(ListenAddress::Tcp(([127, 0, 0, 1], port).into()))),
+            Some(Err(_)) => HandshakeLine::Refused("it names no port".to_owned()),
         }
     }
 }

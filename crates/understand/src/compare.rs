@@ -31,7 +31,7 @@ pub struct Change {
 
 /// Whether two values are equal to a person: secret marks do not count, and 1 equals 1.0.
 pub fn same(a: &Value, b: &Value) -> bool {
-    match (a.bare(), b.bare()) {
+    match (a.unmarked(), b.unmarked()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
         (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) => {
             Arc::ptr_eq(a, b) || a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
@@ -53,7 +53,7 @@ fn same_map(a: &Map, b: &Map) -> bool {
 
 /// Whether two values of a field are equal to its provider: order does not count in sets and keyed lists.
 pub fn same_field(field: &Field, a: &Value, b: &Value) -> bool {
-    match (a.bare(), b.bare()) {
+    match (a.unmarked(), b.unmarked()) {
         (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) if unordered(field) => {
             same_items(item_of(Some(field)), a, b)
         }
@@ -84,7 +84,7 @@ pub fn contradiction(before: &Value, after: &Value) -> Option<FieldPath> {
 }
 
 fn contradicts(before: &Value, after: &Value, path: &mut Vec<PathStep>) -> bool {
-    match (before.bare(), after.bare()) {
+    match (before.unmarked(), after.unmarked()) {
         (Value::Unknown(_), _) => false,
         (Value::Map(before), Value::Map(after)) => {
             let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(key)));
@@ -150,7 +150,7 @@ fn write_canonical(field: Option<&Field>, value: &Value, text: &mut String) {
         text.push(':');
         text.push_str(plain);
     };
-    match value.bare() {
+    match value.unmarked() {
         Value::Float(number) if number.fract() == 0.0 && number.abs() < i64::MAX as f64 => {
             plain('n', &(*number as i64).to_string());
         }
@@ -241,10 +241,10 @@ pub fn differences(schema: &Schema, before: &Value, after: &Value, changes: &mut
     }
     let mut path = String::with_capacity(PATH);
     path.push_str("spec");
-    map(before, after, |key| schema.fields.get(key), &mut path, false, changes);
+    compare_maps(before, after, |key| schema.fields.get(key), &mut path, false, changes);
 }
 
-fn map<'s>(
+fn compare_maps<'s>(
     before: &Map,
     after: &Map,
     field_of: impl Fn(&str) -> Option<&'s Field>,
@@ -253,24 +253,31 @@ fn map<'s>(
     changes: &mut Vec<Change>,
 ) {
     let length = path.len();
-    let there = |map: &'_ Map, key: &str, field: Option<&Field>| {
+    let written_value = |map: &'_ Map, key: &str, field: Option<&Field>| {
         map.get(key).filter(|value| !value.is_null() || field.is_some_and(|field| field.nullable)).cloned()
     };
     for key in after.keys() {
         let field = field_of(key);
-        step(path, key);
-        value(there(before, key, field), there(after, key, field), field, path, forces, changes);
+        push_key(path, key);
+        compare_values(
+            written_value(before, key, field),
+            written_value(after, key, field),
+            field,
+            path,
+            forces,
+            changes,
+        );
         path.truncate(length);
     }
     for key in before.keys().filter(|key| !after.contains_key(key)) {
         let field = field_of(key);
-        step(path, key);
-        value(there(before, key, field), None, field, path, forces, changes);
+        push_key(path, key);
+        compare_values(written_value(before, key, field), None, field, path, forces, changes);
         path.truncate(length);
     }
 }
 
-fn step(path: &mut String, key: &str) {
+fn push_key(path: &mut String, key: &str) {
     if key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && !key.is_empty() {
         path.push('.');
         path.push_str(key);
@@ -281,7 +288,7 @@ fn step(path: &mut String, key: &str) {
     }
 }
 
-fn value(
+fn compare_values(
     before: Option<Value>,
     after: Option<Value>,
     field: Option<&Field>,
@@ -292,8 +299,8 @@ fn value(
     let forces = forces || field.is_some_and(|field| field.must_recreate);
     match (before, after) {
         (None, None) => {}
-        (None, Some(after)) => leaves(&after, field, false, path, forces, changes, Added),
-        (Some(before), None) => leaves(&before, field, false, path, forces, changes, Removed),
+        (None, Some(after)) => add_leaves(&after, field, false, path, forces, changes, Added),
+        (Some(before), None) => add_leaves(&before, field, false, path, forces, changes, Removed),
         (Some(before), Some(after)) => {
             let equal = match field {
                 Some(field) => same_field(field, &before, &after),
@@ -309,20 +316,27 @@ fn value(
                     changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
                 }
                 (Value::Map(old), Value::Map(new)) if !old.is_empty() && !new.is_empty() => {
-                    map(old, new, |key| entry_of(field, key), path, forces, changes);
+                    compare_maps(old, new, |key| entry_of(field, key), path, forces, changes);
                 }
                 (Value::List(old) | Value::Set(old), Value::List(new) | Value::Set(new))
                     if !old.is_empty() && !new.is_empty() =>
                 {
                     match field.filter(|field| unordered(field)) {
-                        Some(field) => pairs(old, new, field, path, forces, changes),
-                        None => positions(old, new, item_of(field), path, forces, changes),
+                        Some(field) => compare_keyed_items(old, new, field, path, forces, changes),
+                        None => compare_by_position(old, new, item_of(field), path, forces, changes),
                     }
                 }
                 // A field that is secret as a whole is one change. Its parts decide whether it forces a replacement.
                 (Value::Secret(_), _) | (_, Value::Secret(_)) => {
                     let mut within = Vec::new();
-                    value(Some(before.bare().clone()), Some(after.bare().clone()), field, path, forces, &mut within);
+                    compare_values(
+                        Some(before.unmarked().clone()),
+                        Some(after.unmarked().clone()),
+                        field,
+                        path,
+                        forces,
+                        &mut within,
+                    );
                     let forces = within.iter().any(|change| change.forces);
                     changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
                 }
@@ -330,8 +344,8 @@ fn value(
                     changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
                 }
                 _ => {
-                    leaves(&before, field, false, path, forces, changes, Removed);
-                    leaves(&after, field, false, path, forces, changes, Added);
+                    add_leaves(&before, field, false, path, forces, changes, Removed);
+                    add_leaves(&after, field, false, path, forces, changes, Added);
                 }
             }
         }
@@ -339,7 +353,7 @@ fn value(
 }
 
 /// Compares lists position by position.
-fn positions(
+fn compare_by_position(
     old: &[Value],
     new: &[Value],
     item: Option<&Field>,
@@ -349,15 +363,22 @@ fn positions(
 ) {
     let length = path.len();
     for at in 0..old.len().max(new.len()) {
-        step_to(path, at);
-        value(old.get(at).cloned(), new.get(at).cloned(), item, path, forces, changes);
+        push_index(path, at);
+        compare_values(old.get(at).cloned(), new.get(at).cloned(), item, path, forces, changes);
         path.truncate(length);
     }
 }
 
 /// Compares the items of a set or keyed list. Items are paired by their key, or by their whole value, at any position.
 /// An item whose key is known only on deploy is paired with one of the remaining old items.
-fn pairs(old: &[Value], new: &[Value], field: &Field, path: &mut String, forces: bool, changes: &mut Vec<Change>) {
+fn compare_keyed_items(
+    old: &[Value],
+    new: &[Value],
+    field: &Field,
+    path: &mut String,
+    forces: bool,
+    changes: &mut Vec<Change>,
+) {
     let item = item_of(Some(field));
     let key_of = |value: &Value| match &field.keyed_by {
         Some(key) => {
@@ -373,7 +394,7 @@ fn pairs(old: &[Value], new: &[Value], field: &Field, path: &mut String, forces:
             by_key.entry(key).or_default().push(at);
         }
     }
-    let mut left = vec![true; old.len()];
+    let mut unpaired = vec![true; old.len()];
     // `partners` holds the position of the old item for each new item. `open` holds the new items with an unknown key.
     let mut open = Vec::new();
     let mut partners = Vec::with_capacity(new.len());
@@ -386,47 +407,52 @@ fn pairs(old: &[Value], new: &[Value], field: &Field, path: &mut String, forces:
         let partner = key.and_then(|key| {
             let places = by_key.get_mut(&key)?;
             if field.set {
-                places.iter().for_each(|place| left[*place] = false)
+                places.iter().for_each(|place| unpaired[*place] = false)
             }
             if field.set { places.last().copied() } else { places.pop() }
         });
         partners.push(partner);
         if let Some(partner) = partner {
-            left[partner] = false;
+            unpaired[partner] = false;
         }
     }
-    let mut rest = (0..old.len()).filter(|at| left[*at]).collect::<Vec<_>>().into_iter();
+    let mut rest = (0..old.len()).filter(|at| unpaired[*at]).collect::<Vec<_>>().into_iter();
     for at in open {
         partners[at] = rest.next();
     }
     let length = path.len();
-    let mut coming = TextSet::default();
+    let mut added_keys = TextSet::default();
     for (at, wanted) in new.iter().enumerate() {
         // A set adds a duplicate item once.
-        if field.set && partners[at].is_none() && !coming.insert(canonical(item, wanted)) {
+        if field.set && partners[at].is_none() && !added_keys.insert(canonical(item, wanted)) {
             continue;
         }
-        step_to(path, at);
+        push_index(path, at);
         match partners[at] {
             Some(partner) if key_of(wanted).is_none() => {
                 let forces = forces || forces_within(item);
                 let before = old.get(partner).cloned();
                 changes.push(Change { path: path.clone(), before, after: Some(wanted.clone()), forces });
             }
-            partner => {
-                value(partner.and_then(|at| old.get(at)).cloned(), Some(wanted.clone()), item, path, forces, changes)
-            }
+            partner => compare_values(
+                partner.and_then(|at| old.get(at)).cloned(),
+                Some(wanted.clone()),
+                item,
+                path,
+                forces,
+                changes,
+            ),
         }
         path.truncate(length);
     }
     for at in rest {
-        step_to(path, at);
-        value(old.get(at).cloned(), None, item, path, forces, changes);
+        push_index(path, at);
+        compare_values(old.get(at).cloned(), None, item, path, forces, changes);
         path.truncate(length);
     }
 }
 
-fn step_to(path: &mut String, at: usize) {
+fn push_index(path: &mut String, at: usize) {
     path.push('[');
     path.push_str(&at.to_string());
     path.push(']');
@@ -450,7 +476,7 @@ enum ChangeDirection {
 use ChangeDirection::{Added, Removed};
 
 /// Appends every leaf of a value as added or removed. `forces` already includes the value's own field.
-fn leaves(
+fn add_leaves(
     value: &Value,
     field: Option<&Field>,
     nested: bool,
@@ -465,16 +491,16 @@ fn leaves(
         Value::Map(entries) if !entries.is_empty() => {
             for (key, value) in entries.iter().filter(|(_, value)| !value.is_null() || !nested && entries.len() == 1) {
                 let inner = entry_of(field, key);
-                step(path, key);
-                leaves(value, inner, true, path, below(inner), changes, direction);
+                push_key(path, key);
+                add_leaves(value, inner, true, path, below(inner), changes, direction);
                 path.truncate(length);
             }
         }
         Value::List(items) | Value::Set(items) if !items.is_empty() => {
             let inner = item_of(field);
             for (at, item) in items.iter().enumerate() {
-                step_to(path, at);
-                leaves(item, inner, true, path, below(inner), changes, direction);
+                push_index(path, at);
+                add_leaves(item, inner, true, path, below(inner), changes, direction);
                 path.truncate(length);
             }
         }
@@ -492,7 +518,7 @@ fn leaves(
 }
 
 /// `value` with the secret marks that `like` has at the same paths, and those of the schema's sensitive fields.
-pub fn mark_like(value: &Value, like: Option<&Value>, field: Option<&Field>) -> Value {
+pub fn with_secret_marks_of(value: &Value, like: Option<&Value>, field: Option<&Field>) -> Value {
     // A missing value is not secret, and needs no key to be stored.
     let sensitive = field.is_some_and(|field| field.sensitive) && !value.is_null();
     if sensitive || matches!(like, Some(Value::Secret(_))) {
@@ -507,7 +533,7 @@ pub fn mark_like(value: &Value, like: Option<&Value>, field: Option<&Field>) -> 
     }
     match value {
         Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| {
-            (key.clone(), mark_like(value, like.and_then(|like| like.get(key)), entry_of(field, key)))
+            (key.clone(), with_secret_marks_of(value, like.and_then(|like| like.get(key)), entry_of(field, key)))
         })),
         Value::List(items) | Value::Set(items) => {
             let other = like.and_then(Value::as_list);
@@ -526,7 +552,7 @@ pub fn mark_like(value: &Value, like: Option<&Value>, field: Option<&Field>) -> 
                 items
                     .iter()
                     .enumerate()
-                    .map(|(at, value)| mark_like(value, other.and_then(|other| other.get(at)), item)),
+                    .map(|(at, value)| with_secret_marks_of(value, other.and_then(|other| other.get(at)), item)),
             )
         }
         other => other.clone(),
@@ -553,9 +579,9 @@ pub fn mark_fields(schema: &Schema, fields: &Value, like: &Value) -> Value {
         return fields.clone();
     }
     Value::map(
-        entries
-            .iter()
-            .map(|(key, value)| (key.clone(), mark_like(value, like.get(key), schema.fields.get(key.as_ref())))),
+        entries.iter().map(|(key, value)| {
+            (key.clone(), with_secret_marks_of(value, like.get(key), schema.fields.get(key.as_ref())))
+        }),
     )
 }
 
@@ -564,13 +590,13 @@ pub fn mark_fields(schema: &Schema, fields: &Value, like: &Value) -> Value {
 /// is. Secret marks stay.
 pub fn with_path_of(value: &Value, other: &Value, path: &str) -> Value {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
-    let (mine, theirs) = (value.get(name), other.get(name));
-    let new = match (rest, mine, theirs) {
+    let (own_entry, theirs) = (value.get(name), other.get(name));
+    let new = match (rest, own_entry, theirs) {
         (Some(rest), Some(mine), Some(theirs)) => Some(with_path_of(mine, theirs, rest)),
         (Some(_), ..) | (None, None, None) => return value.clone(),
         (None, _, theirs) => theirs.cloned(),
     };
-    let (bare, secret) = value.exposed();
+    let (bare, secret) = value.split_secret();
     let mut map = match bare {
         Value::Map(map) => Map::clone(map),
         Value::Null => Map::default(),
@@ -640,8 +666,8 @@ mod tests {
             Value::map([("name", Value::from("b")), ("key", Value::from("open"))]),
         ]);
         let answered = read(r#"[{"name":"b","key":"open"},{"name":"a","key":"hidden"}]"#);
-        assert_eq!(mark_like(&answered, Some(&like), Some(&field)).to_string(), "(secret)");
-        let in_place = mark_like(&like.revealed(), Some(&like), Some(&field));
+        assert_eq!(with_secret_marks_of(&answered, Some(&like), Some(&field)).to_string(), "(secret)");
+        let in_place = with_secret_marks_of(&like.revealed(), Some(&like), Some(&field));
         assert_eq!(in_place, like);
     }
 
@@ -662,7 +688,7 @@ mod tests {
         let object = Schema { fields: [("token".into(), secret)].into_iter().collect(), open: false };
         let union =
             Field::of(Kind::Union(Arc::new(vec![Field::of(Kind::String), Field::of(Kind::Object(Arc::new(object)))])));
-        assert_eq!(mark_like(&read(r#"{"token":"hidden"}"#), None, Some(&union)).to_string(), "(secret)");
+        assert_eq!(with_secret_marks_of(&read(r#"{"token":"hidden"}"#), None, Some(&union)).to_string(), "(secret)");
     }
 
     #[test]
@@ -676,7 +702,7 @@ mod tests {
         let unknown = Value::map([("name", Value::unknown(None, None)), ("key", Value::from("x"))]);
         let after = Value::list([read(r#"{"name":"b","key":"y"}"#), unknown]);
         let mut changes = Vec::new();
-        value(Some(before), Some(after), Some(&field), &mut String::from("spec.f"), false, &mut changes);
+        compare_values(Some(before), Some(after), Some(&field), &mut String::from("spec.f"), false, &mut changes);
         let [change] = changes.as_slice() else { panic!("{changes:?}") };
         assert!(
             change.path == "spec.f[1]" && change.forces && change.before == Some(read(r#"{"name":"a","key":"x"}"#)),
@@ -689,7 +715,14 @@ mod tests {
         let field = keyed_list();
         let paths = |before: &str, after: Value| {
             let mut changes = Vec::new();
-            value(Some(read(before)), Some(after), Some(&field), &mut String::from("spec.f"), false, &mut changes);
+            compare_values(
+                Some(read(before)),
+                Some(after),
+                Some(&field),
+                &mut String::from("spec.f"),
+                false,
+                &mut changes,
+            );
             changes.iter().map(|change| change.path.to_string()).collect::<Vec<_>>()
         };
         let two = r#"[{"name":"a","key":"x"},{"name":"b","key":"y"}]"#;

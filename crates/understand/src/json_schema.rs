@@ -41,7 +41,7 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
     open.extend(loose.flat_map(|catalog| catalog.namespaces.iter().map(|name| name.to_string())));
     open.sort();
     open.dedup();
-    let maker = Maker { resources, data_sources, variables, open };
+    let maker = SchemaBuilder { resources, data_sources, variables, open };
     let mut definitions = Map::new();
     definitions.insert(
         "substitution".to_owned(),
@@ -84,7 +84,7 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
     Json::Object(root)
 }
 
-struct Maker {
+struct SchemaBuilder {
     resources: Vec<TypeId>,
     data_sources: Vec<TypeId>,
     variables: Vec<TypeId>,
@@ -92,7 +92,7 @@ struct Maker {
     open: Vec<String>,
 }
 
-impl Maker {
+impl SchemaBuilder {
     /// A mapping with fixed keys.
     fn section(&self, section: &Section) -> Json {
         let properties: Map<String, Json> =
@@ -120,7 +120,7 @@ impl Maker {
             choices.extend(chosen(&self.data_sources, by, key, "filter"));
         }
         choices.extend(by_type(section));
-        if section.keys.iter().any(|key| key.detail == Detail::Alone) {
+        if section.keys.iter().any(|key| key.detail == Detail::OnlyKey) {
             schema["minProperties"] = json!(1);
             schema["maxProperties"] = json!(1);
         }
@@ -240,7 +240,7 @@ fn detailed(detail: Detail) -> Option<Json> {
     let one_or_many = |item: Json| json!({"anyOf": [item, {"type": "array", "items": item}]});
     Some(match detail {
         Detail::Boolean => json!({"type": "boolean"}),
-        Detail::Filled => json!({"type": "string", "minLength": 1}),
+        Detail::NonEmptyText => json!({"type": "string", "minLength": 1}),
         Detail::Substitution => json!({"type": "string", "pattern": "^\\s*\\$\\{[\\s\\S]*\\}\\s*$"}),
         Detail::Texts => one_or_many(fixed()),
         Detail::FixedTexts => map(fixed()),
@@ -253,7 +253,7 @@ fn detailed(detail: Detail) -> Option<Json> {
             "pattern": "^[A-Za-z_][A-Za-z0-9_-]*(?:\\.[A-Za-z0-9_-]+|\\[[^\\]]+\\])*$",
             "not": {"enum": ["variables", "values", "resources", "datasources", "children"]},
         }),
-        Detail::Typed | Detail::Alone | Detail::Nothing => return None,
+        Detail::Typed | Detail::OnlyKey | Detail::Nothing => return None,
     })
 }
 

@@ -49,14 +49,14 @@ pub fn load(
         document.tree = json;
     }
     let mut wanted = Vec::new();
-    let blueprint = match dialects.of(&document) {
+    let blueprint = match dialects.detect(&document) {
         Some(dialect) => {
-            wanted = dialect.wants(&document);
-            wanted.retain(|one| context.answers.to(one).is_none());
+            wanted = dialect.required_data(&document);
+            wanted.retain(|one| context.answers.get(one).is_none());
             let mut lowered = dialect.lower(&document, functions, packages);
             if is_broken {
                 // Elements that seem to be missing may be in the part that could not be parsed.
-                lowered.diagnostics.retain(|one| !FOLLOWS.iter().any(|code| code.name == one.code.name));
+                lowered.diagnostics.retain(|one| !CONSEQUENTIAL_CODES.iter().any(|code| code.name == one.code.name));
             }
             broken.append(lowered.diagnostics);
             Some(Arc::new(lowered.blueprint))
@@ -83,7 +83,7 @@ pub fn load(
 }
 
 /// Diagnostics that are dropped if a text has syntax errors, because they may follow from them.
-const FOLLOWS: &[&diag::Code] =
+const CONSEQUENTIAL_CODES: &[&diag::Code] =
     &[&dialects::codes::NOTHING_DECLARED, &dialects::codes::MISSING_VERSION, &dialects::codes::MISSING_FIELD];
 
 /// The tree of a text that is JSON despite its file name, if its dialect accepts such texts.
@@ -91,7 +91,7 @@ fn json_first(document: &Document<'_>, dialects: &Dialects) -> Option<Tree> {
     if Format::of_name(document.name) != Format::Yaml || !document.text.trim_start().starts_with('{') {
         return None;
     }
-    dialects.of(document).filter(|dialect| dialect.reads_json_first())?;
+    dialects.detect(document).filter(|dialect| dialect.reads_json_first())?;
     let (tree, broken) = syntax::parse(document.file, document.text, Format::Json);
     broken.is_empty().then_some(tree)
 }

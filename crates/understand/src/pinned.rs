@@ -68,7 +68,7 @@ impl PinnedRequest {
     /// The original request, with `folder` as the base.
     pub fn request(&self, folder: &str) -> source::Request {
         source::Request {
-            from: self.from.as_ref().map(|from| from.seen_from(folder)),
+            from: self.from.as_ref().map(|from| from.resolve_in(folder)),
             path: self.path.clone(),
             kind: self.kind.clone(),
             keys: self.keys.clone(),

@@ -98,7 +98,7 @@ fn bare_function_name_is_a_function_only_as_an_argument() {
 }
 
 #[test]
-fn paths_lead_somewhere() {
+fn reference_paths_are_checked_against_types() {
     check(
         r#"
         resources:
@@ -125,7 +125,7 @@ fn paths_lead_somewhere() {
 }
 
 #[test]
-fn values_are_followed_as_far_as_they_are_known() {
+fn types_are_inferred_through_intermediate_values() {
     check(
         r#"
         values:
@@ -161,7 +161,7 @@ fn instances_are_chosen_by_position() {
 }
 
 #[test]
-fn elem_and_i_stand_where_they_mean_something() {
+fn elem_and_i_are_rejected_outside_each() {
     check(
         r#"
         values:

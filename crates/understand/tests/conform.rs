@@ -158,7 +158,7 @@ fn unions_take_the_first_branch_that_fits() {
 }
 
 #[test]
-fn values_become_what_they_declare() {
+fn values_are_converted_to_their_declared_type() {
     let checked = record("      title: t\n");
     let expr = &checked.checked.blueprint.resources["r"].spec;
     let declared = |value: Value, ty: &blueprint::Type| {

@@ -1,6 +1,6 @@
 //! The `run: check` cases of the conformance pack: exactly the expected diagnostics, at the expected places.
 //!
-//! `WAITING` names the cases that need another crate, with the reason. A case that passes must leave the list.
+//! `SKIPPED_CASES` names the cases that need another crate, with the reason. A case that passes must leave the list.
 
 #[expect(dead_code, reason = "this file uses a part")]
 mod checking;
@@ -8,10 +8,10 @@ mod checking;
 use checking::{Checked, check_text};
 
 /// Cases that need another crate, with the reason.
-const WAITING: &[(&str, &str)] = &[("include-not-there-quoted", "loading: an include is read there")];
+const SKIPPED_CASES: &[(&str, &str)] = &[("include-not-there-quoted", "loading: an include is read there")];
 
 #[test]
-fn the_validation_cases_of_the_pack() {
+fn conformance_pack_validation_cases_pass() {
     let folder = checking::conformance().join("cases/validation");
     let mut names: Vec<_> = std::fs::read_dir(&folder)
         .expect("the project keeps its conformance pack")
@@ -54,7 +54,7 @@ fn the_validation_cases_of_the_pack() {
         } else {
             found == wanted
         };
-        match (fits, WAITING.iter().find(|(waiting, _)| *waiting == name)) {
+        match (fits, SKIPPED_CASES.iter().find(|(waiting, _)| *waiting == name)) {
             (true, None) => passed += 1,
             (false, Some(_)) => {}
             (true, Some((_, reason))) => wrong.push(format!("{name}: passes now and need not wait for {reason}")),

@@ -99,7 +99,7 @@ resources:
 }
 
 #[test]
-fn exports_and_their_sources_resolve_apart() {
+fn exports_and_their_elements_resolve_separately() {
     expect(
         r#"version: 2023-04-20
 datasources:

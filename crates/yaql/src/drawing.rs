@@ -34,7 +34,7 @@ pub struct DrawRequest {
 /// D15).
 pub trait ExternalValues {
     /// The stored value of a site; `None` stops the evaluation with [`crate::EvaluationStop::Ask`].
-    fn drawn(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value>;
+    fn stored_value(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value>;
 }
 
 /// Supplies nothing: an expression that uses `now` or `random` stops with [`crate::EvaluationStop::Ask`].
@@ -42,7 +42,7 @@ pub trait ExternalValues {
 pub struct NoExternalValues;
 
 impl ExternalValues for NoExternalValues {
-    fn drawn(&mut self, _: DrawSite, _: ExternalValue) -> Option<Value> {
+    fn stored_value(&mut self, _: DrawSite, _: ExternalValue) -> Option<Value> {
         None
     }
 }

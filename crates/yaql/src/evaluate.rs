@@ -160,7 +160,7 @@ impl Machine<'_> {
             },
         };
         let site = DrawSite { call, turn };
-        if let Some(value) = self.drawing.drawn(site, what) {
+        if let Some(value) = self.drawing.stored_value(site, what) {
             return Ok(value);
         }
         // A call that runs once for each item asks for twice as many values each time, so that few evaluations are
@@ -170,7 +170,7 @@ impl Machine<'_> {
         for call in self.tree.all_calls() {
             let site = DrawSite { call: call.ordinal, turn: 0 };
             if let Some(what) = functions::draws(&call.name)
-                && self.drawing.drawn(site, what).is_none()
+                && self.drawing.stored_value(site, what).is_none()
             {
                 questions.push(DrawRequest { site, what });
             }

@@ -134,7 +134,7 @@ impl Machine<'_> {
         let (candidates, lazy) = self.candidates(overloads, &shape, &errors)?;
         self.evaluate_arguments(&mut shape, lazy, scope)?;
         let (function, mapping) = self.choose(candidates, &shape, &errors)?;
-        Ok((function.run, self.give(function, &mapping, shape, scope, ordinal)?))
+        Ok((function.run, self.bind_argument(function, &mapping, shape, scope, ordinal)?))
     }
 
     /// Returns the most specific function whose parameters fit the values.
@@ -352,7 +352,7 @@ impl Machine<'_> {
     }
 
     /// Puts the arguments in the order of the parameters.
-    fn give(
+    fn bind_argument(
         &mut self,
         function: &YaqlFunction,
         mapping: &Mapping,

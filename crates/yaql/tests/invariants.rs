@@ -28,7 +28,7 @@ fn data() -> Value {
 struct Drawn(Vec<DrawRequest>);
 
 impl ExternalValues for Drawn {
-    fn drawn(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value> {
+    fn stored_value(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value> {
         self.0.contains(&DrawRequest { site, what }).then(|| match what {
             ExternalValue::Now => Value::Int(1_577_934_245_000_000),
             ExternalValue::Random => Value::Float(f64::from(site.turn % 10) / 10.0),

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_is_told() {
+    fn duplicate_resource_name_is_reported() {
         let mut document = document();
         let again = document.resources[0].clone();
         document.resources.push(again);

@@ -10,7 +10,7 @@ use crate::{open, operation};
 
 pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let source = open::source(arguments.file.as_deref())?;
-    if plan_file::looks_like_one(&source.text) {
+    if plan_file::looks_like_plan_file(&source.text) {
         return deploy_saved(source, arguments, global, report).await;
     }
     let mut session = open::session_in(global, &source.folder, report)?;
@@ -38,7 +38,7 @@ async fn deploy_saved(
             "a kept plan has its inputs and was made already; only a document takes these flags",
         ));
     }
-    let mut session = open::nearest(global, report)?;
+    let mut session = open::session_for_nearest_state(global, report)?;
     let plan = session.read_plan(&source, arguments.flag.instance.as_ref())?;
     session.refuse_stale(&plan, report).await?;
     if let Some(folder) = plan.folder(&session.place) {

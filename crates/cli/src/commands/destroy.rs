@@ -3,7 +3,7 @@
 use diag::Files;
 use engine::Options;
 
-use crate::arguments::{Destroy, Global, InstanceArguments, Running};
+use crate::arguments::{ApplyArguments, Destroy, Global, InstanceArguments};
 use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 use crate::{open, operation};
@@ -22,11 +22,12 @@ pub(crate) async fn run(arguments: Destroy, global: &Global, report: &mut Report
 pub(crate) async fn from_state(
     selection: &InstanceArguments,
     options: Options,
-    running: &Running,
+    running: &ApplyArguments,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (mut session, instance) = open::instance(selection.file.as_deref(), &selection.flag, global, report).await?;
+    let (mut session, instance) =
+        open::session_and_instance(selection.file.as_deref(), &selection.flag, global, report).await?;
     let planned = session.stage_state(instance, options, report).await?;
     operation::carry_out(planned, &Files::new(), false, &mut session, running, report).await
 }

@@ -16,7 +16,8 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
         return accept(arguments, global, report).await;
     }
     let selection = &arguments.selection;
-    let (session, instance) = open::instance(selection.file.as_deref(), &selection.flag, global, report).await?;
+    let (session, instance) =
+        open::session_and_instance(selection.file.as_deref(), &selection.flag, global, report).await?;
     let drift = session.drift(&instance, &arguments.target).await?;
     let DriftReport { scan, found, snapshot } = &drift;
     report.diagnostics(&found.diagnostics, &found.files);
@@ -52,7 +53,7 @@ async fn accept(arguments: Drift, global: &Global, report: &mut Report) -> Resul
 }
 
 fn show(text: &mut String, drifted: &Drifted, paint: Paint) {
-    let Drifted { address, type_name, how } = drifted;
+    let Drifted { address, type_name, drift: how } = drifted;
     let (sign, word) = match how {
         How::Differs(_) => (paint.yellow("~"), "drifted".to_owned()),
         How::Expired(why) => (paint.yellow("~"), format!("drifted: {why}")),

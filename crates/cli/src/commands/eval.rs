@@ -59,7 +59,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
 /// Returns the named document, or the one in the current folder, or the placeholder.
 pub(super) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
     match named {
-        None if open::document_here()?.is_none() => Ok(DocumentSource::of_text("(no document)", NO_DOCUMENT)),
+        None if open::document_in_folder()?.is_none() => Ok(DocumentSource::of_text("(no document)", NO_DOCUMENT)),
         _ => open::source(named),
     }
 }

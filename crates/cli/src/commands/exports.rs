@@ -10,7 +10,7 @@ use crate::open;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, &arguments.flag, global, report).await?;
+    let (session, instance) = open::session_and_instance(None, &arguments.flag, global, report).await?;
     let exports = session.exports(&instance).await?;
     let reveal = arguments.secrets.reveal;
     if exports.are_old {

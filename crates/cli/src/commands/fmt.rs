@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandEr
     let mut results = Vec::new();
     let (mut broken, mut differs) = (false, false);
     for file in &named {
-        let one = open::source(file.as_deref()).and_then(|source| one(&source, arguments.check, report));
+        let one = open::source(file.as_deref()).and_then(|source| format_document(&source, arguments.check, report));
         match one {
             Ok(Some((changes, result))) => {
                 differs |= changes;
@@ -41,12 +41,16 @@ pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandEr
 }
 
 /// Formats one document. Returns whether its text changes; `None` if the document cannot be parsed.
-fn one(source: &DocumentSource, check: bool, report: &mut Report) -> Result<Option<(bool, Json)>, CommandError> {
+fn format_document(
+    source: &DocumentSource,
+    check: bool,
+    report: &mut Report,
+) -> Result<Option<(bool, Json)>, CommandError> {
     let Formatted { text, is_unformattable: is_left, found, files } = formatted(source);
     report.diagnostics(&found, &files);
     let Some(text) = text else { return Ok(None) };
     if is_left {
-        note(source, report);
+        report_unformattable(source, report);
     }
     let changes = text != *source.text;
     let mut result = json!({"file": source.shown, "changes": changes});
@@ -73,7 +77,7 @@ fn one(source: &DocumentSource, check: bool, report: &mut Report) -> Result<Opti
 }
 
 /// Reports that a document is unchanged.
-fn note(source: &DocumentSource, report: &mut Report) {
+fn report_unformattable(source: &DocumentSource, report: &mut Report) {
     let words = format!(
         "`{}` stays as it is: it has a key or a value that is not rearranged (a key that is no plain text, one with an anchor or a tag)",
         source.shown

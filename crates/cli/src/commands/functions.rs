@@ -38,8 +38,8 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
     report.set_result(json::functions_named(&found));
     if !report.is_json() {
         let own = found.of_expressions.iter().map(|function| described(function, paint));
-        let theirs = found.of_dialects.iter().map(|(dialect, one)| explained(dialect, one, paint));
-        report.terminal.write_result(&own.chain(theirs).collect::<Vec<String>>().join("\n"));
+        let dialect_functions = found.of_dialects.iter().map(|(dialect, one)| explained(dialect, one, paint));
+        report.terminal.write_result(&own.chain(dialect_functions).collect::<Vec<String>>().join("\n"));
     }
     Ok(Exit::Done)
 }

@@ -17,7 +17,7 @@ use crate::view::report::Report;
 use crate::view::table::table;
 
 pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, &arguments.flag, global, report).await?;
+    let (session, instance) = open::session_and_instance(None, &arguments.flag, global, report).await?;
     let history = session.history(&instance, arguments.limit).await?;
     if report.is_json() {
         report.set_result(json::history(&history));

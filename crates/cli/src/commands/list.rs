@@ -15,7 +15,8 @@ use crate::view::report::Report;
 use crate::view::table::table;
 
 pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let session = open::here(global, open::document_here().ok().flatten().as_deref(), report)?;
+    let session =
+        open::session_for_current_folder(global, open::document_in_folder().ok().flatten().as_deref(), report)?;
     let instances = session.instances(arguments.all).await?;
     let now = Clock::System.now();
     if report.is_json() {

@@ -36,7 +36,7 @@ use clap::Parser as _;
 use engine::Closer;
 
 use crate::arguments::{Arguments, Command, Global};
-use crate::exit::{CommandError, Ending as _, Exit};
+use crate::exit::{CommandError, ErrorAdvice as _, Exit};
 use crate::terminal::Terminal;
 use crate::view::report::Report;
 use crate::{hosts, signals, usage};
@@ -81,7 +81,7 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
         tokio::select! {
             biased;
             ended = carry_out(command, global, report) => Some(ended),
-            () = signals::stopped() => None,
+            () = signals::wait_for_signal() => None,
         }
     });
     runtime.block_on(close(std::mem::take(&mut report.opened)));

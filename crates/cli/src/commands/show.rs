@@ -19,7 +19,7 @@ use crate::view::report::Report;
 use crate::view::table::table;
 
 pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, &arguments.flag, global, report).await?;
+    let (session, instance) = open::session_and_instance(None, &arguments.flag, global, report).await?;
     let details = match &arguments.address {
         None => Details::Instance(Box::new(session.details(&instance).await?)),
         Some(place) => session.details_at(&instance, place).await?,
@@ -32,8 +32,8 @@ pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -
     let text = match &details {
         Details::Instance(details) => whole(details, reveal, paint),
         Details::Resource(details) => record_text(details, reveal, paint),
-        Details::Child(details) => children::one(details, reveal, paint),
-        Details::Pending(PendingDetails::Resource(pending)) => waiting::one(pending),
+        Details::Child(details) => children::child_details_text(details, reveal, paint),
+        Details::Pending(PendingDetails::Resource(pending)) => waiting::pending_text(pending),
         Details::Pending(PendingDetails::Child { place, at }) => format!("{place} child document\nwaiting: {at}\n"),
     };
     report.terminal.write_result(&text);
@@ -44,7 +44,7 @@ fn whole(details: &InstanceDetails, reveal: bool, paint: Paint) -> String {
     let now = Clock::System.now();
     let InstanceDetails { info, snapshot, waiting } = details;
     let mut text = String::new();
-    let is_held = info.as_ref().and_then(|info| info.holder.as_ref()).is_some_and(LeaseHolder::holds);
+    let is_held = info.as_ref().and_then(|info| info.holder.as_ref()).is_some_and(LeaseHolder::is_active);
     let open = if is_held { "under way" } else { "interrupted" };
     if let Some(info) = info {
         text.push_str(&format!("{} {}\n", paint.bold(&info.name), status(info)));
@@ -89,7 +89,7 @@ fn whole(details: &InstanceDetails, reveal: bool, paint: Paint) -> String {
         };
         text.push_str(&table(head, &rows, paint));
     }
-    waiting::others(&mut text, waiting, paint);
+    waiting::write_waiting(&mut text, waiting, paint);
     for address in snapshot.open.keys().filter(|address| !snapshot.records.contains_key(*address)) {
         let more = if is_held { "" } else { "; `cyan stage` reads the outcome" };
         text.push_str(&format!("{address}: {open}{more}\n"));

@@ -14,7 +14,7 @@ use crate::{open, operation};
 
 pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     if let Some(out) = &arguments.out {
-        may_be_replaced(out, "plan", plan_file::looks_like_one)?;
+        may_be_replaced(out, "plan", plan_file::looks_like_plan_file)?;
     }
     let source = open::source(arguments.file.as_deref())?;
     let mut session = open::session_in(global, &source.folder, report)?;
@@ -28,7 +28,7 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     let staged = planned.staged;
     let needed = !staged.plan.unread_but_needed().is_empty();
     if let Some(out) = arguments.out.as_ref().filter(|_| !needed)
-        && !keep(out, &staged, &mut session, report)?
+        && !write_plan(out, &staged, &mut session, report)?
     {
         return Ok(Exit::Unusable);
     }
@@ -50,7 +50,7 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
 
 /// Writes a plan to a file that only its owner can read. Returns `false`, after reporting the reason, if its secrets
 /// cannot be sealed.
-fn keep(out: &Path, staged: &Staged, session: &mut Session, report: &mut Report) -> Result<bool, CommandError> {
+fn write_plan(out: &Path, staged: &Staged, session: &mut Session, report: &mut Report) -> Result<bool, CommandError> {
     if staged.plan.secret {
         operation::make_key_on_terminal(session, report)?;
         if !session.sealer().can_seal() {

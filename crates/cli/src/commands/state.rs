@@ -20,14 +20,15 @@ use crate::{open, operation};
 const MOST_SHOWN: usize = 20;
 
 pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let alone = |state_edit| Options { refresh: false, state_edit: Some(state_edit), ..Options::default() };
+    let state_edit_options =
+        |state_edit| Options { refresh: false, state_edit: Some(state_edit), ..Options::default() };
     match arguments.command {
         StateCommand::Move { from, to, flag, consent } => {
-            let options = alone(StateEdit::Move(vec![(from, to)]));
+            let options = state_edit_options(StateEdit::Move(vec![(from, to)]));
             change(flag, options, consent, global, report).await
         }
         StateCommand::Remove { addresses, flag, consent } => {
-            let options = alone(StateEdit::Remove(addresses));
+            let options = state_edit_options(StateEdit::Remove(addresses));
             change(flag, options, consent, global, report).await
         }
         StateCommand::Export { file, flag, form: Some(form), reveal } => {
@@ -53,7 +54,7 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
 
 /// Checks every row of a state, and reports the damaged ones.
 async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let session = open::nearest(global, report)?;
+    let session = open::session_for_nearest_state(global, report)?;
     let found = session.reading().verify().await?;
     if report.is_json() {
         report.set_result(json::verification(&found));
@@ -93,7 +94,7 @@ async fn prune(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, flag, global, report).await?;
+    let (session, instance) = open::session_and_instance(None, flag, global, report).await?;
     let Some(keep) = keep.or(session.config.history.keep) else {
         let what = "how many generations are kept? Use `--keep N`, or set `keep` under `[history]` in `cyan.toml`";
         return Err(CommandError::usage(what.to_owned()));
@@ -138,7 +139,7 @@ fn number(count: usize, one: &str, many: &str) -> String {
 
 /// Seals all secrets of a state with the key in a file.
 async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let session = open::nearest(global, report)?;
+    let session = open::session_for_nearest_state(global, report)?;
     let (key, made) = key::read_or_write_new(file)?;
     let store = session.writing();
     let sealed = store.rekey(&Sealer::with_key(key)).await?;
@@ -170,11 +171,11 @@ pub(crate) async fn resolve_instance(
     report: &mut Report,
 ) -> Result<(Session, InstanceName), CommandError> {
     let (flag, exported) = match target {
-        InstanceTarget::Existing(flag) => return open::instance(None, flag, global, report).await,
+        InstanceTarget::Existing(flag) => return open::session_and_instance(None, flag, global, report).await,
         InstanceTarget::MayBeNew(flag, exported) => (flag, exported),
     };
-    let here = open::document_here().ok().flatten();
-    let session = open::here(global, here.as_deref(), report)?;
+    let here = open::document_in_folder().ok().flatten();
+    let session = open::session_for_current_folder(global, here.as_deref(), report)?;
     let selector = InstanceSelector {
         instance: flag.instance.as_ref(),
         document: here.as_deref().map(Path::new),
@@ -183,7 +184,7 @@ pub(crate) async fn resolve_instance(
     let intended = session.intended_instance(&selector, exported.as_ref(), &mut session.new_run(), report).await?;
     match intended {
         Some(instance) => Ok((session, instance)),
-        None => open::instance(None, flag, global, report).await,
+        None => open::session_and_instance(None, flag, global, report).await,
     }
 }
 
@@ -247,7 +248,7 @@ async fn export(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, flag, global, report).await?;
+    let (session, instance) = open::session_and_instance(None, flag, global, report).await?;
     let StateExport { exported, unsettled } = session.export(&instance).await?;
     if let Some(address) = unsettled {
         report.terminal.write_message(format!(
@@ -280,7 +281,7 @@ async fn export_as(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, flag, global, report).await?;
+    let (session, instance) = open::session_and_instance(None, flag, global, report).await?;
     let written = session.export_as(form, &instance, reveal).await?;
     if !written.left_out.is_empty() {
         report.terminal.write_message(format!(

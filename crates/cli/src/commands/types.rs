@@ -204,7 +204,7 @@ fn section(text: &mut String, title: &str, fields: IndexMap<&Name, &Field>, pain
 }
 
 fn field_text(text: &mut String, name: &str, field: &Field, indent: &str, paint: Paint) {
-    text.push_str(&format!("{indent}{} {}\n", paint.cyan(name), paint.dim(words(field))));
+    text.push_str(&format!("{indent}{} {}\n", paint.cyan(name), paint.dim(field_properties(field))));
     docs(text, &field.docs, &format!("{indent}    "));
     if let Some(schema) = inner_schema(field) {
         for (name, field) in &schema.fields {
@@ -214,7 +214,7 @@ fn field_text(text: &mut String, name: &str, field: &Field, indent: &str, paint:
 }
 
 /// The type of a field and its other properties.
-fn words(field: &Field) -> String {
+fn field_properties(field: &Field) -> String {
     let mut words = vec![field.ty().to_string()];
     if field.required {
         words.push("required".into());

@@ -14,7 +14,7 @@ use crate::operation::print_notices;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = match open::instance(None, &arguments.flag, global, report).await {
+    let (session, instance) = match open::session_and_instance(None, &arguments.flag, global, report).await {
         Ok(chosen) => chosen,
         Err(error) => held_before_the_first_step(&arguments.flag, global, report).await?.ok_or(error)?,
     };
@@ -25,7 +25,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         return Ok(Exit::Done);
     };
     let now = Clock::System.now();
-    let alive = holder.holds();
+    let alive = holder.is_active();
     let sign = match (holder.liveness, holder.expired) {
         (Liveness::Dead, _) => "that process has ended",
         (Liveness::Alive, true) => "that process runs, but has given no sign of life for a minute",
@@ -63,8 +63,8 @@ async fn held_before_the_first_step(
     global: &Global,
     report: &mut Report,
 ) -> Result<Option<(Session, InstanceName)>, CommandError> {
-    let document = open::document_here().ok().flatten();
-    let session = open::here(global, document.as_deref(), report)?;
+    let document = open::document_in_folder().ok().flatten();
+    let session = open::session_for_current_folder(global, document.as_deref(), report)?;
     let selector = InstanceSelector {
         instance: flag.instance.as_ref(),
         document: document.as_deref().map(Path::new),

@@ -9,7 +9,7 @@ use provider::Operation;
 use crate::terminal::Paint;
 
 /// The present participle for an operation, as in `creating`.
-pub(crate) fn doing(operation: Operation, replacing: bool) -> &'static str {
+pub(crate) fn present_participle(operation: Operation, replacing: bool) -> &'static str {
     match (operation, replacing) {
         (Operation::Create, false) => "creating",
         (Operation::Create, true) => "creating the new one",
@@ -20,7 +20,7 @@ pub(crate) fn doing(operation: Operation, replacing: bool) -> &'static str {
 }
 
 /// The past participle for an operation, as in `created`.
-fn done(operation: Operation, replacing: bool) -> &'static str {
+fn past_participle(operation: Operation, replacing: bool) -> &'static str {
     match (operation, replacing) {
         (Operation::Create, false) => "created",
         (Operation::Create, true) => "recreated",
@@ -43,7 +43,9 @@ pub(crate) fn line(event: &Event, duration: Option<Duration>, paint: Paint) -> O
         .unwrap_or_default();
     Some(match event {
         Event::Began { .. } | Event::Finished { .. } => return None,
-        Event::Started { address, operation, replacing } => format!("{address}: {}", doing(*operation, *replacing)),
+        Event::Started { address, operation, replacing } => {
+            format!("{address}: {}", present_participle(*operation, *replacing))
+        }
         Event::Progress { address, text } => format!("{address}: {}", diag::visible_line(text)),
         Event::Configured { address } => format!("{address}: accepted, not ready yet"),
         Event::Pausing { for_ms } => paint
@@ -54,7 +56,7 @@ pub(crate) fn line(event: &Event, duration: Option<Duration>, paint: Paint) -> O
             format!("{address}: {} {}", paint.yellow(format!("try {attempt} follows in {after}:")), first(reason))
         }
         Event::Done { address, operation, replacing } => {
-            format!("{address}: {}{duration}", paint.green(done(*operation, *replacing)))
+            format!("{address}: {}{duration}", paint.green(past_participle(*operation, *replacing)))
         }
         Event::Unneeded { address, reason } => format!("{address}: not needed, {reason}"),
         Event::Failed { address, operation, message } => {

@@ -17,9 +17,9 @@ const ENOUGH: (u64, Duration) = (3, Duration::from_secs(3));
 
 /// Shows the events of an operation.
 pub(crate) struct Live {
-    /// Whether running steps are listed below the event lines; `below` is the current number of lines of the list.
+    /// Whether running steps are listed below the event lines; `list_lines` is the current number of lines of the list.
     listed: bool,
-    below: usize,
+    list_lines: usize,
     paint: Paint,
     quiet: bool,
     running: IndexMap<Address, (&'static str, Instant)>,
@@ -34,7 +34,7 @@ impl Live {
     pub(crate) fn new(terminal: &Terminal) -> Live {
         Live {
             listed: terminal.is_watched() && !terminal.quiet && !terminal.json,
-            below: 0,
+            list_lines: 0,
             paint: terminal.err,
             quiet: terminal.quiet || terminal.json,
             running: IndexMap::default(),
@@ -54,7 +54,8 @@ impl Live {
                 self.began = Instant::now();
             }
             Event::Started { address, operation, replacing } => {
-                self.running.insert(address.clone(), (events::doing(*operation, *replacing), Instant::now()));
+                self.running
+                    .insert(address.clone(), (events::present_participle(*operation, *replacing), Instant::now()));
                 // The list shows running steps.
                 if self.listed {
                     return;
@@ -80,7 +81,7 @@ impl Live {
     }
 
     /// Adds a line that is not an event.
-    pub(crate) fn say(&mut self, line: &str) {
+    pub(crate) fn print_line(&mut self, line: &str) {
         self.waiting.push_str(line);
         self.waiting.push('\n');
         self.write();
@@ -100,16 +101,16 @@ impl Live {
     /// Replaces the list by the waiting lines and the current list, in one write.
     fn write(&mut self) {
         let mut text = String::new();
-        if self.below > 0 {
+        if self.list_lines > 0 {
             // Move to the first line of the list and clear the screen from there.
-            text.push_str(&format!("\u{1b}[{}A\r\u{1b}[J", self.below));
-            self.below = 0;
+            text.push_str(&format!("\u{1b}[{}A\r\u{1b}[J", self.list_lines));
+            self.list_lines = 0;
         }
         text.push_str(&terminal::escape(&self.waiting));
         self.waiting.clear();
         if self.listed && self.calls > 0 {
             let lines = self.lines(terminal::width());
-            self.below = lines.lines().count();
+            self.list_lines = lines.lines().count();
             text.push_str(&terminal::escape(&lines));
         }
         // A failed write to stderr cannot be reported anywhere.
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_estimate_needs_something_to_go_by() {
+    fn estimate_needs_finished_steps_and_elapsed_time() {
         let seconds = Duration::from_secs;
         assert_eq!(estimate(2, 100, seconds(60)), None);
         assert_eq!(estimate(50, 100, seconds(1)), None);

@@ -40,9 +40,9 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
             None => "",
         };
         for step in steps {
-            let (outside, stops) = (outside(step, &drift), stops.at(step));
+            let (outside, stops) = (drift_without_change(step, &drift), stops.at(step));
             let shown = Shown { fields, outside: &outside, sources: &sources, stops: &stops, indent, paint };
-            one(&mut text, step, shown);
+            step_text(&mut text, step, shown);
             if let Some(link) = links.get(&step.address).filter(|_| fields) {
                 link_of(&mut text, link, paint);
             }
@@ -51,7 +51,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     if !text.is_empty() && !text.ends_with("\n\n") {
         text.push('\n');
     }
-    stops.others(&mut text, paint);
+    stops.write_remaining(&mut text, paint);
     values(&mut text, "exports", &plan.exports, paint);
     values(&mut text, "metadata", &plan.metadata_changes, paint);
     children(&mut text, plan, verbose, paint);
@@ -141,8 +141,8 @@ fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
 }
 
 /// Returns the drift of fields that no change of the step shows.
-fn outside<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p Change> {
-    let Some(Drift::Differs(changes)) = drift.get(&step.address).map(|it| &it.how) else { return Vec::new() };
+fn drift_without_change<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p Change> {
+    let Some(Drift::Differs(changes)) = drift.get(&step.address).map(|it| &it.drift) else { return Vec::new() };
     if !step.reasons.contains(&Reason::Drifted) {
         return Vec::new();
     }
@@ -164,11 +164,11 @@ struct Shown<'a> {
     paint: Paint,
 }
 
-fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
+fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
     let Shown { fields, outside, sources, stops, indent, paint } = shown;
     // A destroy deletes every resource, so do not repeat the reason for each.
     let reasons = step.reasons.iter().filter(|reason| **reason != Reason::Destroy);
-    let reasons: Vec<&str> = reasons.map(|reason| words(*reason)).collect();
+    let reasons: Vec<&str> = reasons.map(|reason| reason_text(*reason)).collect();
     let sign = match step.action {
         Action::Create | Action::Link => paint.green("+"),
         Action::Update | Action::Relink => paint.yellow("~"),
@@ -189,7 +189,7 @@ fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
         other => other.word(),
     };
     let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
-    let maybe = if step.condition_known { "" } else { ", if its condition holds (known on deploy)" };
+    let condition_note = if step.condition_known { "" } else { ", if its condition holds (known on deploy)" };
     let order = match step.replace_order {
         Some(blueprint::ReplaceOrder::CreateFirst) if step.action == Action::Replace => ", the new one first",
         _ => "",
@@ -198,7 +198,7 @@ fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
     let observed = if step.not_observed { "; not observed" } else { "" };
     let adopts = if step.adopts { " (exists already, will be adopted)" } else { "" };
     text.push_str(&format!(
-        "{indent}{sign} {} {} {action}{why}{order}{maybe}{batch}{observed}{adopts}\n",
+        "{indent}{sign} {} {} {action}{why}{order}{condition_note}{batch}{observed}{adopts}\n",
         paint.bold(&step.address),
         paint.dim(&step.type_name),
     ));
@@ -263,7 +263,8 @@ fn link_of(text: &mut String, link: &LinkChange, paint: Paint) {
         text.push_str(&format!("    {}\n", paint.dim(format!("{name} = {}", changes::short(value)))));
     }
     for effect in link.effects.iter().filter(|effect| effect.with) {
-        let target = end(&link.address, &effect.into).map_or_else(|| effect.into.to_string(), |end| end.to_string());
+        let target =
+            link_end(&link.address, &effect.into).map_or_else(|| effect.into.to_string(), |end| end.to_string());
         text.push_str(&format!("    {}\n", paint.dim(format!("into {target}:"))));
         changes::change(text, &effect.change, "      ", paint);
     }
@@ -273,7 +274,7 @@ fn link_of(text: &mut String, link: &LinkChange, paint: Paint) {
 }
 
 /// Returns the resource at one end of a link.
-fn end(address: &Address, side: &str) -> Option<Address> {
+fn link_end(address: &Address, side: &str) -> Option<Address> {
     let link = address.link.as_deref()?;
     let (name, key) = match side {
         "a" => (&address.name, &address.key),
@@ -285,7 +286,7 @@ fn end(address: &Address, side: &str) -> Option<Address> {
 }
 
 /// The text for a reason.
-fn words(reason: Reason) -> &'static str {
+fn reason_text(reason: Reason) -> &'static str {
     match reason {
         Reason::New => "new",
         Reason::Changed => "changed",
@@ -333,7 +334,11 @@ mod tests {
         let terminal = crate::terminal::Terminal::new(crate::terminal::ColorChoice::Never, false, false, false);
         let (sources, paint) = (HashMap::new(), terminal.out);
         let mut text = String::new();
-        one(&mut text, &step, Shown { fields: true, outside: &[], sources: &sources, stops: &[], indent: "  ", paint });
+        step_text(
+            &mut text,
+            &step,
+            Shown { fields: true, outside: &[], sources: &sources, stops: &[], indent: "  ", paint },
+        );
         assert_eq!(text, "  > new test/data has a new address: moved\n      it was old\n");
     }
 }

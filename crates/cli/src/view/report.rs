@@ -5,13 +5,13 @@ use std::time::Duration;
 use diag::{Diagnostic, Diagnostics, Files, Severity};
 use engine::shell::{Clock, busy};
 use engine::{Checked, Given};
-use engine::{Closer, Config, Envelope, Frontend, NotDone, Notice, Renamed, RunProgress, SessionEvent, json};
+use engine::{Closer, Config, Envelope, Frontend, Notice, Renamed, RunProgress, SessionEvent, UnfinishedStep, json};
 use serde_json::{Value as Json, json};
 use state::StoreError;
 
 use crate::arguments::{Command, Global};
 use crate::ask;
-use crate::exit::{CommandError, Ending as _, Exit};
+use crate::exit::{CommandError, ErrorAdvice as _, Exit};
 use crate::plugin_log;
 use crate::terminal::Terminal;
 
@@ -38,10 +38,10 @@ pub(crate) struct Report {
     counts: [u64; 4],
     waiting: Vec<blueprint::Address>,
     stops: Vec<(blueprint::Name, blueprint::Breakpoint)>,
-    not_done: Vec<NotDone>,
+    not_done: Vec<UnfinishedStep>,
     simulated: bool,
     /// The number of retried questions so far.
-    asked_again: usize,
+    retries_shown: usize,
     buffer: String,
 }
 
@@ -76,7 +76,7 @@ impl Brief {
     }
 
     /// Returns a summary of the diagnostics that were left out, and how to see them.
-    fn rest(&self) -> String {
+    fn omitted_summary(&self) -> String {
         if self.left_out.is_empty() {
             return String::new();
         }
@@ -111,7 +111,7 @@ impl Report {
             stops: Vec::new(),
             not_done: Vec::new(),
             simulated: false,
-            asked_again: 0,
+            retries_shown: 0,
             buffer: String::new(),
         }
     }
@@ -210,7 +210,7 @@ impl Report {
                 false => text.push_str(&format!("{}\n", diag::draw(&more, files, self.terminal.err.colors()))),
             }
         }
-        text.push_str(&brief.rest());
+        text.push_str(&brief.omitted_summary());
         self.terminal.write_diagnostics(&text);
     }
 
@@ -283,16 +283,16 @@ impl Report {
     }
 
     /// Returns the text for a repeated question to a provider; `None` if it is not shown.
-    pub(crate) fn asked_again(&mut self, what: &str, pause: Duration, why: &str) -> Option<String> {
+    pub(crate) fn retry_text(&mut self, what: &str, pause: Duration, why: &str) -> Option<String> {
         if self.terminal.quiet || self.is_json() {
             return None;
         }
-        self.asked_again += 1;
-        match self.asked_again {
-            count if count <= ASKED_AGAIN => {
+        self.retries_shown += 1;
+        match self.retries_shown {
+            count if count <= MAX_RETRIES_SHOWN => {
                 Some(format!("{what}: asked again in {}, {why}", blueprint::format_duration(pause)))
             }
-            count if count == ASKED_AGAIN + 1 => Some("(and more that is asked again)".to_owned()),
+            count if count == MAX_RETRIES_SHOWN + 1 => Some("(and more that is asked again)".to_owned()),
             _ => None,
         }
     }
@@ -402,7 +402,7 @@ impl Report {
 }
 
 /// The maximum number of repeated questions that are shown one by one.
-const ASKED_AGAIN: usize = 5;
+const MAX_RETRIES_SHOWN: usize = 5;
 
 impl Frontend for Report {
     fn found(&mut self, found: &Diagnostics, files: &Files) {
@@ -413,7 +413,7 @@ impl Frontend for Report {
         match envelope.event {
             SessionEvent::Notice(notice) => self.terminal.write_message(in_words(&notice)),
             SessionEvent::ProviderRetry { what, pause, why } => {
-                if let Some(text) = self.asked_again(&what, pause, &why) {
+                if let Some(text) = self.retry_text(&what, pause, &why) {
                     self.terminal.write_stderr(&format!("{text}\n"));
                 }
             }
@@ -472,7 +472,7 @@ mod tests {
             let found = many(count);
             let mut brief = Brief::new(all, &found);
             let shown = found.iter().filter(|one| brief.shows(one)).count();
-            (shown, brief.rest())
+            (shown, brief.omitted_summary())
         };
         assert_eq!(shown(false, 20), (20, String::new()));
         assert_eq!(shown(true, 1000), (1000, String::new()));

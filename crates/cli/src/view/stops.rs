@@ -31,11 +31,11 @@ impl<'p> Stops<'p> {
             return Vec::new();
         }
         let stops = self.by_address.remove(step.address.to_string().as_str()).unwrap_or_default();
-        stops.into_iter().map(of_resource).collect()
+        stops.into_iter().map(resource_stop_text).collect()
     }
 
     /// Writes the stops that belong to no step: those of children, and of resources without remaining work.
-    pub(crate) fn others(&self, text: &mut String, paint: Paint) {
+    pub(crate) fn write_remaining(&self, text: &mut String, paint: Paint) {
         let left: Vec<&PlannedStop> =
             self.all.iter().filter(|stop| stop.child || self.by_address.contains_key(stop.address.as_ref())).collect();
         if left.is_empty() {
@@ -43,14 +43,14 @@ impl<'p> Stops<'p> {
         }
         text.push_str(&format!("{}\n", paint.bold("breakpoints")));
         for stop in left {
-            let what = if stop.child { of_child(stop) } else { of_resource(stop) };
+            let what = if stop.child { child_stop_text(stop) } else { resource_stop_text(stop) };
             text.push_str(&format!("  {} {}\n", paint.bold(&stop.address), paint.yellow(what)));
         }
         text.push('\n');
     }
 }
 
-fn of_resource(stop: &PlannedStop) -> String {
+fn resource_stop_text(stop: &PlannedStop) -> String {
     let at = stop.at;
     match (stop.passed, at.is_before()) {
         (true, _) => format!("goes on from the breakpoint {at}"),
@@ -59,7 +59,7 @@ fn of_resource(stop: &PlannedStop) -> String {
     }
 }
 
-fn of_child(stop: &PlannedStop) -> String {
+fn child_stop_text(stop: &PlannedStop) -> String {
     let at = stop.at;
     match (stop.passed, at.is_before()) {
         (true, _) => format!("goes on from the breakpoint {at}"),
@@ -69,7 +69,7 @@ fn of_child(stop: &PlannedStop) -> String {
 }
 
 /// The text at the end of an operation that stopped: where it stopped, what waits, and how to continue.
-pub(crate) fn standing(stops: &[(Name, Breakpoint)], waiting: &[String], destroys: bool) -> String {
+pub(crate) fn stopped_text(stops: &[(Name, Breakpoint)], waiting: &[String], destroys: bool) -> String {
     let at: Vec<String> = stops.iter().map(|(address, at)| format!("{address} ({at})")).collect();
     let what = if at.len() == 1 { "a breakpoint" } else { "breakpoints" };
     let mut text = format!("Stopped at {what}: {}.", at.join(", "));
@@ -93,11 +93,12 @@ mod tests {
     fn place_of_a_stop_is_called_a_breakpoint() {
         let [create, update] = [Breakpoint::PreCreate, Breakpoint::PostUpdate];
         let stop = |at, passed| PlannedStop { address: "web".into(), child: false, at, passed };
-        assert_eq!(of_resource(&stop(create, false)), "stops before this: breakpoint pre-create");
-        assert_eq!(of_resource(&stop(update, true)), "goes on from the breakpoint post-update");
-        assert_eq!(of_child(&stop(update, false)), "stops once all of it is done: breakpoint post-update");
+        assert_eq!(resource_stop_text(&stop(create, false)), "stops before this: breakpoint pre-create");
+        assert_eq!(resource_stop_text(&stop(update, true)), "goes on from the breakpoint post-update");
+        assert_eq!(child_stop_text(&stop(update, false)), "stops once all of it is done: breakpoint post-update");
         assert!(
-            standing(&[("web".into(), create)], &[], false).starts_with("Stopped at a breakpoint: web (pre-create).")
+            stopped_text(&[("web".into(), create)], &[], false)
+                .starts_with("Stopped at a breakpoint: web (pre-create).")
         );
     }
 }

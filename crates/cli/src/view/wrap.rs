@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 /// The minimum width of wrapped text. With less room, lines are not wrapped.
-const LEAST: usize = 24;
+const MIN_WIDTH: usize = 24;
 
 /// The number of characters in a line of stdout, if it is a terminal.
 pub(crate) fn columns() -> Option<usize> {
@@ -31,7 +31,7 @@ pub(crate) fn hanging(text: &str, indent: usize, columns: Option<usize>) -> Stri
 }
 
 fn hanging_line(text: &str, indent: usize, columns: Option<usize>) -> String {
-    let Some(room) = columns.and_then(|columns| columns.checked_sub(indent)).filter(|room| *room >= LEAST) else {
+    let Some(room) = columns.and_then(|columns| columns.checked_sub(indent)).filter(|room| *room >= MIN_WIDTH) else {
         return text.to_owned();
     };
     if text.chars().count() <= room {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stay_whole_and_later_lines_hang() {
+    fn words_are_not_split_and_later_lines_are_indented() {
         let text = "a text of more words than fit into thirty characters";
         assert_eq!(hanging(text, 4, Some(34)), "a text of more words than fit\n    into thirty characters");
         assert_eq!(hanging(text, 4, None), text, "in a pipe");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn further_lines_of_a_text_hang() {
+    fn further_lines_of_a_text_are_indented() {
         let docs = "The content.\n Conflicts with `source`.\n";
         assert_eq!(hanging(docs, 6, None), "The content.\n      Conflicts with `source`.");
     }

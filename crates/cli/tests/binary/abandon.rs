@@ -71,7 +71,7 @@ fn an_instance_is_written_as_a_stack_that_was_abandoned() {
 }
 
 #[test]
-fn secrets_are_written_in_clear_where_that_is_asked_for() {
+fn secrets_are_exported_in_clear_text_on_request() {
     let place = deployed();
     let (text, err) = exported(&place, &["--reveal"]);
     let stack: Json = serde_json::from_str(&text).unwrap();

@@ -35,7 +35,7 @@ fn a_catalogue_is_named_once_for_all_commands() {
 }
 
 #[test]
-fn a_rehearsal_that_the_configuration_requests_is_announced_with_the_way_out() {
+fn configured_simulation_is_announced_with_how_to_disable_it() {
     let place = shop("simulate = true\n");
     place.write(
         "shop/books.blueprint.yaml",

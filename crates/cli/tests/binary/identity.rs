@@ -55,7 +55,7 @@ fn a_renamed_document_makes_no_second_instance() {
 }
 
 #[test]
-fn a_new_name_is_a_new_instance_where_it_is_said() {
+fn new_name_makes_a_new_instance_if_requested() {
     let place = Place::with("shop.blueprint.yaml", SHOP);
     place.ends(0, &["deploy", "-y"]);
     std::fs::remove_file(place.path().join("shop.blueprint.yaml")).unwrap();

@@ -182,7 +182,7 @@ fn a_stack_without_a_template_is_not_taken_over() {
 }
 
 #[test]
-fn a_state_that_cannot_be_used_is_left_alone() {
+fn unusable_state_is_unchanged() {
     let place = Place::with("blueprint.yaml", ONE);
     place.write("junk.db", "this is no state\n".repeat(100));
     let junk = place.ends(1, &["deploy", "-y", "--state", "sqlite:junk.db"]);

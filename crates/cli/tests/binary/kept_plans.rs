@@ -233,7 +233,7 @@ fn check((name, resources, before, change, ends): &Case) {
 }
 
 #[test]
-fn a_plan_is_refused_or_carried_out_as_shown_whatever_changes() {
+fn changed_plan_is_refused_or_applied_as_shown() {
     assert!(FACTS.len() >= 71, "{}", FACTS.len());
     let failed = std::sync::Mutex::new(Vec::new());
     let next = std::sync::atomic::AtomicUsize::new(0);

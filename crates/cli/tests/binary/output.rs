@@ -19,7 +19,7 @@ fn with_children() -> Place {
 }
 
 #[test]
-fn children_are_shown_as_what_they_are() {
+fn show_identifies_child_documents() {
     let place = with_children();
     let staged = place.ends(0, &["stage"]).out;
     assert!(staged.contains("+ core child document new\n+ core/inner child document new\n"), "{staged}");
@@ -166,7 +166,7 @@ fn colours_are_for_terminals_unless_configured_otherwise() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_output_pipe_is_not_an_error() {
     let place = Place::with("blueprint.yaml", TWO);
     for arguments in [&["types"][..], &["explain"], &["--help"], &["deploy", "-y"], &["completions", "bash"]] {
         let mut command = place.cyan(arguments);

@@ -58,7 +58,7 @@ fn a_plugin_that_does_not_exist_is_reported_at_its_first_type() {
 }
 
 #[test]
-fn a_plugin_that_ends_at_once_is_reported_with_its_last_words() {
+fn plugin_that_exits_at_start_is_reported_with_its_stderr() {
     let place = place("echo the licence has expired >&2; exit 3");
     let said = place.ends(1, &["stage"]).err;
     assert_eq!(said.matches("error[").count(), 1, "{said}");

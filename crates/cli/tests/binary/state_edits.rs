@@ -114,7 +114,7 @@ fn only_a_declared_address_can_be_imported() {
 }
 
 #[test]
-fn an_address_that_is_switched_off_cannot_be_imported() {
+fn address_with_a_false_condition_cannot_be_imported() {
     let place = Place::with(
         "blueprint.yaml",
         "version: 2023-04-20

@@ -51,7 +51,7 @@ fn ended(child: Child) -> Ran {
 }
 
 #[test]
-fn a_signal_lets_running_steps_finish_and_names_the_rest() {
+fn first_signal_finishes_running_steps_and_lists_the_rest() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let place = Place::with("blueprint.yaml", CHAIN);
         let mut child = start(&place, &["deploy", "-y"]);
@@ -111,7 +111,7 @@ resources:
 ";
 
 #[test]
-fn a_signal_before_anything_began_ends_with_130_and_leaves_no_child_behind() {
+fn signal_before_the_first_step_exits_with_130_and_ends_children() {
     for (signal, command) in
         [("-INT", &["deploy", "-y"][..]), ("-TERM", &["stage"]), ("-HUP", &["deploy", "-y", "--json"])]
     {

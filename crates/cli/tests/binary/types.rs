@@ -63,7 +63,7 @@ fn names_with_colons_are_listed_by_namespace() {
 }
 
 #[test]
-fn what_needs_a_cloud_is_rehearsed_and_never_deployed() {
+fn types_without_a_provider_are_simulated_but_not_deployed() {
     let place = Place::with(
         "net.blueprint.yaml",
         "version: 2023-04-20\nresources:\n  front: {type: \"OS::Neutron::Net\", spec: {name: front}}\n  \

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::kills::{Draw, SEED, number};
+use crate::kills::{Rng, SEED, number};
 use crate::place::{Place, Ran, ran};
 
 /// The default number of flipped bits, for both states together. `CYAN_STATE_FLIPS` overrides it.
@@ -79,7 +79,7 @@ impl Flipped {
     }
 
     /// Restores the world and the state, with one bit of the state flipped.
-    fn put_back(&self, bit: Option<usize>) {
+    fn restore_with_flipped_bit(&self, bit: Option<usize>) {
         let _ = std::fs::remove_dir_all(self.place.path().join(".cyan"));
         let _ = std::fs::remove_dir_all(self.place.path().join("files"));
         self.place.write("log", &self.world["log"]);
@@ -98,7 +98,7 @@ impl Flipped {
     fn effects(&self, bit: Option<usize>) -> Vec<Option<(String, World)>> {
         let commands: [&[&str]; 3] = [&["show", "--json"], &["stage"], &["destroy", "--yes"]];
         let effect = |words: &&[&str]| {
-            self.put_back(bit);
+            self.restore_with_flipped_bit(bit);
             let ended = self.run(words);
             let world = self.world_now();
             if ended.code == 0 {
@@ -121,14 +121,14 @@ fn unread(mut world: World) -> World {
 
 fn flip(seed: u64, flips: u64, with_key: bool) {
     let flipped = Flipped::new(with_key);
-    let undisturbed = flipped.effects(None);
-    assert!(undisturbed.iter().all(Option::is_some), "{undisturbed:?}");
-    let mut draw = Draw(seed);
+    let expected_effects = flipped.effects(None);
+    assert!(expected_effects.iter().all(Option::is_some), "{expected_effects:?}");
+    let mut draw = Rng(seed);
     let mut refused = 0;
     for _ in 0..flips {
         let bit = usize::try_from(draw.next() % (flipped.state.len() as u64 * 8)).unwrap();
         let effects = flipped.effects(Some(bit));
-        for (command, (with, without)) in effects.iter().zip(&undisturbed).enumerate() {
+        for (command, (with, without)) in effects.iter().zip(&expected_effects).enumerate() {
             assert!(
                 with.is_none() || with == without,
                 "seed {seed}, bit {bit}, command {command}: {with:?}\n{without:?}"
@@ -172,7 +172,7 @@ fn verify_names_what_is_damaged() {
         };
         let mut places = (0..flipped.state.len() - needle.len()).rev();
         let at = places.find(|at| flipped.state[*at..].starts_with(needle) && is_recorded(*at)).unwrap();
-        flipped.put_back(Some(at * 8 + 1));
+        flipped.restore_with_flipped_bit(Some(at * 8 + 1));
         let found = flipped.run(&["state", "verify"]);
         assert_eq!(found.code, 1, "{}{}", found.out, found.err);
         assert!(found.out.contains("shop: damaged: entry "), "{}", found.out);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use crate::kills::{Draw, SEED};
+use crate::kills::{Rng, SEED};
 use crate::place::Place;
 
 const RESOURCES: usize = 40;
@@ -46,7 +46,7 @@ fn cloud(place: &Place) -> BTreeMap<String, String> {
 #[test]
 fn truncated_journal_after_a_kill_creates_nothing_twice() {
     println!("moments and lengths drawn from {SEED}");
-    let mut draw = Draw(SEED);
+    let mut draw = Rng(SEED);
     let (mut cut, mut behind, mut runs) = (0, 0, 0);
     while cut < CUTS {
         runs += 1;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::shop::{Aim, Shop};
+use crate::shop::{ExpectedEnd, Shop};
 
 /// The default number of kills, in both worlds together.
 const KILLS: u32 = 200;
@@ -11,9 +11,9 @@ const KILLS: u32 = 200;
 pub(crate) const SEED: u64 = 20_230_420;
 
 /// A pseudo-random generator (SplitMix64).
-pub(crate) struct Draw(pub(crate) u64);
+pub(crate) struct Rng(pub(crate) u64);
 
-impl Draw {
+impl Rng {
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -33,10 +33,10 @@ impl Draw {
 
 /// The duration of each kind of run: the first deploy, a later one, a destroy.
 #[derive(Clone)]
-pub(crate) struct Lengths([Duration; 3]);
+pub(crate) struct RunDurations([Duration; 3]);
 
-impl Lengths {
-    pub(crate) fn measured() -> Lengths {
+impl RunDurations {
+    pub(crate) fn measured() -> RunDurations {
         let mut shop = Shop::new();
         let mut timed = |aim| {
             let began = Instant::now();
@@ -44,20 +44,20 @@ impl Lengths {
             shop.next_round();
             began.elapsed()
         };
-        Lengths([Aim::Deploy, Aim::Deploy, Aim::Destroy].map(&mut timed))
+        RunDurations([ExpectedEnd::Deploy, ExpectedEnd::Deploy, ExpectedEnd::Destroy].map(&mut timed))
     }
 
-    pub(crate) fn of(&mut self, aim: Aim, is_new: bool) -> &mut Duration {
+    pub(crate) fn of(&mut self, aim: ExpectedEnd, is_new: bool) -> &mut Duration {
         let [first, later, destroy] = &mut self.0;
         match aim {
-            Aim::Deploy if is_new => first,
-            Aim::Deploy => later,
-            Aim::Destroy => destroy,
+            ExpectedEnd::Deploy if is_new => first,
+            ExpectedEnd::Deploy => later,
+            ExpectedEnd::Destroy => destroy,
         }
     }
 
     /// Adapts a duration to the speed of the machine. About one run in six should end before its kill.
-    pub(crate) fn learn(&mut self, aim: Aim, is_new: bool, was_there: bool) {
+    pub(crate) fn learn(&mut self, aim: ExpectedEnd, is_new: bool, was_there: bool) {
         let length = self.of(aim, is_new);
         *length = length.mul_f64(if was_there { 1.02 } else { 0.9 });
     }
@@ -68,13 +68,13 @@ pub(crate) fn number(name: &str, usual: u64) -> u64 {
 }
 
 /// Runs deploys, updates and destroys, and kills each at a random moment. Sometimes kills the next run too.
-fn live(seed: u64, kills: u32, mut lengths: Lengths) {
-    let mut draw = Draw(seed);
+fn kill_runs_at_random_moments(seed: u64, kills: u32, mut lengths: RunDurations) {
+    let mut draw = Rng(seed);
     let mut shop = Shop::new();
     let (mut killed, mut runs) = (0, 0);
     let mut is_new = true;
     while killed < kills {
-        let aim = if !is_new && draw.one_in(4) { Aim::Destroy } else { Aim::Deploy };
+        let aim = if !is_new && draw.one_in(4) { ExpectedEnd::Destroy } else { ExpectedEnd::Deploy };
         loop {
             runs += 1;
             assert!(runs < 3 * kills + 20, "{killed} of {runs} runs were still there when they were to be killed");
@@ -87,12 +87,12 @@ fn live(seed: u64, kills: u32, mut lengths: Lengths) {
                 break;
             }
         }
-        shop.go_on(aim);
-        is_new = aim == Aim::Destroy;
+        shop.run_to_completion(aim);
+        is_new = aim == ExpectedEnd::Destroy;
         shop.next_round();
     }
-    shop.go_on(Aim::Deploy);
-    shop.go_on(Aim::Destroy);
+    shop.run_to_completion(ExpectedEnd::Deploy);
+    shop.run_to_completion(ExpectedEnd::Destroy);
     println!("{killed} of {runs} runs were killed; {} times what a command had printed was lost", shop.lost);
 }
 
@@ -103,10 +103,10 @@ fn a_kill_at_any_moment_loses_nothing_and_does_nothing_twice() {
     let seed = number("CYAN_CRASH_SEED", SEED);
     let kills = u32::try_from(number("CYAN_CRASH_KILLS", u64::from(KILLS))).unwrap();
     println!("{kills} kills at moments drawn from CYAN_CRASH_SEED={seed}");
-    let lengths = Lengths::measured();
+    let lengths = RunDurations::measured();
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| live(seed ^ 1, kills / 2, lengths.clone()));
-        live(seed, kills - kills / 2, lengths.clone());
+        let other = scope.spawn(|| kill_runs_at_random_moments(seed ^ 1, kills / 2, lengths.clone()));
+        kill_runs_at_random_moments(seed, kills - kills / 2, lengths.clone());
         other.join().unwrap();
     });
 }

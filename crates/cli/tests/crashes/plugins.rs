@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::kills::{Draw, SEED, number};
+use crate::kills::{Rng, SEED, number};
 use crate::place::{Place, ran};
 
 /// The default number of kills of each kind. `CYAN_PLUGIN_KILLS` overrides it.
@@ -145,7 +145,7 @@ impl Hosted {
     /// Kills the binary or its plugin at random moments of updates. After each kill a second deploy ends the round.
     fn kills(&self, kills_plugin: bool) {
         assert_eq!(ran(self.deploy().output().unwrap()).code, 0);
-        let mut draw = Draw(number("CYAN_CRASH_SEED", SEED));
+        let mut draw = Rng(number("CYAN_CRASH_SEED", SEED));
         let mut length = Duration::from_millis(500);
         for round in 1..=number("CYAN_PLUGIN_KILLS", KILLS).min(300) {
             // Rounds are days of a month, so that dates are valid.

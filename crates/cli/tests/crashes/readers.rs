@@ -7,9 +7,9 @@
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use crate::kills::{Draw, Lengths, SEED, number};
+use crate::kills::{Rng, RunDurations, SEED, number};
 use crate::place::Place;
-use crate::shop::{Aim, Shop};
+use crate::shop::{ExpectedEnd, Shop};
 
 /// The default number of killed runs, in both worlds together.
 const KILLS: u32 = 100;
@@ -78,13 +78,13 @@ fn revision(place: &Place) -> u64 {
     listed["result"]["instances"][0]["revision"].as_u64().unwrap_or(0)
 }
 
-fn live(seed: u64, kills: u32, mut lengths: Lengths) {
-    let mut draw = Draw(seed);
+fn live(seed: u64, kills: u32, mut lengths: RunDurations) {
+    let mut draw = Rng(seed);
     let mut shop = Shop::new();
     let Some(mut reader) = Reader::of(&shop.place) else { return };
     let (mut killed, mut runs) = (0, 0);
     while killed < kills {
-        let aim = if draw.one_in(4) { Aim::Destroy } else { Aim::Deploy };
+        let aim = if draw.one_in(4) { ExpectedEnd::Destroy } else { ExpectedEnd::Deploy };
         for _ in 0..3 {
             runs += 1;
             assert!(runs < 4 * kills + 20, "{killed} of {runs} runs were still there when they were to be killed");
@@ -96,11 +96,11 @@ fn live(seed: u64, kills: u32, mut lengths: Lengths) {
             assert!(kept >= seen, "revision {seen} was there before the kill, and now {kept} is");
             shop.reopen();
         }
-        shop.go_on(aim);
+        shop.run_to_completion(aim);
         shop.next_round();
     }
-    shop.go_on(Aim::Deploy);
-    shop.go_on(Aim::Destroy);
+    shop.run_to_completion(ExpectedEnd::Deploy);
+    shop.run_to_completion(ExpectedEnd::Destroy);
     assert!(reader.highest() > 10, "the reader has seen nothing");
 }
 
@@ -108,7 +108,7 @@ fn live(seed: u64, kills: u32, mut lengths: Lengths) {
 fn a_reader_that_opens_and_closes_the_state_costs_no_commit() {
     let seed = number("CYAN_CRASH_SEED", SEED) ^ 2;
     println!("{KILLS} kills at moments drawn from {seed}");
-    let lengths = Lengths::measured();
+    let lengths = RunDurations::measured();
     std::thread::scope(|scope| {
         let other = scope.spawn(|| live(seed ^ 1, KILLS / 2, lengths.clone()));
         live(seed, KILLS / 2, lengths.clone());

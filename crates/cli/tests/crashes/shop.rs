@@ -78,7 +78,7 @@ fn document() -> String {
 /// The state of one object in the world, according to the lines in the log.
 #[derive(Clone, Debug, Default)]
 struct ObjectState {
-    there: bool,
+    exists: bool,
     round: String,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Shop {
 
 /// The expected result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Aim {
+pub(crate) enum ExpectedEnd {
     /// All resources exist, as in the current round.
     Deploy,
     /// No resource exists.
@@ -146,20 +146,20 @@ impl Shop {
         self.round += 1;
     }
 
-    fn arguments(&self, aim: Aim) -> Vec<String> {
+    fn arguments(&self, aim: ExpectedEnd) -> Vec<String> {
         let words: &[&str] = match aim {
-            Aim::Deploy => &["deploy", "--yes", "--var"],
-            Aim::Destroy => &["destroy", "--yes"],
+            ExpectedEnd::Deploy => &["deploy", "--yes", "--var"],
+            ExpectedEnd::Destroy => &["destroy", "--yes"],
         };
         let mut words: Vec<String> = words.iter().map(ToString::to_string).collect();
-        if aim == Aim::Deploy {
+        if aim == ExpectedEnd::Deploy {
             words.push(format!("round={}", self.round));
         }
         words
     }
 
     /// Begins a run. All programs that it starts inherit descriptor 9.
-    pub(crate) fn begin(&self, aim: Aim) -> RunningProcess {
+    pub(crate) fn begin(&self, aim: ExpectedEnd) -> RunningProcess {
         let cyan = self.place.cyan(&[]);
         let mut command = Command::new("sh");
         command
@@ -208,7 +208,7 @@ impl Shop {
     }
 
     /// Runs until the aim is reached. Decides the outcomes that only a person can determine.
-    pub(crate) fn go_on(&mut self, aim: Aim) {
+    pub(crate) fn run_to_completion(&mut self, aim: ExpectedEnd) {
         let words = self.arguments(aim);
         let mut ended = self.run(&words);
         if ended.code == 1 && ended.err.contains("error[needs-attention]: the outcome of the ") {
@@ -226,7 +226,7 @@ impl Shop {
             ended = self.run(&[words, vec!["--replace".to_owned(), "price".to_owned()]].concat());
         }
         // An instance without any commit cannot be destroyed.
-        let nothing = aim == Aim::Destroy && ended.code == 1 && ended.err.contains("there is no instance");
+        let nothing = aim == ExpectedEnd::Destroy && ended.code == 1 && ended.err.contains("there is no instance");
         assert!(ended.code == 0 || nothing, "{aim:?}: {}{}\n{}", ended.out, ended.err, self.place.read("log"));
         self.check_world(aim);
     }
@@ -255,8 +255,8 @@ impl Shop {
     fn decision(&self, address: &str, op: &str) -> [String; 2] {
         let object = self.objects().remove(address).unwrap_or_default();
         let done = match op {
-            "create" => object.there,
-            "delete" => !object.there,
+            "create" => object.exists,
+            "delete" => !object.exists,
             _ => object.round == self.round.to_string(),
         };
         match (done, op) {
@@ -275,7 +275,7 @@ impl Shop {
         for line in log.lines() {
             let words: Vec<&str> = line.split(' ').collect();
             let [when, action, address, token, round] = words.as_slice() else { panic!("{line}") };
-            let there = |name: &str| objects.get(name).is_some_and(|object| object.there);
+            let there = |name: &str| objects.get(name).is_some_and(|object| object.exists);
             if *when == "begin" {
                 let uses = |name: &&(&str, &str)| name.0 == *address;
                 let used_by = |name: &&(&str, &str)| name.1 == *address;
@@ -295,17 +295,17 @@ impl Shop {
             let object = objects.entry((*address).to_owned()).or_default();
             match *action {
                 "create" => {
-                    assert!(!object.there, "{line}: made twice\n{log}");
-                    *object = ObjectState { there: true, round: (*round).to_owned() };
+                    assert!(!object.exists, "{line}: made twice\n{log}");
+                    *object = ObjectState { exists: true, round: (*round).to_owned() };
                 }
                 "update" => {
-                    assert!(object.there, "{line}: not there\n{log}");
+                    assert!(object.exists, "{line}: not there\n{log}");
                     assert!(object.round != *round, "{line}: changed twice\n{log}");
                     object.round = (*round).to_owned();
                 }
                 "delete" => {
-                    assert!(object.there, "{line}: taken away twice\n{log}");
-                    object.there = false;
+                    assert!(object.exists, "{line}: taken away twice\n{log}");
+                    object.exists = false;
                 }
                 other => panic!("{other}"),
             }
@@ -314,11 +314,11 @@ impl Shop {
     }
 
     /// Checks that the world has reached the aim, and that a plan is empty.
-    fn check_world(&self, aim: Aim) {
+    fn check_world(&self, aim: ExpectedEnd) {
         let objects = self.objects();
-        let there: Vec<&str> = objects.iter().filter(|(_, object)| object.there).map(|(name, _)| &**name).collect();
+        let there: Vec<&str> = objects.iter().filter(|(_, object)| object.exists).map(|(name, _)| &**name).collect();
         match aim {
-            Aim::Deploy => {
+            ExpectedEnd::Deploy => {
                 assert_eq!(there, ["invoice", "price", "rack", "stamp", "till"], "{}", self.place.read("log"));
                 assert_eq!(objects["invoice"].round, self.round.to_string());
                 assert_eq!(self.place.read("sign.txt"), format!("round {}", self.round));
@@ -339,7 +339,7 @@ impl Shop {
                 let staged = self.place.ends(0, &["stage", "--exit-code", "--var", &round]);
                 assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete", "{}", staged.out);
             }
-            Aim::Destroy => {
+            ExpectedEnd::Destroy => {
                 assert!(there.is_empty(), "{there:?} left\n{}", self.place.read("log"));
                 let left: Vec<String> = all_in(self.place.path()).difference(&self.before).cloned().collect();
                 assert!(left.is_empty(), "{left:?} left");

@@ -17,9 +17,9 @@ const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec:
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A host that cannot check the processes of this machine, as in another container.
-struct Elsewhere;
+struct OtherHost;
 
-impl Host for Elsewhere {
+impl Host for OtherHost {
     fn boot(&self) -> Name {
         std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().into()
     }
@@ -43,16 +43,16 @@ impl Host for Elsewhere {
 }
 
 /// Uses the state from another host.
-fn as_another<T>(place: &Place, does: impl AsyncFnOnce(&SqliteStore, &InstanceName) -> T) -> T {
+fn with_store_of_other_host<T>(place: &Place, does: impl AsyncFnOnce(&SqliteStore, &InstanceName) -> T) -> T {
     let path = place.path().join(".cyan/state.db");
-    let store = SqliteStore::open(path, Sealer::none(), Mode::ReadWrite).on(Arc::new(Elsewhere));
+    let store = SqliteStore::open(path, Sealer::none(), Mode::ReadWrite).with_host(Arc::new(OtherHost));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(does(&store, &InstanceName::from_free_text("shop")))
 }
 
 /// Takes over the lease of the instance, from a host whose processes cannot be checked.
 fn take_over(place: &Place, who: &str, lasts: Duration) {
-    as_another(place, async |store, shop| {
+    with_store_of_other_host(place, async |store, shop| {
         store.unlock(shop).await.unwrap();
         store.lease(shop, who, lasts).await.unwrap();
     });
@@ -98,7 +98,7 @@ fn wait_for(what: &str, is_there: impl Fn() -> bool) {
 }
 
 /// Starts a deploy, and waits until its first call is in flight.
-fn begun(place: &Place) -> std::process::Child {
+fn start_deploy(place: &Place) -> std::process::Child {
     let mut command = place.cyan(&["deploy", "--yes"]);
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let child = command.spawn().unwrap();
@@ -110,7 +110,7 @@ fn begun(place: &Place) -> std::process::Child {
 #[test]
 fn readers_do_not_wait_for_the_writer() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
-    let writer = begun(&place);
+    let writer = start_deploy(&place);
     assert!(place.ends(0, &["list"]).out.contains("deploy running"));
     for words in [&["show"][..], &["exports"], &["history"], &["validate"], &["state", "export"]] {
         let read = place.run(words);
@@ -143,7 +143,7 @@ fn fails_with_lost_lease(place: &Place, writer: std::process::Child) -> Ran {
 #[test]
 fn writer_reports_a_released_lease_and_records_nothing_more() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
-    let writer = begun(&place);
+    let writer = start_deploy(&place);
     place.ends(0, &["unlock", "--yes"]);
     let before = place.ends(0, &["list", "--json"]).out;
     let ended = fails_with_lost_lease(&place, writer);
@@ -161,7 +161,7 @@ fn writer_reports_a_released_lease_and_records_nothing_more() {
 #[test]
 fn lease_of_an_unresponsive_writer_is_taken_over() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
-    let writer = begun(&place);
+    let writer = start_deploy(&place);
     // Another process takes over the lease, as it could after a minute.
     take_over(&place, "bob@host (process 7)", MINUTE);
     let ended = fails_with_lost_lease(&place, writer);
@@ -273,7 +273,7 @@ fn stopped_writer_calls_nothing_after_its_lease_was_taken_over() {
 #[test]
 fn lease_of_a_killed_writer_is_taken_over_at_once() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
-    let mut writer = begun(&place);
+    let mut writer = start_deploy(&place);
     writer.kill().unwrap();
     writer.wait().unwrap();
     place.write("go", "");

@@ -129,7 +129,7 @@ struct Search {
     place: Place,
     hunt: SecretSearch,
     /// Files that may contain secrets in clear text.
-    but: Vec<&'static str>,
+    clear_text_files: Vec<&'static str>,
 }
 
 impl Search {
@@ -158,7 +158,7 @@ impl Search {
     #[track_caller]
     fn files(&mut self) -> Vec<String> {
         let folder = self.place.path().to_path_buf();
-        self.hunt.search_files(&folder, &self.but)
+        self.hunt.search_files(&folder, &self.clear_text_files)
     }
 }
 
@@ -188,7 +188,7 @@ fn search() -> Search {
     for name in ["password", "token", "account"] {
         hunt.plant(name, &marker(name));
     }
-    Search { place, hunt, but: vec!["inputs.yaml", "open/", "home/"] }
+    Search { place, hunt, clear_text_files: vec!["inputs.yaml", "open/", "home/"] }
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn copy_rekey_and_destroy(search: &mut Search) {
     search.ends(0, &["state", "rekey", "home/other.key"]);
     search.place.run(&["state", "rekey", "home/third.key"]);
     let key = search.place.path().join("home/other.key");
-    search.but.push("other/");
+    search.clear_text_files.push("other/");
     let mut command = search.place.cyan(&["destroy", "-y", "--json"]);
     let destroyed = ran(command.env("CYAN_KEY_FILE", key).output().unwrap());
     assert_eq!(destroyed.code, 0, "{}{}", destroyed.out, destroyed.err);
@@ -334,7 +334,7 @@ fn copy_rekey_and_destroy(search: &mut Search) {
 
 /// The search finds values that are not marked as secret. This shows that it would find a secret in clear text.
 #[test]
-fn the_hunt_finds_values_that_are_not_secret() {
+fn search_finds_values_that_are_not_secret() {
     let search = search();
     let text = search.place.read("blueprint.yaml").replace(", secret: true", "");
     search.place.write("blueprint.yaml", text);

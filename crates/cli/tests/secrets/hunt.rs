@@ -43,9 +43,9 @@ impl SecretSearch {
         self.looked_at += 1;
         let lower = bytes.to_ascii_lowercase();
         for (at, window) in lower.windows(PIECE).enumerate() {
-            let Some(whose) = self.pieces.get(window) else { continue };
+            let Some(secret_name) = self.pieces.get(window) else { continue };
             let around = &bytes[at.saturating_sub(200)..(at + 100).min(bytes.len())];
-            panic!("the secret of `{whose}` lies open in {place}:\n..{}..", String::from_utf8_lossy(around));
+            panic!("the secret of `{secret_name}` lies open in {place}:\n..{}..", String::from_utf8_lossy(around));
         }
     }
 

@@ -147,7 +147,7 @@ const GIVEN: [&str; 3] = [
 ];
 
 /// Calls on a secret `S` that fail, or may fail.
-const FAILING: [&str; 33] = [
+const FAILING_CALLS: [&str; 33] = [
     "parseint(S, 10)",
     "tonumber(S)",
     "tobool(S)",
@@ -184,7 +184,7 @@ const FAILING: [&str; 33] = [
 ];
 
 /// Resources with a secret `S` that fail during the run. The messages do not show the secret.
-const FAILS: [&str; 20] = [
+const FAILING_RESOURCES: [&str; 20] = [
     "{type: local/file, spec: {path: open/x/f, source: 'no/${S}'}}",
     "{type: local/file, spec: {path: open/f, content: x, mode: '${S}'}}",
     "{type: local/file, spec: {path: open/f, contentBase64: '${S}'}}",
@@ -333,7 +333,7 @@ impl Watch {
         let watch = (over.clone(), seen.clone());
         let thread = std::thread::spawn(move || {
             while !watch.0.load(Ordering::Relaxed) {
-                look(&watch.1);
+                record_child_processes(&watch.1);
                 std::thread::sleep(Duration::from_millis(2));
             }
         });
@@ -349,7 +349,7 @@ impl Watch {
 }
 
 /// Records the arguments and environments of the child processes of every `cyan` that this process started.
-fn look(seen: &Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>) {
+fn record_child_processes(seen: &Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>) {
     let mut parents: HashMap<u32, u32> = HashMap::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
@@ -408,7 +408,7 @@ impl Search {
     }
 
     /// Runs the whole life cycle of the resources in a file.
-    fn live(&mut self, file: &str) {
+    fn run_life_cycle(&mut self, file: &str) {
         self.place.run(&["key", "new"]);
         self.ends(0, &["validate", file], true);
         self.ends(0, &["graph", file, "--format", "dot"], false);
@@ -514,7 +514,7 @@ exports:
     place.write("inputs/given.yaml", file);
     let mut search = Search { place, hunt, arguments, variables: environment };
     let watch = Watch::start();
-    search.live("blueprint.yaml");
+    search.run_life_cycle("blueprint.yaml");
     let children = watch.end();
     let found = |secret: &&String| {
         let all = || children.values().flatten();
@@ -581,7 +581,7 @@ fn failure_that_is_about_a_secret_does_not_show_it() {
             "heat_template_version: 2021-04-16\nparameters:\n  s: {parameter}\nresources: {{r: {{type: OS::Heat::None}}}}\n"
         )
     };
-    let documents = FAILING.into_iter().map(call).chain(FAILS.into_iter().map(entry));
+    let documents = FAILING_CALLS.into_iter().map(call).chain(FAILING_RESOURCES.into_iter().map(entry));
     let documents = documents.chain(FETCHES.iter().map(source)).chain(MISFITS.into_iter().map(misfit));
     let documents = documents.chain(HEAT_MISFITS.into_iter().map(heat));
     let (mut failed, mut worked, mut leaks) = (0, Vec::new(), Vec::new());
@@ -703,5 +703,5 @@ fn hidden_parameter_of_a_template_appears_nowhere_in_clear_text() {
         ),
     );
     arguments.extend(["-e".to_owned(), "env.yaml".to_owned()]);
-    Search { place, hunt, arguments, variables: Vec::new() }.live("stack.yaml");
+    Search { place, hunt, arguments, variables: Vec::new() }.run_life_cycle("stack.yaml");
 }

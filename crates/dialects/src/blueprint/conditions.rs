@@ -4,8 +4,8 @@ use ::blueprint::{ChoiceExpr, Expr, ExprKind, Value};
 use diag::Span;
 use syntax::{Content, Node, Scalar};
 
-use super::lowering::{Lowering, place};
-use super::scalar::{Typed, is_open, typed};
+use super::lowering::{Lowering, value_span};
+use super::scalar::{Typed, has_substitution, typed};
 use super::shape;
 use crate::codes::{CONDITION_CONSTANT, INVALID_CONDITION};
 
@@ -34,13 +34,13 @@ impl Lowering<'_> {
             self.found.push(
                 CONDITION_CONSTANT
                     .new(format!("the condition is always {value}"))
-                    .label(place(node), effect)
+                    .label(value_span(node), effect)
                     .help("write a substitution, or remove the condition or the resource"),
             );
             return Expr::literal(Value::Bool(value), node.span);
         }
         let before = self.found.len();
-        let expr = if is_open(&scalar.text) { self.text_expr(node, scalar) } else { Expr::error(node.span) };
+        let expr = if has_substitution(&scalar.text) { self.text_expr(node, scalar) } else { Expr::error(node.span) };
         if matches!(expr.kind, ExprKind::Substitution(_)) {
             return expr;
         }
@@ -48,7 +48,7 @@ impl Lowering<'_> {
             self.found.push(
                 INVALID_CONDITION
                     .new("a condition is one substitution")
-                    .label(place(node), "not exactly one `${..}`")
+                    .label(value_span(node), "not exactly one `${..}`")
                     .help("as in `${eq(variables.stage, \"production\")}`"),
             );
         }
@@ -64,7 +64,7 @@ impl Lowering<'_> {
         let mut set = set.into_iter();
         let Some((word, entry)) = set.next() else {
             if self.found.len() == before {
-                self.invalid(place(node), "a condition needs `and`, `or` or `not`", "has none of them");
+                self.invalid(value_span(node), "a condition needs `and`, `or` or `not`", "has none of them");
             }
             return Expr::error(node.span);
         };
@@ -85,7 +85,7 @@ impl Lowering<'_> {
         }
         let items = value.as_list().unwrap_or(&[]);
         if items.is_empty() {
-            self.invalid(place(value), &format!("`{word}` needs at least one condition"), "an empty list");
+            self.invalid(value_span(value), &format!("`{word}` needs at least one condition"), "an empty list");
             return Expr::error(node.span);
         }
         let mut conditions = Vec::with_capacity(items.len());

@@ -6,7 +6,7 @@ use expr::FunctionTable;
 use std::collections::HashSet;
 use syntax::{Content, Node};
 
-use super::lowering::{Lowering, SectionFields, listed, place};
+use super::lowering::{Lowering, SectionFields, listed, value_span};
 use super::scalar::typed;
 use super::survey::survey;
 use super::version::Version;
@@ -55,7 +55,7 @@ impl Lowering<'_> {
                     self.found.push(
                         WRONG_SHAPE
                             .new("a document is a map")
-                            .label(place(root), "no keys here")
+                            .label(value_span(root), "no keys here")
                             .help("begin with `version: 2023-04-20`"),
                     );
                     return blueprint;
@@ -81,7 +81,7 @@ impl Lowering<'_> {
         let fields = self.fields(&shape::DOCUMENT, Some(entries), first);
         self.version(&fields, first, &mut blueprint);
         self.sections(&fields, &mut blueprint);
-        self.anything_declared(entries, &fields, first);
+        self.check_not_empty(entries, &fields, first);
         blueprint
     }
 
@@ -107,7 +107,7 @@ impl Lowering<'_> {
             self.found.push(
                 UNSUPPORTED_VERSION
                     .new(format!("unknown version `{}`", scalar.text))
-                    .label(place(node), if what == "a string" { "read as 2023-04-20" } else { what })
+                    .label(value_span(node), if what == "a string" { "read as 2023-04-20" } else { what })
                     .help(format!("versions are {}", listed(&Version::NAMES))),
             );
         }
@@ -144,7 +144,7 @@ impl Lowering<'_> {
 
     /// Checks that a document declares a resource or includes another document (decision C14). Broken sections count as
     /// declared.
-    fn anything_declared(&mut self, entries: &[syntax::MapEntry], fields: &SectionFields<'_>, first: Span) {
+    fn check_not_empty(&mut self, entries: &[syntax::MapEntry], fields: &SectionFields<'_>, first: Span) {
         let declares = entries.iter().any(|entry| {
             matches!(entry.key.text(), Some("resources" | "include"))
                 && match &entry.value.content {

@@ -7,7 +7,7 @@ use ::blueprint::{Address, Blueprint, Expr, Lifecycle, Move, Name, ReplaceOrder,
 use diag::{Span, Spanned};
 use syntax::{Content, MapEntry, Node, Scalar};
 
-use super::lowering::{Lowering, place};
+use super::lowering::{Lowering, value_span};
 use super::scalar::{Typed, typed};
 use crate::codes::{INVALID_ANNOTATION, UNKNOWN_ANNOTATION};
 
@@ -80,7 +80,7 @@ impl Lowering<'_> {
         };
         if name == "cyan.eachKey" {
             let key = self.scalar(node, scalar);
-            hints.each_key = Some((key, place(node)));
+            hints.each_key = Some((key, value_span(node)));
             return false;
         }
         if self.has_substitution(node, scalar, name) {
@@ -131,7 +131,7 @@ impl Lowering<'_> {
         if text.is_none() {
             self.invalid_hint(node, "cyan.provider", "the name of a resource of type `cyan/provider`");
         }
-        text.map(|text| Spanned::new(text.into(), place(node)))
+        text.map(|text| Spanned::new(text.into(), value_span(node)))
     }
 
     /// The expression of `cyan.eachKey`, by which members are addressed. Reports it if the resource has no `each`.
@@ -153,7 +153,7 @@ impl Lowering<'_> {
         self.found.push(
             INVALID_ANNOTATION
                 .new(format!("`{name}` must be {wanted}"))
-                .label(place(node), "cannot be used as that")
+                .label(value_span(node), "cannot be used as that")
                 .help(format!("write {wanted}")),
         );
     }
@@ -210,7 +210,7 @@ impl Lowering<'_> {
                 continue;
             }
             if typed(node, scalar) == Typed::Text && is_instance_name(&scalar.text) {
-                blueprint.instance = Some(Spanned::new(scalar.text.as_ref().into(), place(node)));
+                blueprint.instance = Some(Spanned::new(scalar.text.as_ref().into(), value_span(node)));
             } else {
                 self.invalid_hint(node, "cyan.instance", INSTANCE_NAME);
             }

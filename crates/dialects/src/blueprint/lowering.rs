@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use ::blueprint::{Expr, ExprKind, Name, Names, Packages, Value};
-use diag::{Diagnostic, Diagnostics, Span, Spanned, opening};
+use diag::{Diagnostic, Diagnostics, Span, Spanned, find_substitution};
 use expr::FunctionTable;
 use expr::codes::{NUMBER_OUT_OF_RANGE, TYPE_MISMATCH};
 use syntax::{Content, MapEntry, Node, Scalar};
 
-use super::scalar::{Typed, has_leading_zero, is_merge, is_open, typed};
+use super::scalar::{Typed, has_leading_zero, has_substitution, is_merge, typed};
 use super::version::Version;
 use crate::codes::{
     LEADING_ZERO, MISSING_FIELD, NEWER_THAN_VERSION, NULL_IGNORED, SUBSTITUTION_NOT_ALLOWED, UNKNOWN_KEY, WRONG_SHAPE,
@@ -31,12 +31,12 @@ pub(super) struct Lowering<'a> {
 }
 
 /// An upper limit for the number of keys of a section.
-const MOST: usize = 12;
+const MAX_SECTION_KEYS: usize = 12;
 
 /// The values of a map with fixed keys.
 pub(super) struct SectionFields<'t> {
     section: &'static Section,
-    values: [Option<&'t MapEntry>; MOST],
+    values: [Option<&'t MapEntry>; MAX_SECTION_KEYS],
     written: u16,
     /// Known keys for which an unknown key is probably a misspelling.
     misspelt: Vec<&'static str>,
@@ -46,7 +46,7 @@ impl<'t> SectionFields<'t> {
     fn position(&self, key: &str) -> usize {
         let found = self.section.keys.iter().position(|candidate| candidate.name == key);
         debug_assert!(found.is_some(), "section `{}` has no key `{key}`", self.section.name);
-        found.unwrap_or(MOST)
+        found.unwrap_or(MAX_SECTION_KEYS)
     }
 
     /// The entry of a key, if it is written with a value of the right form.
@@ -88,7 +88,7 @@ impl<'t> Iterator for CountedEntries<'t> {
 }
 
 /// The span of a value. For the value of an alias, this is the span of the alias.
-pub(super) fn place(node: &Node) -> Span {
+pub(super) fn value_span(node: &Node) -> Span {
     node.alias().unwrap_or(node.span)
 }
 
@@ -122,7 +122,7 @@ impl<'a> Lowering<'a> {
         map: Option<&'t [MapEntry]>,
         place: Span,
     ) -> SectionFields<'t> {
-        let mut fields = SectionFields { section, values: [None; MOST], written: 0, misspelt: Vec::new() };
+        let mut fields = SectionFields { section, values: [None; MAX_SECTION_KEYS], written: 0, misspelt: Vec::new() };
         let Some(map) = map else { return fields };
         for entry in self.entries(map) {
             let Some(text) = entry.key.text() else { continue };
@@ -132,7 +132,7 @@ impl<'a> Lowering<'a> {
             };
             let key = &section.keys[at];
             if !self.version.has(key.since) {
-                self.newer(entry.key.span, &format!("`{text}`"));
+                self.report_newer_feature(entry.key.span, &format!("`{text}`"));
             }
             if self.is_null(&entry.value) {
                 self.null_ignored(entry);
@@ -148,7 +148,7 @@ impl<'a> Lowering<'a> {
             {
                 continue;
             }
-            if self.fits(&entry.value, key.form, text) {
+            if self.check_form(&entry.value, key.form, text) {
                 fields.values[at] = Some(entry);
             }
         }
@@ -156,13 +156,13 @@ impl<'a> Lowering<'a> {
             // A missing version has its own code. A misspelt required key is one mistake.
             let is_missing = key.required && fields.written & 1 << at == 0 && !fields.is_misspelt(key.name);
             if is_missing && key.name != "version" {
-                self.missing(section.name, key.name, place);
+                self.report_missing_key(section.name, key.name, place);
             }
         }
         fields
     }
 
-    pub(super) fn missing(&mut self, section: &str, key: &str, place: Span) {
+    pub(super) fn report_missing_key(&mut self, section: &str, key: &str, place: Span) {
         self.found.push(
             MISSING_FIELD
                 .new(format!("`{key}` is missing"))
@@ -214,7 +214,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Whether a value has the form that its key accepts. Reports other forms.
-    pub(super) fn fits(&mut self, node: &Node, form: KeyForm, key: &str) -> bool {
+    pub(super) fn check_form(&mut self, node: &Node, form: KeyForm, key: &str) -> bool {
         let ok = match &node.content {
             Content::Map(_) => form.takes(false, false, true),
             Content::List(_) => form.takes(false, true, false),
@@ -234,11 +234,12 @@ impl<'a> Lowering<'a> {
             Content::Scalar(_) => "a single value",
             Content::Missing => return,
         };
-        self.found.push(WRONG_SHAPE.new(format!("`{key}` must be {wanted}, found {found}")).label(place(node), found));
+        self.found
+            .push(WRONG_SHAPE.new(format!("`{key}` must be {wanted}, found {found}")).label(value_span(node), found));
     }
 
     /// Reports a feature of a later version than the document's.
-    pub(super) fn newer(&mut self, span: Span, what: &str) {
+    pub(super) fn report_newer_feature(&mut self, span: Span, what: &str) {
         let later = super::version::LATER;
         if !self.version.has(later) {
             self.found.push(
@@ -260,7 +261,7 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             let name = entry.key.text().unwrap_or("");
-            let fields = if self.fits(&entry.value, KeyForm::Map, name) { entry.value.as_map() } else { None };
+            let fields = if self.check_form(&entry.value, KeyForm::Map, name) { entry.value.as_map() } else { None };
             definitions.push((entry, fields));
         }
         definitions
@@ -280,7 +281,7 @@ impl<'a> Lowering<'a> {
 
     /// Whether a text has a substitution in a place that allows none. Reports the substitution.
     pub(super) fn has_substitution(&mut self, node: &Node, scalar: &Scalar, key: &str) -> bool {
-        let Some(at) = opening(&scalar.text) else { return false };
+        let Some(at) = find_substitution(&scalar.text) else { return false };
         let end = scalar.text[at..].find('}').map_or(at + 2, |length| at + length + 1);
         let span = node.text_map(self.source).span(at as u32, end as u32);
         self.found.push(
@@ -300,14 +301,14 @@ impl<'a> Lowering<'a> {
         match typed(node, scalar) {
             Typed::Text => Some(scalar),
             other => {
-                self.not_text(node, scalar, other, key);
+                self.report_not_text(node, scalar, other, key);
                 None
             }
         }
     }
 
-    fn not_text(&mut self, node: &Node, scalar: &Scalar, found: Typed, key: &str) {
-        let span = place(node);
+    fn report_not_text(&mut self, node: &Node, scalar: &Scalar, found: Typed, key: &str) {
+        let span = value_span(node);
         let mut mismatch =
             TYPE_MISMATCH.new(format!("`{key}` must be a string, found {}", found.words())).label(span, found.words());
         if found == Typed::Null {
@@ -319,7 +320,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// An expression for a text with substitutions, such as a description, path or display name.
-    pub(super) fn open_text(&mut self, node: &Node, key: &str) -> Expr {
+    pub(super) fn substituted_text(&mut self, node: &Node, key: &str) -> Expr {
         match self.text_scalar(node, key) {
             Some(scalar) => self.text_expr(node, scalar),
             None => Expr::error(node.span),
@@ -368,7 +369,7 @@ impl<'a> Lowering<'a> {
                     self.found.push(
                         LEADING_ZERO
                             .new(format!("`{}` is the integer {value}", scalar.text))
-                            .label(place(node), "loses its leading zeros")
+                            .label(value_span(node), "loses its leading zeros")
                             .help("quote it if the zeros count")
                             .fix("quote it", vec![(node.span, format!("\"{}\"", scalar.text))], false),
                     );
@@ -381,7 +382,7 @@ impl<'a> Lowering<'a> {
                 self.found.push(
                     NUMBER_OUT_OF_RANGE
                         .new(format!("`{}` is out of range", scalar.text))
-                        .label(place(node), "integers have 64 bits, floats are finite")
+                        .label(value_span(node), "integers have 64 bits, floats are finite")
                         .help("quote it if it is text"),
                 );
                 return None;
@@ -391,20 +392,20 @@ impl<'a> Lowering<'a> {
 
     /// The expression for a text scalar.
     pub(super) fn text_expr(&mut self, node: &Node, scalar: &Scalar) -> Expr {
-        if !is_open(&scalar.text) {
+        if !has_substitution(&scalar.text) {
             return Expr::literal(Value::text(&*scalar.text), node.span);
         }
         let map = node.text_map(self.source);
         let heads: &[&str] = if self.none_is_resource { &[super::version::NONE] } else { &[] };
         let (functions, names) = (self.functions, &mut self.names);
         let mut expr = expr::parse_text_scoped(&scalar.text, &map, node.span, functions, heads, names, &mut self.found);
-        self.settle(&mut expr);
+        self.apply_version(&mut expr);
         expr
     }
 
     /// Creates the diagnostic for a value of the wrong kind.
     pub(super) fn mismatch(&mut self, node: &Node, what: &str, wanted: &str, found: &str) -> Diagnostic {
-        TYPE_MISMATCH.new(format!("{what} must be {wanted}, found {found}")).label(place(node), found)
+        TYPE_MISMATCH.new(format!("{what} must be {wanted}, found {found}")).label(value_span(node), found)
     }
 }
 

@@ -9,7 +9,7 @@ use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, Node};
 
 use super::hints::Hints;
-use super::lowering::{Lowering, SectionFields, place};
+use super::lowering::{Lowering, SectionFields, value_span};
 use super::shape::{self, EXPORT_TYPES, VALUE_TYPES};
 use crate::codes::UNKNOWN_OPERATOR;
 
@@ -50,7 +50,7 @@ impl Lowering<'_> {
             }
             None => ResourceMetadata::default(),
         };
-        let description = fields.get("description").map(|node| self.open_text(node, "description"));
+        let description = fields.get("description").map(|node| self.substituted_text(node, "description"));
         let provider = hints.provider.take().map(Box::new);
         DataSource { span, type_name, filters, exports, export_all, provider, metadata, description }
     }
@@ -58,20 +58,20 @@ impl Lowering<'_> {
     fn filters(&mut self, node: &Node, key: Span, name: Span) -> Vec<Filter> {
         let empty = node.as_list().is_some_and(<[Node]>::is_empty) || node.as_map().is_some_and(<[_]>::is_empty);
         if empty {
-            self.missing(shape::DATA_SOURCE.name, "filter", name);
+            self.report_missing_key(shape::DATA_SOURCE.name, "filter", name);
             return Vec::new();
         }
         let Some(items) = node.as_list() else {
             return self.filter(node, key).into_iter().collect();
         };
-        self.newer(place(node), "a list of filters");
+        self.report_newer_feature(value_span(node), "a list of filters");
         let mut filters = Vec::with_capacity(items.len());
         for item in items {
             if self.null_item(item, "a filter") {
                 continue;
             }
-            if self.fits(item, crate::KeyForm::Map, "filter") {
-                filters.extend(self.filter(item, place(item)));
+            if self.check_form(item, crate::KeyForm::Map, "filter") {
+                filters.extend(self.filter(item, value_span(item)));
             }
         }
         filters
@@ -95,7 +95,7 @@ impl Lowering<'_> {
         let field = fields.get("field").and_then(|node| self.filled_name(node, "field", shape::FILTER.name, span));
         let operator = fields.get("operator").and_then(|node| {
             let operator = self.filled_name(node, "operator", shape::FILTER.name, span)?;
-            self.operator(&operator.item, place(node));
+            self.operator(&operator.item, value_span(node));
             Some(operator)
         });
         let search = fields.get("search").map(|node| self.search(node))?;
@@ -106,7 +106,7 @@ impl Lowering<'_> {
     pub(super) fn filled_name(&mut self, node: &Node, key: &str, section: &str, span: Span) -> Option<Spanned<Name>> {
         let name = self.fixed_name(node, key)?;
         if name.item.is_empty() {
-            self.missing(section, key, span);
+            self.report_missing_key(section, key, span);
             return None;
         }
         Some(name)
@@ -114,7 +114,7 @@ impl Lowering<'_> {
 
     fn operator(&mut self, operator: &str, span: Span) {
         if LATER_OPERATORS.contains(&operator) {
-            self.newer(span, &format!("the operator `{operator}`"));
+            self.report_newer_feature(span, &format!("the operator `{operator}`"));
         } else if !OPERATORS.contains(&operator) {
             let known = OPERATORS.iter().chain(LATER_OPERATORS).copied();
             self.found.push(
@@ -136,7 +136,7 @@ impl Lowering<'_> {
             if self.null_item(item, "a single value") {
                 continue;
             }
-            if self.fits(item, crate::KeyForm::Scalar, "search") {
+            if self.check_form(item, crate::KeyForm::Scalar, "search") {
                 list.push(self.content(item));
             }
         }
@@ -151,7 +151,9 @@ impl Lowering<'_> {
     ) -> IndexMap<Name, DataSourceExport> {
         let mut exports = IndexMap::default();
         match &node.content {
-            Content::Map(entries) if entries.is_empty() => self.missing(shape::DATA_SOURCE.name, "exports", name),
+            Content::Map(entries) if entries.is_empty() => {
+                self.report_missing_key(shape::DATA_SOURCE.name, "exports", name)
+            }
             Content::Map(_) => {
                 for (entry, map) in self.definitions(node) {
                     let (name, span) = (entry.key.text().unwrap_or(""), entry.key.span);
@@ -172,7 +174,7 @@ impl Lowering<'_> {
                 }
             }
             Content::Scalar(scalar) if &*scalar.text == "*" => {
-                self.newer(place(node), "`exports: \"*\"`");
+                self.report_newer_feature(value_span(node), "`exports: \"*\"`");
                 *export_all = Some(node.span);
             }
             Content::Scalar(scalar) if self.has_substitution(node, scalar, "exports") => {}
@@ -190,10 +192,10 @@ impl Lowering<'_> {
             let fields = self.fields(&shape::INCLUDE, map, span);
             let path = match fields.get("path") {
                 Some(node) if node.text() == Some("") => {
-                    self.missing(shape::INCLUDE.name, "path", span);
+                    self.report_missing_key(shape::INCLUDE.name, "path", span);
                     Expr::error(node.span)
                 }
-                Some(node) => self.open_text(node, "path"),
+                Some(node) => self.substituted_text(node, "path"),
                 None => Expr::error(span),
             };
             let inputs = fields.get("variables").map(|node| self.child_inputs(node)).unwrap_or_default();
@@ -203,7 +205,7 @@ impl Lowering<'_> {
                 entries.retain(|(key, _)| !key.item.starts_with("cyan."));
                 SourceMetadata { span: entry.key.span, entries }
             });
-            let description = fields.get("description").map(|node| self.open_text(node, "description"));
+            let description = fields.get("description").map(|node| self.substituted_text(node, "description"));
             let (condition, removal, expansion, depends_on) = (None, None, None, Vec::new());
             let child = Child {
                 span,
@@ -243,7 +245,7 @@ impl Lowering<'_> {
                     self.found.push(
                         TYPE_MISMATCH
                             .new(format!("the input `{name}` must be a single value, found {found}"))
-                            .label(place(value), found)
+                            .label(value_span(value), found)
                             .help("hand it over as text: `${jsonencode(..)}`"),
                     );
                     Expr::error(value.span)
@@ -273,7 +275,7 @@ impl Lowering<'_> {
                 Some(node) => self.export_field(node, span),
                 None => Expr::error(span),
             };
-            let description = fields.get("description").map(|node| self.open_text(node, "description"));
+            let description = fields.get("description").map(|node| self.substituted_text(node, "description"));
             exports.insert(
                 Name::from(name),
                 Export { span, ty, field, may_fail: false, hidden: false, by_entry: false, description },
@@ -286,13 +288,13 @@ impl Lowering<'_> {
         match self.fixed_text(node, "field") {
             None => Expr::error(node.span),
             Some("") => {
-                self.missing(shape::EXPORT.name, "field", span);
+                self.report_missing_key(shape::EXPORT.name, "field", span);
                 Expr::error(node.span)
             }
             Some(text) => {
                 let map = node.text_map(self.source);
                 let mut expr = expr::parse_reference(text, &map, node.span, &mut self.found);
-                self.settle(&mut expr);
+                self.apply_version(&mut expr);
                 expr
             }
         }

@@ -6,8 +6,8 @@ use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, MapEntry, Node};
 
 use super::hints::Hints;
-use super::lowering::{Lowering, SectionFields, place};
-use super::scalar::{Typed, is_open, typed};
+use super::lowering::{Lowering, SectionFields, value_span};
+use super::scalar::{Typed, has_substitution, typed};
 use super::shape;
 use crate::codes::{DUPLICATE_KEY, LABEL_NOT_STRING, VALUE_NOT_ALLOWED};
 
@@ -56,7 +56,7 @@ impl Lowering<'_> {
         if fields.get("removalPolicy").is_some_and(|node| self.retains(node)) {
             lifecycle.retain = true;
         }
-        let description = fields.get("description").map(|node| Box::new(self.open_text(node, "description")));
+        let description = fields.get("description").map(|node| Box::new(self.substituted_text(node, "description")));
         let each = list.map(|list| Box::new(Each { list, key }));
         Resource {
             span,
@@ -85,10 +85,10 @@ impl Lowering<'_> {
         let Some(node) = fields.get("type") else { return Spanned::new("".into(), span) };
         let name = match self.fixed_text(node, "type") {
             Some("") => {
-                self.missing(section, "type", span);
+                self.report_missing_key(section, "type", span);
                 ""
             }
-            Some(text) => self.type_name(text, place(node)).unwrap_or(""),
+            Some(text) => self.type_name(text, value_span(node)).unwrap_or(""),
             None => "",
         };
         Spanned::new(self.packages.resolve(self.names.share(name)), node.span)
@@ -129,7 +129,7 @@ impl Lowering<'_> {
         let by_label = fields.get("byLabel").map(|node| self.labels(node, "byLabel")).unwrap_or_default();
         let exclude = fields.get("exclude").map(|node| self.names(node, "exclude")).unwrap_or_default();
         let labels = fields.get("byLabel").and_then(|node| node.as_map()).unwrap_or(&[]);
-        let has_substitution = |entry: &MapEntry| entry.value.text().is_some_and(is_open);
+        let has_substitution = |entry: &MapEntry| entry.value.text().is_some_and(has_substitution);
         (!labels.iter().any(has_substitution)).then_some(LinkSelector { span, by_label, exclude })
     }
 
@@ -160,7 +160,7 @@ impl Lowering<'_> {
             };
             let not_text = LABEL_NOT_STRING
                 .new(format!("the label `{name}` must be a string, found {found}"))
-                .label(place(value), found);
+                .label(value_span(value), found);
             self.found.push(match value.text() {
                 Some(text) => not_text.fix("quote it", vec![(value.span, format!("\"{text}\""))], false),
                 None => not_text,
@@ -183,7 +183,7 @@ impl Lowering<'_> {
         labels: LabelTexts,
         annotations: Vec<(Spanned<Name>, Expr)>,
     ) -> ResourceMetadata {
-        let display_name = fields.get("displayName").map(|node| self.open_text(node, "displayName"));
+        let display_name = fields.get("displayName").map(|node| self.substituted_text(node, "displayName"));
         let custom = fields.get("custom").map(|node| self.content(node));
         ResourceMetadata { display_name, labels, annotations, custom }
     }
@@ -210,7 +210,7 @@ impl Lowering<'_> {
                     self.found.push(
                         TYPE_MISMATCH
                             .new(format!("the annotation `{name}` must be a single value, found {found}"))
-                            .label(place(&entry.value), found)
+                            .label(value_span(&entry.value), found)
                             .help("free data goes into `custom`"),
                     );
                     Expr::error(entry.value.span)
@@ -229,7 +229,7 @@ impl Lowering<'_> {
                 self.found.push(
                     VALUE_NOT_ALLOWED
                         .new(format!("`removalPolicy` cannot be `{text}`"))
-                        .label(place(node), "`delete` or `retain`")
+                        .label(value_span(node), "`delete` or `retain`")
                         .help_nearest(text, ["delete", "retain"]),
                 );
                 false

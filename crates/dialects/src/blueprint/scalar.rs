@@ -131,8 +131,8 @@ fn json_number(text: &str) -> Typed {
 }
 
 /// Whether a text holds a substitution.
-pub(super) fn is_open(text: &str) -> bool {
-    diag::opening(text).is_some()
+pub(super) fn has_substitution(text: &str) -> bool {
+    diag::find_substitution(text).is_some()
 }
 
 /// Whether a key is a merge key (`<<`).
@@ -145,7 +145,7 @@ mod tests {
     use super::{Typed, core, json_number};
 
     #[test]
-    fn the_core_schema_and_nothing_more() {
+    fn plain_scalars_follow_the_yaml_core_schema() {
         for (text, kind) in [
             ("", Typed::Null),
             ("~", Typed::Null),

@@ -9,44 +9,44 @@ use crate::codes::STATE_ALIAS;
 
 impl Lowering<'_> {
     /// Applies the differences to every part of a parsed expression.
-    pub(super) fn settle(&mut self, expr: &mut Expr) {
+    pub(super) fn apply_version(&mut self, expr: &mut Expr) {
         match &mut expr.kind {
-            ExprKind::Literal(Value::Null) => self.newer(expr.span, "`none`"),
+            ExprKind::Literal(Value::Null) => self.report_newer_feature(expr.span, "`none`"),
             ExprKind::Ref(reference) => {
                 if matches!(&reference.head, ReferenceHead::Scoped(name) if &**name == NONE) {
                     reference.head = ReferenceHead::Resource { name: NONE.into(), bare: true };
                 }
-                if !self.settle_state(reference) {
+                if !self.resolve_state_alias(reference) {
                     expr.kind = ExprKind::Error;
                 }
             }
-            ExprKind::Access(inner, _) => self.settle(inner),
-            ExprKind::Substitution(inner) => self.settle(inner),
+            ExprKind::Access(inner, _) => self.apply_version(inner),
+            ExprKind::Substitution(inner) => self.apply_version(inner),
             ExprKind::Text(parts) => {
                 for part in parts {
                     if let TextPart::Expr(expr, _) = part {
-                        self.settle(expr);
+                        self.apply_version(expr);
                     }
                 }
             }
             ExprKind::Call(call) => {
                 for argument in &mut call.arguments {
-                    self.settle(&mut argument.value);
+                    self.apply_version(&mut argument.value);
                 }
             }
-            ExprKind::List(items) => items.iter_mut().for_each(|item| self.settle(item)),
-            ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| self.settle(value)),
+            ExprKind::List(items) => items.iter_mut().for_each(|item| self.apply_version(item)),
+            ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| self.apply_version(value)),
             ExprKind::Choice(choice) => {
-                self.settle(&mut choice.condition);
-                self.settle(&mut choice.then);
-                self.settle(&mut choice.otherwise);
+                self.apply_version(&mut choice.condition);
+                self.apply_version(&mut choice.then);
+                self.apply_version(&mut choice.otherwise);
             }
             ExprKind::Literal(_) | ExprKind::Function(_) | ExprKind::Error => {}
         }
     }
 
     /// Turns `.state` of a resource into `.spec` if the version allows it. Otherwise reports it and returns `false`.
-    fn settle_state(&mut self, reference: &mut Ref) -> bool {
+    fn resolve_state_alias(&mut self, reference: &mut Ref) -> bool {
         if !matches!(reference.head, ReferenceHead::Resource { .. }) {
             return true;
         }

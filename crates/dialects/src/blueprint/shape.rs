@@ -84,7 +84,7 @@ pub(super) static INCLUDE: Section = Section {
         SectionKey::new("path", KeyForm::Text, "Where the document is, relative to this one.")
             .required()
             .substitutions()
-            .detail(Detail::Filled),
+            .detail(Detail::NonEmptyText),
         SectionKey::new("variables", KeyForm::Map, "Its inputs.").substitutions().detail(Detail::Scalars),
         SectionKey::new("metadata", KeyForm::Map, "From what kind of place it comes.").substitutions(),
         SectionKey::new("description", KeyForm::Text, "For people.").substitutions(),
@@ -185,15 +185,15 @@ pub(super) static CONDITION: Section = Section {
         SectionKey::new("and", KeyForm::List, "All must be true.")
             .substitutions()
             .section("condition")
-            .detail(Detail::Alone),
+            .detail(Detail::OnlyKey),
         SectionKey::new("or", KeyForm::List, "One must be true.")
             .substitutions()
             .section("condition")
-            .detail(Detail::Alone),
+            .detail(Detail::OnlyKey),
         SectionKey::new("not", KeyForm::ScalarOrMap, "Must be false.")
             .substitutions()
             .section("condition")
-            .detail(Detail::Alone),
+            .detail(Detail::OnlyKey),
     ],
 };
 

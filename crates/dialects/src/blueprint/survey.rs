@@ -9,7 +9,7 @@ use ::blueprint::IndexMap;
 use diag::{Diagnostics, Span};
 use syntax::{Content, MapEntry, Node};
 
-use super::scalar::{is_merge, is_open};
+use super::scalar::{has_substitution, is_merge};
 use crate::codes::{DUPLICATE_KEY, SUBSTITUTION_IN_KEY, UNSUPPORTED_YAML, WRONG_SHAPE};
 
 /// The result of the walk.
@@ -72,7 +72,7 @@ impl Survey {
                     self.bad_keys.insert(span.start);
                 }
                 Some(text) => {
-                    if is_open(text) {
+                    if has_substitution(text) {
                         found.push(
                             SUBSTITUTION_IN_KEY
                                 .new("a key takes no substitution")

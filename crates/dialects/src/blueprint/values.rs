@@ -4,9 +4,9 @@ use ::blueprint::{Expr, IndexMap, Input, Local, Name, Type, TypeId, Value};
 use diag::{Span, Spanned};
 use syntax::{Content, Node};
 
-use super::lowering::{Lowering, SectionFields, article, listed, place};
+use super::lowering::{Lowering, SectionFields, article, listed, value_span};
 use super::names::is_type_name;
-use super::scalar::{Typed, is_open, typed};
+use super::scalar::{Typed, has_substitution, typed};
 use super::shape::{self, VALUE_TYPES};
 use crate::codes::{ALLOWED_VALUES_ON_BOOLEAN, UNKNOWN_TYPE, UNPARSABLE_VALUE, VALUE_NOT_ALLOWED};
 
@@ -26,7 +26,7 @@ fn type_of(word: &str) -> Type {
 }
 
 /// The type that a name from another language stands for.
-fn meant(word: &str) -> Option<&'static str> {
+fn suggested_type(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
         "str" | "text" => "string",
         "int" | "number" | "long" => "integer",
@@ -84,7 +84,7 @@ impl Lowering<'_> {
                 // The message does not show the values, because they may be secret.
                 let mut not_allowed = VALUE_NOT_ALLOWED
                     .new("`default` is not among the allowed values")
-                    .label(place(node), "not allowed");
+                    .label(value_span(node), "not allowed");
                 if let Some(entry) = fields.entry("allowedValues") {
                     not_allowed = not_allowed.label(entry.key.span, "the values allowed");
                 }
@@ -103,7 +103,7 @@ impl Lowering<'_> {
         let Some(node) = fields.get("type") else { return (Type::Error, None) };
         let Some(text) = self.fixed_text(node, "type") else { return (Type::Error, None) };
         if text.is_empty() {
-            self.missing(shape::VARIABLE.name, "type", span);
+            self.report_missing_key(shape::VARIABLE.name, "type", span);
             return (Type::Error, None);
         }
         if self.is_hosted_type(text) {
@@ -111,7 +111,7 @@ impl Lowering<'_> {
         }
         if is_type_name(text) {
             if text.split('/').count() == 3 {
-                self.newer(place(node), "a variable type with three segments");
+                self.report_newer_feature(value_span(node), "a variable type with three segments");
             }
             return (Type::Any, Some(Spanned::new(text.into(), node.span)));
         }
@@ -125,9 +125,10 @@ impl Lowering<'_> {
         }
         let unknown = UNKNOWN_TYPE
             .new(format!("unknown type `{text}`"))
-            .label(place(node), format!("{of} are {}", listed(known).replace(" and ", " or ")));
-        let near =
-            meant(text).filter(|word| known.contains(word)).or_else(|| diag::nearest(text, known.iter().copied()));
+            .label(value_span(node), format!("{of} are {}", listed(known).replace(" and ", " or ")));
+        let near = suggested_type(text)
+            .filter(|word| known.contains(word))
+            .or_else(|| diag::nearest(text, known.iter().copied()));
         self.found.push(match near {
             Some(near) => unknown.help(format!("did you mean `{near}`?")).fix(
                 format!("write `{near}`"),
@@ -150,7 +151,7 @@ impl Lowering<'_> {
         let Some(node) = fields.get("type") else { return Spanned::new(Type::Error, span) };
         let ty = match self.fixed_text(node, "type") {
             Some("") => {
-                self.missing(section, "type", span);
+                self.report_missing_key(section, "type", span);
                 Type::Error
             }
             Some(text) => self.known_type(text, node, known, &format!("{section}s")),
@@ -223,7 +224,7 @@ impl Lowering<'_> {
                 None => Expr::error(span),
             };
             let secret = self.secret(&fields);
-            let description = fields.get("description").map(|node| self.open_text(node, "description"));
+            let description = fields.get("description").map(|node| self.substituted_text(node, "description"));
             locals.insert(Name::from(name), Local { span, ty, value, secret, description });
         }
         locals
@@ -235,12 +236,12 @@ impl Lowering<'_> {
             && typed(node, scalar) == Typed::Text
         {
             let expr = self.text_expr(node, scalar);
-            return if is_open(&scalar.text) { expr } else { self.parsed(node, &scalar.text, ty, expr) };
+            return if has_substitution(&scalar.text) { expr } else { self.parsed(node, &scalar.text, ty, expr) };
         }
         if node.is_missing() {
             return Expr::error(node.span);
         }
-        self.newer(place(node), "a value that is not text");
+        self.report_newer_feature(value_span(node), "a value that is not text");
         let found = match &node.content {
             Content::List(_) => "an array",
             Content::Map(_) => "an object",
@@ -281,7 +282,7 @@ impl Lowering<'_> {
                     self.found.push(
                         UNPARSABLE_VALUE
                             .new(format!("the text is not {} {ty}", article(&ty.to_string())))
-                            .label(place(node), format!("declared as {ty}"))
+                            .label(value_span(node), format!("declared as {ty}"))
                             .help("change the text or the declared type"),
                     );
                     Expr::error(node.span)

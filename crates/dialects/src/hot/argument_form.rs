@@ -3,23 +3,28 @@
 use ::blueprint::{Expr, ExprKind, Value};
 use expr::Refusal;
 
-use super::expressions::sketch;
+use super::expressions::literal_value;
 use super::functions::function;
 use super::message_path::HeatPhase;
 use super::version::Version;
 use super::yaql::SourceMap;
 
 /// Checks that the argument of a function has the right form, as far as the argument is literal.
-pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&SourceMap>) -> Result<(), Refusal> {
+pub(super) fn check_argument(
+    name: &str,
+    argument: &Expr,
+    version: Version,
+    runs: Option<&SourceMap>,
+) -> Result<(), Refusal> {
     if name == "yaql" {
-        return super::yaql::form(&sketch(argument), runs);
+        return super::yaql::form(&literal_value(argument), runs);
     }
     let Some(function) = function(name) else { return Ok(()) };
-    (function.form)(&sketch(argument), version).map_err(Refusal::from)
+    (function.form)(&literal_value(argument), version).map_err(Refusal::from)
 }
 
 /// The phase in which Heat reports an argument of the wrong form.
-pub(super) fn when(name: &str, argument: &Expr) -> HeatPhase {
+pub(super) fn error_phase(name: &str, argument: &Expr) -> HeatPhase {
     let entries = match &argument.kind {
         ExprKind::Map(entries) => entries.as_slice(),
         _ => &[],

@@ -12,7 +12,7 @@ use super::kinds::LoweredKind;
 use super::kinds::{self as groups};
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID};
-use super::read::{TextEntry, place};
+use super::read::{TextEntry, value_span};
 use super::version::Version::*;
 use crate::codes::UNKNOWN_RESOURCE;
 
@@ -30,7 +30,7 @@ impl Lowering {
                 return call(ATTRIBUTE, pair.key.span, vec![argument], span);
             }
             let wrong = if self.version >= V2015_10_15 && !pycompat::truth(&self.reader.value(node)) {
-                self.short_attribute()
+                self.missing_arguments_message()
             } else {
                 "Argument to \"get_attr\" must be a list"
             };
@@ -40,7 +40,7 @@ impl Lowering {
         if items.len() < least {
             return self.bad_argument(
                 node,
-                self.short_attribute(),
+                self.missing_arguments_message(),
                 "`get_attr` takes a resource and an attribute",
                 span,
             );
@@ -49,22 +49,29 @@ impl Lowering {
             return self.computed_attribute(pair, span);
         };
         match attribute {
-            None => self.all_attributes(name, place(&items[0]), span),
+            None => self.all_attributes(name, value_span(&items[0]), span),
             Some((at, Some(attribute))) => {
                 let mut path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
                 let kind = self.resources.get(name);
                 let nested =
                     matches!(kind, Some(LoweredKind::Child | LoweredKind::Group)) && self.version > V2013_05_23;
                 let group = kind == Some(&LoweredKind::Group);
-                let attribute = match nested.then(|| of_inner(attribute, &mut path)).flatten() {
+                let attribute = match nested.then(|| inner_attribute(attribute, &mut path)).flatten() {
                     Some(whole) => Cow::Owned(whole),
                     None => Cow::Borrowed(attribute),
                 };
                 if group {
-                    return self.attribute_of_group(name, place(&items[0]), &attribute, place(at), path, span);
+                    return self.attribute_of_group(
+                        name,
+                        value_span(&items[0]),
+                        &attribute,
+                        value_span(at),
+                        path,
+                        span,
+                    );
                 }
-                let value = self.attribute(name, place(&items[0]), &attribute, place(at), span);
-                self.walked(pair.key.span, value, path, span)
+                let value = self.attribute(name, value_span(&items[0]), &attribute, value_span(at), span);
+                self.with_path(pair.key.span, value, path, span)
             }
             Some((at, None)) if !self.is_call(at) => {
                 let shown = pycompat::text(&self.reader.value(at));
@@ -72,8 +79,8 @@ impl Lowering {
                 let words = self.message_path.message(HeatPhase::Validate, INVALID, &words);
                 let diagnostic = expr::codes::UNKNOWN_FIELD
                     .new("the name of an attribute must be text")
-                    .label(place(at), format!("this is {}", self.kind_of(at)))
-                    .words(words);
+                    .label(value_span(at), format!("this is {}", self.kind_of(at)))
+                    .with_native_message(words);
                 self.fail(diagnostic, span)
             }
             Some(_) => self.computed_attribute(pair, span),
@@ -85,10 +92,10 @@ impl Lowering {
         const NO_LIST: &str = "Argument to \"get_attr\" must be a list";
         let mut letters = text.chars().map(String::from);
         let (Some(name), attribute) = (letters.next(), letters.next()) else {
-            let wrong = if self.version >= V2015_10_15 { self.short_attribute() } else { NO_LIST };
+            let wrong = if self.version >= V2015_10_15 { self.missing_arguments_message() } else { NO_LIST };
             return self.bad_argument(node, wrong, "`get_attr` takes a list of a resource and an attribute", span);
         };
-        let at = place(node);
+        let at = value_span(node);
         self.report(
             GET_ATTR_TEXT
                 .new("text where `get_attr` takes a list is read letter by letter")
@@ -103,14 +110,14 @@ impl Lowering {
                 let diagnostic = UNKNOWN_RESOURCE
                     .new(format!("there is no resource `{text}`"))
                     .label(at, "text where a list belongs")
-                    .words(self.message_path.message(HeatPhase::Parse, INVALID, NO_LIST));
+                    .with_native_message(self.message_path.message(HeatPhase::Parse, INVALID, NO_LIST));
                 self.fail(diagnostic, span)
             }
         }
     }
 
     /// Heat's message for a list that is too short.
-    pub(super) fn short_attribute(&self) -> &'static str {
+    pub(super) fn missing_arguments_message(&self) -> &'static str {
         if self.version >= V2015_10_15 {
             "Arguments to \"get_attr\" can be of the next forms: [resource_name] or [resource_name, attribute, (path), ...]"
         } else {
@@ -126,14 +133,14 @@ impl Lowering {
     }
 
     /// Reports an attribute of an undeclared resource. This is an error also in an output.
-    pub(super) fn attribute_of_nothing(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+    pub(super) fn undeclared_resource_attribute(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         let in_output = std::mem::replace(&mut self.in_output, false);
         let failed = self.unknown_resource(name, name_span, span);
         self.in_output = in_output;
         failed
     }
 
-    pub(super) fn walked(&mut self, name_span: Span, value: Expr, path: Vec<Expr>, span: Span) -> Expr {
+    pub(super) fn with_path(&mut self, name_span: Span, value: Expr, path: Vec<Expr>, span: Span) -> Expr {
         if path.is_empty() {
             return value;
         }
@@ -143,9 +150,11 @@ impl Lowering {
 
     /// One attribute of a resource.
     pub(super) fn attribute(&mut self, name: &str, name_span: Span, attribute: &str, at: Span, span: Span) -> Expr {
-        let Some(kind) = self.resources.get(name) else { return self.attribute_of_nothing(name, name_span, span) };
+        let Some(kind) = self.resources.get(name) else {
+            return self.undeclared_resource_attribute(name, name_span, span);
+        };
         if attribute == "show" {
-            return self.shown(name, name_span, span);
+            return self.show_attribute(name, name_span, span);
         }
         // `resource.NAME.ATTR` reads a resource of a nested template. The names in it contain no dots.
         if *kind == LoweredKind::Child
@@ -193,7 +202,7 @@ impl Lowering {
                 let members = reference(ReferenceHead::Child(name.into()), name_span, &["refs"]);
                 return call("(show)", span, vec![members], span);
             }
-            return self.shown(name, name_span, span);
+            return self.show_attribute(name, name_span, span);
         }
         // A stack from a template exports its outputs and its name under their own names.
         if self.resolved_types.get(name).is_some_and(|kind| kind.as_ref() == groups::STACK) {
@@ -203,13 +212,13 @@ impl Lowering {
                 other => other,
             };
             let value = reference(ReferenceHead::Child(name.into()), name_span, &[export]);
-            return self.walked(at, value, path, span);
+            return self.with_path(at, value, path, span);
         }
         let kind = self.resolved_types.get(name).cloned().unwrap_or_default();
         // The oldest version reads the attribute and then applies the path to the result.
         let apart = self.version == V2013_05_23;
         let scales = kind.as_ref() == groups::SCALING_GROUP;
-        let own = groups::own(&kind).contains(&attribute) || attribute.starts_with("resource.");
+        let own = groups::group_attributes(&kind).contains(&attribute) || attribute.starts_with("resource.");
         let by_name = groups::BY_NAME.contains(&attribute);
         if by_name && apart || scales && !own && !(by_name && attribute != "attributes") {
             let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
@@ -224,8 +233,8 @@ impl Lowering {
                 .new(format!("`{name}` has no attribute `{attribute}` by itself"))
                 .label(at, why)
                 .help(help)
-                .words(self.evaluation_error("InvalidTemplateAttribute", &words));
-            return self.missing(diagnostic, span);
+                .with_native_message(self.evaluation_error("InvalidTemplateAttribute", &words));
+            return self.report_unknown_name(diagnostic, span);
         }
         let takes_none = groups::WITHOUT_PATH.contains(&attribute) || scales && attribute == "refs";
         if takes_none && own && !apart {
@@ -240,8 +249,8 @@ impl Lowering {
                 let diagnostic = expr::codes::UNKNOWN_FIELD
                     .new(format!("`{attribute}` of a group takes the name of an attribute behind it"))
                     .label(at, "the attribute of the members is missing")
-                    .words(self.evaluation_error("InvalidTemplateAttribute", &words));
-                return self.missing(diagnostic, span);
+                    .with_native_message(self.evaluation_error("InvalidTemplateAttribute", &words));
+                return self.report_unknown_name(diagnostic, span);
             };
             path.remove(0);
             export = format!("{attribute}.{first}");
@@ -266,7 +275,7 @@ impl Lowering {
     }
 
     /// The attribute `show`: null, because there is no cloud. The reference still orders the resources.
-    pub(super) fn shown(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
+    pub(super) fn show_attribute(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         let attributes = self.all_attributes(name, name_span, span);
         call("(show)", span, vec![attributes], span)
     }
@@ -282,13 +291,13 @@ impl Lowering {
                 }
                 reference(ReferenceHead::Child(name.into()), name_span, &[groups::ALL])
             }
-            None => self.attribute_of_nothing(name, name_span, span),
+            None => self.undeclared_resource_attribute(name, name_span, span),
         }
     }
 }
 
 /// The attribute `resource.NAME.ATTR`, if the path gives `ATTR` separately.
-fn of_inner(attribute: &str, path: &mut Vec<Expr>) -> Option<String> {
+fn inner_attribute(attribute: &str, path: &mut Vec<Expr>) -> Option<String> {
     let inner = attribute.strip_prefix("resource.").filter(|inner| !inner.contains('.'))?;
     let first = path.first().and_then(Expr::as_literal).and_then(Value::as_text)?;
     let whole = format!("resource.{inner}.{first}");

@@ -9,11 +9,11 @@ use syntax::{Content, Node};
 
 use super::argument_form;
 use super::codes::{FUNCTION_NOT_HERE, REMOVED_FUNCTION};
-use super::expressions::{call, sketch};
-use super::function_versions::{FunctionStatus, named_in};
+use super::expressions::{call, literal_value};
+use super::function_versions::{FunctionStatus, function_status};
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart};
-use super::read::{NodeReader, TextEntry, place};
+use super::read::{NodeReader, TextEntry, value_span};
 use super::version::Version::*;
 use super::yaql::SourceMap;
 use crate::codes::NEWER_THAN_VERSION;
@@ -21,11 +21,11 @@ use crate::codes::NEWER_THAN_VERSION;
 impl Lowering {
     /// Lowers a value and the calls in it.
     pub(super) fn expr(&mut self, node: &Node) -> Expr {
-        let span = place(node);
+        let span = value_span(node);
         match &node.content {
             Content::Missing => Expr::error(span),
             Content::Scalar(_) => Expr::literal(self.reader.value(node), span),
-            Content::List(_) | Content::Map(_) if NodeReader::is_remade(node) => {
+            Content::List(_) | Content::Map(_) if NodeReader::has_converting_tag(node) => {
                 Expr::literal(self.reader.value(node), span)
             }
             Content::List(items) => {
@@ -38,7 +38,7 @@ impl Lowering {
             Content::Map(_) => {
                 let pairs = self.reader.pairs(node).unwrap_or_default();
                 if let [pair] = pairs.as_slice()
-                    && let Some(called) = self.called(pair, span)
+                    && let Some(called) = self.lower_call(pair, span)
                 {
                     return called;
                 }
@@ -57,15 +57,19 @@ impl Lowering {
     }
 
     /// Lowers a map with one entry if it is a call; `None` if it is data.
-    fn called(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
+    fn lower_call(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
         self.with_path_step(MessageStep::Call(pair.key.item.clone()), |this| {
-            if this.in_condition { this.called_in_condition(pair, span) } else { this.called_in_value(pair, span) }
+            if this.in_condition {
+                this.lower_call_in_condition(pair, span)
+            } else {
+                this.lower_call_in_value(pair, span)
+            }
         })
     }
 
-    fn called_in_value(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
+    fn lower_call_in_value(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.clone();
-        match named_in(self.version, &key) {
+        match function_status(self.version, &key) {
             FunctionStatus::Other => None,
             FunctionStatus::Later(since) => {
                 self.report(
@@ -73,11 +77,13 @@ impl Lowering {
                         .new(format!("`{key}` is a function from version {} on; here it is data", since.date()))
                         .label(pair.key.span, format!("the template says {}", self.version.date()))
                         .help(format!("say `heat_template_version: {}`", since.date()))
-                        .graded(Severity::Warning),
+                        .with_severity(Severity::Warning),
                 );
                 None
             }
-            FunctionStatus::Removed => self.removed(pair).map(|diagnostic| self.fail(diagnostic, span)),
+            FunctionStatus::Removed => {
+                self.removed_function_diagnostic(pair).map(|diagnostic| self.fail(diagnostic, span))
+            }
             FunctionStatus::Function => Some(match key.as_ref() {
                 "get_param" => self.get_param(pair, span),
                 "get_resource" => self.get_resource(pair, span),
@@ -95,9 +101,9 @@ impl Lowering {
     }
 
     /// The diagnostic for a call of a function that this version no longer has; `None` for any other name.
-    pub(super) fn removed(&self, pair: &TextEntry<'_>) -> Option<diag::Diagnostic> {
+    pub(super) fn removed_function_diagnostic(&self, pair: &TextEntry<'_>) -> Option<diag::Diagnostic> {
         let key = pair.key.item.as_ref();
-        if !matches!(named_in(self.version, key), FunctionStatus::Removed) {
+        if !matches!(function_status(self.version, key), FunctionStatus::Removed) {
             return None;
         }
         let words =
@@ -105,16 +111,16 @@ impl Lowering {
         let diagnostic = REMOVED_FUNCTION
             .new(format!("version {} no longer has the function `{key}`", self.version.date()))
             .label(pair.key.span, "not a function any more");
-        Some(diagnostic.words(self.message_path.message(HeatPhase::Validate, INVALID, &words)))
+        Some(diagnostic.with_native_message(self.message_path.message(HeatPhase::Validate, INVALID, &words)))
     }
 
     /// Lowers a map with one entry in a condition if it is a call; `None` if it is data.
-    fn called_in_condition(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
+    fn lower_call_in_condition(&mut self, pair: &TextEntry<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.as_ref();
-        if let Some(diagnostic) = self.removed(pair) {
+        if let Some(diagnostic) = self.removed_function_diagnostic(pair) {
             // In a condition without a name, Heat silently ignores such a call, so the diagnostic is only a warning.
             if self.message_path.section != TemplatePart::Condition {
-                self.report(diagnostic.graded(Severity::Warning));
+                self.report(diagnostic.with_severity(Severity::Warning));
                 return Some(Expr::literal(Value::Null, span));
             }
             return Some(self.fail(diagnostic, span));
@@ -130,7 +136,7 @@ impl Lowering {
                 let diagnostic = FUNCTION_NOT_HERE
                     .new(format!("`{key}` cannot be called in a condition"))
                     .label(pair.key.span, "conditions depend on parameters only")
-                    .words(self.message_path.not_here(key));
+                    .with_native_message(self.message_path.invalid_in_context(key));
                 Some(self.fail(diagnostic, span))
             }
         }
@@ -151,19 +157,19 @@ impl Lowering {
         } else {
             None
         };
-        if let Err(refusal) = argument_form::form(&pair.key.item, &argument, self.version, runs.as_ref()) {
-            let mut at = expr::within(&argument, refusal.path.get(1..).unwrap_or_default());
+        if let Err(refusal) = argument_form::check_argument(&pair.key.item, &argument, self.version, runs.as_ref()) {
+            let mut at = expr::span_at_path(&argument, refusal.path.get(1..).unwrap_or_default());
             if let Some(inside) = refusal.inside {
                 at = expr::part_of(at, inside);
             }
             let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message)
                 .label(at, format!("`{}` does not take this", pair.key.item));
-            let when = argument_form::when(&pair.key.item, &argument);
+            let when = argument_form::error_phase(&pair.key.item, &argument);
             diagnostic.native_message =
                 refusal.words.map(|words| Box::new(self.message_path.message(when, INVALID, &words.message)));
             diagnostic.help.extend(refusal.help);
             if when == HeatPhase::Validate {
-                self.unread.push(self.reader.found.len());
+                self.late_diagnostics.push(self.reader.found.len());
             }
             return self.fail(diagnostic, span);
         }
@@ -184,7 +190,7 @@ impl Lowering {
         }
         if let ("filter", ExprKind::List(items)) = (pair.key.item.as_ref(), &argument.kind)
             && let [values, list] = items.as_slice()
-            && sketch(values).has_unknown()
+            && literal_value(values).has_unknown()
         {
             // The list comes first and the values second: if the list is empty, the call does not evaluate the values.
             let literal = |value: Value| Expr::literal(value, span);
@@ -198,9 +204,10 @@ impl Lowering {
     /// Whether a node is a call of a function of this version, outside conditions.
     pub(super) fn is_call(&self, node: &Node) -> bool {
         match node.as_map() {
-            Some([entry]) => {
-                entry.key.text().is_some_and(|key| matches!(named_in(self.version, key), FunctionStatus::Function))
-            }
+            Some([entry]) => entry
+                .key
+                .text()
+                .is_some_and(|key| matches!(function_status(self.version, key), FunctionStatus::Function)),
             _ => false,
         }
     }

@@ -13,7 +13,7 @@ use super::expressions::{AND, NAMED, OR, call, reference};
 use super::function_versions;
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart, invalid};
-use super::read::{TextEntry, place};
+use super::read::{TextEntry, value_span};
 use super::refusing;
 use super::version::Version::*;
 use crate::codes::INVALID_CONDITION;
@@ -49,7 +49,7 @@ impl Lowering {
     /// The definition of a named condition: a boolean or a call.
     fn definition(&mut self, pair: &TextEntry<'_>) -> Expr {
         let node = pair.value;
-        let span = place(node);
+        let span = value_span(node);
         if self.kind_of(node) == "a boolean" && node.as_scalar().is_some() {
             return Expr::literal(self.reader.value(node), span);
         }
@@ -61,7 +61,7 @@ impl Lowering {
                 Some(false) => return self.condition(node),
                 None => {}
             }
-            if let Some(diagnostic) = self.with_path_step(step, |this| this.removed(&entry)) {
+            if let Some(diagnostic) = self.with_path_step(step, |this| this.removed_function_diagnostic(&entry)) {
                 return self.fail(diagnostic, span);
             }
         }
@@ -70,7 +70,7 @@ impl Lowering {
         let diagnostic = INVALID_CONDITION
             .new(format!("the condition `{name}` must be a boolean or a call"))
             .label(span, format!("this is {}", self.kind_of(node)))
-            .words(
+            .with_native_message(
                 invalid(format!("The definition of condition \"{name}\" is invalid: {}", pycompat::text(&shown)))
                     .error(CONDITION_ERROR),
             );
@@ -93,7 +93,7 @@ impl Lowering {
 
     /// Lowers an expression in the place of a condition: a name, a boolean, null (which is true), or a call.
     pub(super) fn condition(&mut self, node: &Node) -> Expr {
-        let span = place(node);
+        let span = value_span(node);
         if let Some(name) = self.text(node) {
             return self.condition_named(name, span);
         }
@@ -111,55 +111,57 @@ impl Lowering {
                         let diagnostic = FUNCTION_NOT_HERE
                             .new(format!("`{}` cannot be called in a condition", pair.key.item))
                             .label(pair.key.span, "conditions depend on parameters only")
-                            .words(self.with_path_step(MessageStep::Call(pair.key.item.clone()), |this| {
-                                this.message_path.not_here(&pair.key.item)
-                            }));
+                            .with_native_message(
+                                self.with_path_step(MessageStep::Call(pair.key.item.clone()), |this| {
+                                    this.message_path.invalid_in_context(&pair.key.item)
+                                }),
+                            );
                         self.fail(diagnostic, span)
                     }
-                    None => self.no_condition(node, span),
+                    None => self.report_invalid_condition(node, span),
                 },
-                None => self.no_condition(node, span),
+                None => self.report_invalid_condition(node, span),
             },
             Content::Scalar(_) if self.kind_of(node) == "a boolean" => Expr::literal(self.reader.value(node), span),
-            Content::Scalar(_) | Content::List(_) => self.no_condition(node, span),
+            Content::Scalar(_) | Content::List(_) => self.report_invalid_condition(node, span),
         }
     }
 
-    fn no_condition(&mut self, node: &Node, span: Span) -> Expr {
+    fn report_invalid_condition(&mut self, node: &Node, span: Span) -> Expr {
         let shown = self.reader.value(node);
         let diagnostic = UNKNOWN_CONDITION
             .new("this names no condition")
             .label(span, format!("this is {}", self.kind_of(node)))
             .help("write the name of a condition, a boolean, or a call such as `equals`")
-            .words(self.no_such(&pycompat::text(&shown)));
-        self.fail_when_asked(diagnostic, span)
+            .with_native_message(self.invalid_condition_message(&pycompat::text(&shown)));
+        self.fail_at_first_use(diagnostic, span)
     }
 
     fn condition_named(&mut self, name: &str, span: Span) -> Expr {
         if self.conditions.contains_key(name) {
             if let Some(words) = &self.condition_for {
-                self.asked.push((name.into(), words.clone()));
+                self.condition_uses.push((name.into(), words.clone()));
             }
             return reference(ReferenceHead::Local(name.into()), span, &[]);
         }
         let diagnostic = self.unknown_condition(name, span);
-        self.fail_when_asked(diagnostic, span)
+        self.fail_at_first_use(diagnostic, span)
     }
 
     /// Reports a mistake that Heat notices only when it evaluates the condition. Heat evaluates a named condition at
     /// its first use.
-    pub(super) fn fail_when_asked(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
+    pub(super) fn fail_at_first_use(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.message_path.section != TemplatePart::Condition {
             return self.fail(diagnostic, span);
         }
-        let refused = refusing::refusing(&diagnostic);
-        self.unasked();
-        self.report(diagnostic.graded(Severity::Warning));
+        let refused = refusing::refusal_expr(&diagnostic);
+        self.record_first_use_mistake();
+        self.report(diagnostic.with_severity(Severity::Warning));
         refused
     }
 
     /// Heat's message for a value that names no condition, at the place of use.
-    fn no_such(&self, shown: &str) -> NativeMessage {
+    fn invalid_condition_message(&self, shown: &str) -> NativeMessage {
         let message = format!("Invalid condition \"{shown}\"");
         match &self.condition_for {
             Some(words) => NativeMessage { message: message.into(), ..words.clone() },
@@ -168,19 +170,19 @@ impl Lowering {
     }
 
     /// Notes that the next diagnostic concerns a named condition, which Heat reports at the place of use.
-    fn unasked(&mut self) {
+    fn record_first_use_mistake(&mut self) {
         if self.message_path.section == TemplatePart::Condition {
             self.first_use_mistakes.push((self.reader.found.len(), self.message_path.of.clone()));
         }
     }
 
     /// Completes the messages about named conditions with the place of the first use, direct or indirect.
-    pub(super) fn conditions_asked(&mut self, locals: &mut IndexMap<Name, Local>) {
+    pub(super) fn complete_condition_messages(&mut self, locals: &mut IndexMap<Name, Local>) {
         let unasked = std::mem::take(&mut self.first_use_mistakes);
         if unasked.is_empty() {
             return;
         }
-        self.word_unasked(unasked.clone(), locals);
+        self.write_first_use_messages(unasked.clone(), locals);
         // The conditions refuse with the messages that are complete now.
         let all: Vec<&Diagnostic> = self.reader.found.iter().collect();
         for (at, name) in &unasked {
@@ -191,7 +193,7 @@ impl Lowering {
                 Some(round) => {
                     for name in round {
                         if let Some(local) = locals.get_mut(name) {
-                            local.value = refusing::refusing(found);
+                            local.value = refusing::refusal_expr(found);
                         }
                     }
                 }
@@ -204,12 +206,12 @@ impl Lowering {
         }
     }
 
-    fn word_unasked(&mut self, unasked: Vec<(usize, Name)>, locals: &IndexMap<Name, Local>) {
+    fn write_first_use_messages(&mut self, unasked: Vec<(usize, Name)>, locals: &IndexMap<Name, Local>) {
         let mut first: IndexMap<Name, NativeMessage> = IndexMap::default();
         let rounds = self.cycles.clone();
         // For a cycle, Heat names the condition that it reaches first.
         let mut entered: Vec<Option<Name>> = vec![None; rounds.len()];
-        for (name, words) in std::mem::take(&mut self.asked) {
+        for (name, words) in std::mem::take(&mut self.condition_uses) {
             let mut open = vec![name];
             while let Some(name) = open.pop() {
                 if first.contains_key(&name) {
@@ -253,7 +255,7 @@ impl Lowering {
             .new(format!("there is no condition `{name}`"))
             .label(span, "not declared")
             .help_nearest(name, self.conditions.keys().map(AsRef::as_ref))
-            .words(self.no_such(name))
+            .with_native_message(self.invalid_condition_message(name))
     }
 
     /// Lowers a call in a condition. With `named`, a text result is the name of a condition.
@@ -265,8 +267,8 @@ impl Lowering {
                         self.message_path.message(HeatPhase::Parse, INVALID, "Argument to \"not\" must be a condition");
                     let diagnostic = ARGUMENT_TYPE
                         .new("`not` takes a condition")
-                        .label(place(pair.value), "nothing is written")
-                        .words(words);
+                        .label(value_span(pair.value), "nothing is written")
+                        .with_native_message(words);
                     return self.fail(diagnostic, span);
                 }
                 let condition = self.condition(pair.value);
@@ -282,8 +284,8 @@ impl Lowering {
                     };
                     let diagnostic = ARGUMENT_TYPE
                         .new(format!("`{word}` takes a list of at least two conditions"))
-                        .label(place(pair.value), format!("this is {}", self.kind_of(pair.value)))
-                        .words(self.message_path.message(HeatPhase::Parse, INVALID, &words));
+                        .label(value_span(pair.value), format!("this is {}", self.kind_of(pair.value)))
+                        .with_native_message(self.message_path.message(HeatPhase::Parse, INVALID, &words));
                     return self.fail(diagnostic, span);
                 };
                 let word = if word == "and" { AND } else { OR };
@@ -291,7 +293,7 @@ impl Lowering {
                 let (mut inline, mut names) = (Vec::new(), Vec::new());
                 for (at, item) in items.iter().enumerate() {
                     let operand = self.with_path_step(MessageStep::Index(at), |this| {
-                        if at == 0 { this.condition(item) } else { this.later_condition(item) }
+                        if at == 0 { this.condition(item) } else { this.short_circuited_condition(item) }
                     });
                     let position = Value::Int(i64::try_from(at).unwrap_or(i64::MAX));
                     match computed_name(&operand) {
@@ -336,7 +338,7 @@ impl Lowering {
         let names = &self.conditions;
         let all = self.condition_names.get_or_insert_with(|| Value::list(names.keys().cloned().map(Value::Text)));
         let all = Expr::literal(all.clone(), span);
-        let words = self.no_such("");
+        let words = self.invalid_condition_message("");
         let text = |text: &str| Expr::literal(Value::text(text), span);
         let (class, error, path) = (text(&words.class), text(&words.error), text(&words.path));
         call(NAMED, pair.key.span, vec![value, all, class, error, path], span)
@@ -350,14 +352,14 @@ impl Lowering {
     }
 
     /// A condition that is evaluated only if the ones before it do not decide. An unknown name there is only a warning.
-    fn later_condition(&mut self, node: &Node) -> Expr {
-        let span = place(node);
+    fn short_circuited_condition(&mut self, node: &Node) -> Expr {
+        let span = value_span(node);
         match self.text(node) {
             Some(name) if !self.conditions.contains_key(name) => {
                 let diagnostic = self.unknown_condition(name, span);
-                let refused = refusing::refusing(&diagnostic);
-                self.unasked();
-                self.report(diagnostic.graded(Severity::Warning));
+                let refused = refusing::refusal_expr(&diagnostic);
+                self.record_first_use_mistake();
+                self.report(diagnostic.with_severity(Severity::Warning));
                 refused
             }
             _ => self.condition(node),
@@ -413,7 +415,7 @@ impl Lowering {
                     1 => {
                         let first = stack.iter().position(|(at, _)| *at == need).unwrap_or(0);
                         let round: Vec<usize> = stack[first..].iter().map(|(at, _)| *at).collect();
-                        self.circle(&round, locals);
+                        self.report_cycle(&round, locals);
                     }
                     _ => {}
                 }
@@ -421,13 +423,13 @@ impl Lowering {
         }
     }
 
-    fn circle(&mut self, round: &[usize], locals: &mut IndexMap<Name, Local>) {
+    fn report_cycle(&mut self, round: &[usize], locals: &mut IndexMap<Name, Local>) {
         let names: Vec<Name> =
             round.iter().filter_map(|at| locals.get_index(*at)).map(|(name, _)| name.clone()).collect();
         let Some(first) = names.first() else { return };
         let mut diagnostic = CONDITION_CYCLE
             .new(format!("conditions need each other: `{}`", names.join("` -> `")))
-            .words(invalid(circular(first)).error(CONDITION_ERROR));
+            .with_native_message(invalid(circular(first)).error(CONDITION_ERROR));
         self.first_use_mistakes.push((self.reader.found.len(), first.clone()));
         self.cycles.push(names.clone());
         for at in round {
@@ -436,7 +438,7 @@ impl Lowering {
                 local.value = Expr::error(local.value.span);
             }
         }
-        self.report(diagnostic.help("take away one of these names").graded(Severity::Warning));
+        self.report(diagnostic.help("take away one of these names").with_severity(Severity::Warning));
     }
 }
 
@@ -451,7 +453,7 @@ fn computed_name(operand: &Expr) -> Option<&Expr> {
 /// Replaces a refusal of this mistake by one with the completed message.
 fn complete_refusal(expr: &mut Expr, found: &Diagnostic) {
     if expr.span == found.span() && refusing::refusal_of(expr).is_some() {
-        *expr = refusing::refusing(found);
+        *expr = refusing::refusal_expr(found);
         return;
     }
     match &mut expr.kind {
@@ -470,12 +472,12 @@ fn complete_refusal(expr: &mut Expr, found: &Diagnostic) {
 }
 
 /// The diagnostic for a condition that depends on itself through a computed name.
-pub(super) fn needs_itself(name: &Name, span: Span) -> Diagnostic {
+pub(super) fn self_reference_diagnostic(name: &Name, span: Span) -> Diagnostic {
     CONDITION_CYCLE
         .new(format!("conditions need each other: `{name}`"))
         .label(span, format!("`{name}` needs itself"))
         .help("take away one of these names")
-        .words(invalid(circular(name)).error(CONDITION_ERROR))
+        .with_native_message(invalid(circular(name)).error(CONDITION_ERROR))
 }
 
 fn circular(name: &str) -> String {

@@ -10,7 +10,7 @@ use syntax::Node;
 use super::environment::{HeatEnvironment, NamedEnvironment, Registry, ResolvedType, TypeResolution, merge};
 use super::kinds::{LoweredKind, element_kind};
 use super::parameters::ParameterKind;
-use super::read::{NodeReader, place};
+use super::read::{NodeReader, value_span};
 use super::refusal::ValueRefusal;
 use crate::{Companion, DialectContext, Document, LoadContext, LoadedCompanions, TypeLookup};
 
@@ -51,7 +51,7 @@ impl TemplateContext {
     }
 
     /// Resolves the type of a resource to the kind of element, and the type or path.
-    pub(super) fn meaning(&self, type_name: &str, resource: &str) -> (LoweredKind, Name) {
+    pub(super) fn resolve_type(&self, type_name: &str, resource: &str) -> (LoweredKind, Name) {
         match self.resolved(type_name, resource).map(|resolved| resolved.target) {
             Some(ResolvedType::Template(path)) => (LoweredKind::Child, path),
             Some(ResolvedType::Type(name)) => (element_kind(&name), name),
@@ -60,7 +60,7 @@ impl TemplateContext {
     }
 
     /// Resolves the types of all resources, in order. As in Heat, an alias for one resource applies to later ones, too.
-    pub(super) fn meanings<'r>(
+    pub(super) fn resolve_types<'r>(
         &self,
         resources: impl IntoIterator<Item = (&'r str, &'r str)> + Clone,
     ) -> Vec<(LoweredKind, Name)> {
@@ -77,7 +77,7 @@ impl TemplateContext {
     }
 
     /// The environment of a resource that is a nested template.
-    fn inside(&self, resource: &str, type_name: &str) -> TemplateContext {
+    fn for_child(&self, resource: &str, type_name: &str) -> TemplateContext {
         let entry = self.resolved(type_name, resource).and_then(|resolved| resolved.entry);
         if !self.is_particular && entry.is_none() {
             return self.clone();
@@ -118,8 +118,8 @@ impl TemplateContext {
 }
 
 impl DialectContext for TemplateContext {
-    fn inside(&self, child: &str, type_name: &str) -> Arc<dyn DialectContext> {
-        Arc::new(TemplateContext::inside(self, child, type_name))
+    fn for_child(&self, child: &str, type_name: &str) -> Arc<dyn DialectContext> {
+        Arc::new(TemplateContext::for_child(self, child, type_name))
     }
 
     fn identity(&self) -> usize {
@@ -148,10 +148,10 @@ pub(super) fn read_companions(root: &Document<'_>, beside: &[Companion<'_>]) -> 
         Registry::new(&environment.registry, &mut of_registry);
         refusals.extend(of_registry.into_iter().map(|refusal| refusal.within("resource_registry")));
         for refusal in refusals {
-            let at = placed(file, &refusal);
+            let at = refusal_span(file, &refusal);
             diagnostics.push(refusal.invalid().at(at));
         }
-        whole.push(file.tree.root.as_ref().map_or(Span::new(file.file, 0, 0), |root| place(root).head()));
+        whole.push(file.tree.root.as_ref().map_or(Span::new(file.file, 0, 0), |root| value_span(root).head()));
         files.push(NamedEnvironment { name: file.name, environment });
     }
     let mut conflicts = Vec::new();
@@ -167,7 +167,7 @@ pub(super) fn read_companions(root: &Document<'_>, beside: &[Companion<'_>]) -> 
     let merged = merge(base, files, &kind, &mut conflicts);
     for (number, refusal) in conflicts {
         let number = numbers.get(number).copied().unwrap_or(number);
-        let at = beside.get(number).map_or(Span::NONE, |file| placed(file, &refusal));
+        let at = beside.get(number).map_or(Span::NONE, |file| refusal_span(file, &refusal));
         let at = if at.is_some() { at } else { whole.get(number).copied().unwrap_or(Span::NONE) };
         diagnostics.push(refusal.invalid().at(at));
     }
@@ -180,8 +180,8 @@ pub(super) fn read_companions(root: &Document<'_>, beside: &[Companion<'_>]) -> 
         is_particular: merged.registry.get("resources").is_some_and(|resources| !resources.is_null()),
     };
     let given = merged.parameters.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let context = LoadContext { own: Some(Arc::new(context)), ..root.context.clone() };
-    LoadedCompanions { context, given, diagnostics }
+    let context = LoadContext { dialect_context: Some(Arc::new(context)), ..root.context.clone() };
+    LoadedCompanions { context, input_values: given, diagnostics }
 }
 
 /// The kinds of the parameters of the root.
@@ -205,16 +205,16 @@ fn in_folder(registry: &mut Map, folder: &str) {
     }
     let entries = std::mem::take(registry);
     for (key, value) in entries.iter() {
-        registry.insert(key.clone(), moved(value, folder));
+        registry.insert(key.clone(), prefix_relative_paths(value, folder));
     }
 }
 
-fn moved(value: &Value, folder: &str) -> Value {
+fn prefix_relative_paths(value: &Value, folder: &str) -> Value {
     match value {
         Value::Text(text) if is_relative(text) => Value::text(format!("{folder}/{text}")),
-        Value::Map(entries) => {
-            Value::map(entries.iter().map(|(key, value)| (key.clone(), moved(value, folder))).collect::<Vec<_>>())
-        }
+        Value::Map(entries) => Value::map(
+            entries.iter().map(|(key, value)| (key.clone(), prefix_relative_paths(value, folder))).collect::<Vec<_>>(),
+        ),
         other => other.clone(),
     }
 }
@@ -225,22 +225,22 @@ fn is_relative(text: &str) -> bool {
 }
 
 /// The place of a refusal in a file, as far as its path can be followed.
-fn placed(file: &Companion<'_>, refusal: &ValueRefusal) -> Span {
+fn refusal_span(file: &Companion<'_>, refusal: &ValueRefusal) -> Span {
     let Some(root) = &file.tree.root else { return Span::new(file.file, 0, 0) };
     let mut node: &Node = root;
-    let mut at = place(node).head();
+    let mut at = value_span(node).head();
     for step in &refusal.path {
         let next = match step {
             ValueStep::Key(key) => match node.entry(key) {
                 Some(entry) => {
-                    at = place(&entry.key);
+                    at = value_span(&entry.key);
                     &entry.value
                 }
                 None => break,
             },
             ValueStep::Index(number) => match node.as_list().and_then(|items| items.get(*number)) {
                 Some(item) => {
-                    at = place(item);
+                    at = value_span(item);
                     item
                 }
                 None => break,
@@ -254,6 +254,6 @@ fn placed(file: &Companion<'_>, refusal: &ValueRefusal) -> Span {
 /// The environment for lowering; an empty one if there is none.
 pub(super) fn of(context: &LoadContext) -> TemplateContext {
     // The context of another dialect has no environment of Heat.
-    let own = context.own.as_ref().and_then(|own| own.as_any().downcast_ref::<TemplateContext>());
+    let own = context.dialect_context.as_ref().and_then(|own| own.as_any().downcast_ref::<TemplateContext>());
     own.cloned().unwrap_or_default()
 }

@@ -10,7 +10,7 @@ use super::expressions::FACADE;
 use super::kinds::LoweredKind;
 use super::lowering::Lowering;
 use super::message_path::{invalid, path};
-use super::read::{NodeReader, TextEntry, place};
+use super::read::{NodeReader, TextEntry, value_span};
 use super::shape;
 use super::version::Version::{self, *};
 use super::version::{NAME, VERSION_KEYS};
@@ -33,7 +33,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
             .new("the document is empty")
             .label(whole, "not even a version")
             .help("begin with `heat_template_version: 2018-08-31`")
-            .words(NativeMessage::of("ValueError", "Template format version not found."));
+            .with_native_message(NativeMessage::of("ValueError", "Template format version not found."));
         reader.found.push(missing);
         return Lowered { blueprint, diagnostics: reader.found };
     };
@@ -45,8 +45,8 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
             let words = NativeMessage::of("ValueError", "The template is not a JSON object or YAML mapping.");
             let wrong = WRONG_SHAPE
                 .new("a template is a map")
-                .label(place(root), "neither a version nor sections")
-                .words(words);
+                .label(value_span(root), "neither a version nor sections")
+                .with_native_message(words);
             reader.found.push(wrong);
         }
         return Lowered { blueprint, diagnostics: reader.found };
@@ -63,13 +63,13 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
                 .new(format!("the template has {size} bytes, {who} {most}"))
                 .label(blueprint.span.unwrap_or(whole), "begins here")
                 .help("move parts into nested templates, or long texts into files that `get_file` reads")
-                .words(NativeMessage::of(
+                .with_native_message(NativeMessage::of(
                     "RequestLimitExceeded",
                     format!("Request limit exceeded: Template size ({size} bytes) exceeds maximum allowed size ({MOST_BYTES} bytes)."),
                 )),
         );
     }
-    let Some((version, text)) = version(&pairs, &mut reader, place(root)) else {
+    let Some((version, text)) = version(&pairs, &mut reader, value_span(root)) else {
         return Lowered { blueprint, diagnostics: reader.found };
     };
     blueprint.version = text;
@@ -112,7 +112,7 @@ fn version(pairs: &[TextEntry<'_>], reader: &mut NodeReader, root: Span) -> Opti
                 .new("the template does not say its version")
                 .label(root.head(), "no version in this document")
                 .help("add `heat_template_version: 2018-08-31`")
-                .words(NativeMessage::of("ValueError", "Template format version not found.")),
+                .with_native_message(NativeMessage::of("ValueError", "Template format version not found.")),
             several => {
                 let keys: Vec<&str> = several.iter().map(|pair| pair.key.item.as_ref()).collect();
                 several.iter().skip(1).fold(
@@ -120,7 +120,7 @@ fn version(pairs: &[TextEntry<'_>], reader: &mut NodeReader, root: Span) -> Opti
                         .new("the template says its version twice")
                         .label(several[0].key.span, "here")
                         .help("keep `heat_template_version`")
-                        .words(NativeMessage::of(
+                        .with_native_message(NativeMessage::of(
                             "InvalidTemplateVersion",
                             format!("The template version is invalid: Ambiguous versions ({})", keys.join(", ")),
                         )),
@@ -131,7 +131,7 @@ fn version(pairs: &[TextEntry<'_>], reader: &mut NodeReader, root: Span) -> Opti
         reader.found.push(diagnostic);
         return None;
     };
-    let span = place(pair.value);
+    let span = value_span(pair.value);
     let value = reader.value(pair.value);
     let Some(text) = value.as_text() else {
         reader.found.push(
@@ -139,7 +139,7 @@ fn version(pairs: &[TextEntry<'_>], reader: &mut NodeReader, root: Span) -> Opti
                 .new("the version must be text")
                 .label(span, "not a date in text")
                 .help("write a date with hyphens: `2018-08-31`")
-                .words(NativeMessage::of(
+                .with_native_message(NativeMessage::of(
                     "InvalidTemplateVersion",
                     "The template version is invalid: Template version was not provided",
                 )),
@@ -165,7 +165,7 @@ fn version(pairs: &[TextEntry<'_>], reader: &mut NodeReader, root: Span) -> Opti
                     .new(format!("there is no version `{text}` of Heat's templates"))
                     .label(span, "not a known version")
                     .help(format!("use one of: {}", all.join(", ")))
-                    .words(NativeMessage::of(
+                    .with_native_message(NativeMessage::of(
                         "InvalidTemplateVersion",
                         format!(
                             "The template version is invalid: \"{key}: {text}\". \"{key}\" should be one of: {}",
@@ -193,7 +193,7 @@ impl Lowering {
         let (sections, groups) = self.sections(&pairs, blueprint);
         self.keyword_names(&pairs);
         let [parameters, conditions, resources, outputs] = sections;
-        self.names(&parameters, &conditions, &resources);
+        self.declare_names(&parameters, &conditions, &resources);
         for pair in parameters {
             if let Some(input) = self.input(&pair) {
                 blueprint.inputs.insert(pair.key.item, input);
@@ -205,7 +205,7 @@ impl Lowering {
         blueprint.locals = self.conditions(conditions);
         self.resources(resources, blueprint);
         self.outputs(outputs, blueprint);
-        self.conditions_asked(&mut blueprint.locals);
+        self.complete_condition_messages(&mut blueprint.locals);
         let computed = blueprint.locals.values().any(|local| local.value.as_literal().is_none());
         blueprint.unsettled = self.unsettled || computed;
         for (group, reads) in std::mem::take(&mut self.reads) {
@@ -215,7 +215,7 @@ impl Lowering {
         }
         if self.reads_facade {
             let span = blueprint.span.unwrap_or(Span::NONE);
-            blueprint.inputs.insert(FACADE.into(), Input::free(span));
+            blueprint.inputs.insert(FACADE.into(), Input::optional_untyped(span));
         }
         if self.is_child {
             self.exports_of_child(blueprint);
@@ -256,8 +256,8 @@ impl Lowering {
                 let diagnostic = NEWER_THAN_VERSION
                     .new("the section `conditions` came with version 2016-10-14")
                     .label(pair.key.span, format!("the template says {}", self.version.date()))
-                    .graded(diag::Severity::Error)
-                    .words(invalid(format!("The template section is invalid: {key}")));
+                    .with_severity(diag::Severity::Error)
+                    .with_native_message(invalid(format!("The template section is invalid: {key}")));
                 self.report(diagnostic);
                 continue;
             }
@@ -283,7 +283,12 @@ impl Lowering {
     }
 
     /// Records the names of all sections and the resolved types of resources before any value is read.
-    fn names(&mut self, parameters: &[TextEntry<'_>], conditions: &[TextEntry<'_>], resources: &[TextEntry<'_>]) {
+    fn declare_names(
+        &mut self,
+        parameters: &[TextEntry<'_>],
+        conditions: &[TextEntry<'_>],
+        resources: &[TextEntry<'_>],
+    ) {
         self.parameters = parameters.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
         self.conditions = conditions.iter().map(|pair| (pair.key.item.clone(), pair.key.span)).collect();
         let written = |pair: &TextEntry<'_>| {
@@ -291,7 +296,7 @@ impl Lowering {
         };
         let types: Vec<String> = resources.iter().map(written).collect();
         let names = resources.iter().map(|pair| pair.key.item.as_ref());
-        let meanings = self.context.meanings(names.zip(types.iter().map(String::as_str)));
+        let meanings = self.context.resolve_types(names.zip(types.iter().map(String::as_str)));
         for (pair, (kind, meaning)) in resources.iter().zip(meanings) {
             self.resources.insert(pair.key.item.clone(), kind);
             self.resolved_types.insert(pair.key.item.clone(), meaning);
@@ -302,7 +307,10 @@ impl Lowering {
                     .new(format!("`{}` is both a parameter and a resource", pair.key.item))
                     .label(pair.key.span, "a resource of that name")
                     .label(*first, "the parameter")
-                    .words(invalid(format!("Duplicate names {{{}}}", pycompat::repr_text(&pair.key.item))));
+                    .with_native_message(invalid(format!(
+                        "Duplicate names {{{}}}",
+                        pycompat::repr_text(&pair.key.item)
+                    )));
                 self.report(diagnostic);
             }
         }
@@ -314,7 +322,7 @@ impl Lowering {
             .new(format!("a template has no section `{key}`"))
             .label(pair.key.span, "not a section")
             .help_nearest(key, shape::TEMPLATE.keys.iter().map(|key| key.name))
-            .words(invalid(format!("The template section is invalid: {key}")));
+            .with_native_message(invalid(format!("The template section is invalid: {key}")));
         self.report(diagnostic);
     }
 
@@ -327,7 +335,7 @@ impl Lowering {
             }
             for entry in entries {
                 let Some(text) = entry.key.text() else { continue };
-                let span = place(&entry.key);
+                let span = value_span(&entry.key);
                 let plain = entry.key.as_scalar().is_some_and(|scalar| !scalar.style.is_text());
                 let named = self.reader.value(&entry.key);
                 if plain
@@ -352,7 +360,7 @@ impl Lowering {
         rules.as_map()?;
         let own = || rules.get("default").filter(|value| !value.is_null());
         let default = self.context.default_of(&pair.key.item).or_else(own).cloned();
-        let default_span = pair.value.get("default").map_or(pair.key.span, place);
+        let default_span = pair.value.get("default").map_or(pair.key.span, value_span);
         let secret = schema.is_some_and(|schema| schema.hidden) || self.context.encrypts(&pair.key.item);
         Some(Input {
             span: pair.key.span,
@@ -388,8 +396,8 @@ impl Lowering {
             let Some(names) = keys.iter().find(|pair| pair.key.item.as_ref() == "parameters") else {
                 let diagnostic = MISSING_FIELD
                     .new("the group has no parameters")
-                    .label(place(group).head(), "`parameters` must stand in this")
-                    .words(grouping(&label, "The parameters must be provided for each parameter group."));
+                    .label(value_span(group).head(), "`parameters` must stand in this")
+                    .with_native_message(grouping(&label, "The parameters must be provided for each parameter group."));
                 self.report(diagnostic);
                 continue;
             };
@@ -399,7 +407,7 @@ impl Lowering {
                 continue;
             };
             for node in names {
-                let span = place(node);
+                let span = value_span(node);
                 let value = self.reader.value(node);
                 let Some(name) = super::scalar::key_text(&value) else {
                     self.wrong_shape("a grouped parameter", "a name", node, String::new());
@@ -410,7 +418,7 @@ impl Lowering {
                         .new(format!("the parameter `{name}` is grouped twice"))
                         .label(span, "again here")
                         .label(*first, "first here")
-                        .words(grouping(
+                        .with_native_message(grouping(
                             &label,
                             &format!("The {name} parameter must be assigned to one parameter group only."),
                         ));
@@ -420,7 +428,7 @@ impl Lowering {
                         .new(format!("there is no parameter `{name}`"))
                         .label(span, "not declared")
                         .help_nearest(&name, self.parameters.keys().map(AsRef::as_ref))
-                        .words(grouping(
+                        .with_native_message(grouping(
                             &label,
                             &format!("The grouped parameter {name} does not reference a valid parameter."),
                         ));

@@ -54,11 +54,13 @@ pub(super) fn named(text: &str, span: Span) -> Spanned<Name> {
 }
 
 /// The value of the literal parts of an expression; all other parts are unknown.
-pub(super) fn sketch(expr: &Expr) -> Value {
+pub(super) fn literal_value(expr: &Expr) -> Value {
     match &expr.kind {
         ExprKind::Literal(value) => value.clone(),
-        ExprKind::List(items) => Value::list(items.iter().map(sketch)),
-        ExprKind::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.item.clone(), sketch(value)))),
+        ExprKind::List(items) => Value::list(items.iter().map(literal_value)),
+        ExprKind::Map(entries) => {
+            Value::map(entries.iter().map(|(key, value)| (key.item.clone(), literal_value(value))))
+        }
         _ => Value::unknown(None, None),
     }
 }

@@ -16,20 +16,20 @@ use crate::codes::{MISSING_SPEC_FIELD, UNKNOWN_SPEC_FIELD};
 use crate::{ExpressionPart, SpecAt};
 
 /// Fits the properties of a resource to its type. Unknown parts stay; a part in error stays unchanged and is reported.
-pub(super) fn fitted(map: &Map, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Map {
-    Fitting { at, found, path: Vec::new() }.object(map, schema)
+pub(super) fn fit_properties(map: &Map, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Map {
+    SpecFitter { at, found, path: Vec::new() }.object(map, schema)
 }
 
 /// The state of fitting properties to their schema.
-struct Fitting<'f> {
+struct SpecFitter<'f> {
     at: SpecAt<'f>,
     found: &'f mut Diagnostics,
     path: Vec<ValueStep>,
 }
 
-impl Fitting<'_> {
+impl SpecFitter<'_> {
     fn place(&self) -> Span {
-        expr::within(self.at.expr, &self.path)
+        expr::span_at_path(self.at.expr, &self.path)
     }
 
     /// Heat's message about a property.
@@ -62,7 +62,7 @@ impl Fitting<'_> {
                             .new(format!("unknown property `{key}`"))
                             .label(place, "the type has no such property")
                             .help_nearest(key, known.map(|(name, _)| name.as_ref()))
-                            .words(words),
+                            .with_native_message(words),
                     );
                 }
             }
@@ -87,13 +87,13 @@ impl Fitting<'_> {
                 if self.is_written(name) {
                     words.path = format!("{}.{name}", words.path).into();
                 }
-                let holder = if self.path.is_empty() { self.at.holder } else { self.place() };
+                let holder = if self.path.is_empty() { self.at.missing_part_span } else { self.place() };
                 self.found.push(
                     MISSING_SPEC_FIELD
                         .new(format!("the required property `{name}` is missing"))
                         .label(holder, format!("`{name}` must stand in this"))
                         .help(format!("add `{name}`"))
-                        .words(words),
+                        .with_native_message(words),
                 );
             }
         }
@@ -127,7 +127,7 @@ impl Fitting<'_> {
             SupportStatus::Supported | SupportStatus::Unsupported => return,
         };
         let place = self.key_place(key);
-        self.found.push(diagnostic.label(place, "so says its type").graded(Severity::Warning));
+        self.found.push(diagnostic.label(place, "so says its type").with_severity(Severity::Warning));
     }
 
     /// The place of a key: just before its value, if the value is literal.
@@ -158,7 +158,7 @@ impl Fitting<'_> {
     }
 
     fn field(&mut self, value: &Value, field: &Field) -> Value {
-        let (bare, secret) = value.exposed();
+        let (bare, secret) = value.split_secret();
         let secret = secret || field.sensitive;
         if bare.is_unknown() {
             return value.clone().tainted(secret);
@@ -275,7 +275,7 @@ fn rules(field: &Field) -> Vec<Rule> {
 }
 
 /// Checks that a template fits the type that it is registered for (decision Heat 8.3).
-pub(super) fn stands_for(
+pub(super) fn check_facade(
     document: &Blueprint,
     type_name: &Spanned<TypeId>,
     schema: &Schema,
@@ -285,7 +285,7 @@ pub(super) fn stands_for(
     let ty = &type_name.item;
     let mut report = |message: String, words: String| {
         let diagnostic = FACADE_MISMATCH.new(message).label(type_name.span, "a template stands for this type");
-        found.push(diagnostic.words(invalid(words)));
+        found.push(diagnostic.with_native_message(invalid(words)));
     };
     for (name, field) in schema.fields.iter().filter(|(_, field)| field.is_settable()) {
         match document.inputs.get(name) {

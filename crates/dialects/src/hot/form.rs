@@ -45,7 +45,7 @@ impl FormCheck<'_> {
     }
 
     fn key(&mut self, key: &Node, in_flow: bool) {
-        let written = key.written();
+        let written = key.span_with_properties();
         let before = self.text.get(..written.start as usize).unwrap_or_default().trim_end();
         if key.is_missing() || before.ends_with('?') {
             return;
@@ -67,7 +67,7 @@ impl FormCheck<'_> {
     }
 
     fn dash(&mut self, item: &Node) {
-        let before = self.text.get(..item.written().start as usize).unwrap_or_default();
+        let before = self.text.get(..item.span_with_properties().start as usize).unwrap_or_default();
         let up_to_dash = before.trim_end_matches([' ', '\t']);
         let between = &before[up_to_dash.len()..];
         if up_to_dash.ends_with('-') && between.contains('\t') {
@@ -80,6 +80,6 @@ impl FormCheck<'_> {
 
     fn refuse(&mut self, message: &str, why: &str, span: Span, words: &str) {
         let diagnostic: Diagnostic = syntax::INVALID_SYNTAX.new(message.to_owned()).label(span, why.to_owned());
-        self.found.push(diagnostic.words(words));
+        self.found.push(diagnostic.with_native_message(words));
     }
 }

@@ -47,7 +47,7 @@ pub(super) enum FunctionStatus {
     Other,
 }
 
-pub(super) fn named_in(version: Version, key: &str) -> FunctionStatus {
+pub(super) fn function_status(version: Version, key: &str) -> FunctionStatus {
     match FUNCTIONS.iter().find(|(name, ..)| *name == key) {
         None => FunctionStatus::Other,
         Some((.., Some(until))) if version >= *until => FunctionStatus::Removed,
@@ -59,5 +59,5 @@ pub(super) fn named_in(version: Version, key: &str) -> FunctionStatus {
 /// Whether a name is a function of a version, in conditions or elsewhere.
 pub(super) fn is_function(version: Version, name: &str) -> bool {
     let condition = matches!(name, "equals" | "not" | "and" | "or") && version >= V2016_10_14;
-    condition || matches!(named_in(version, name), FunctionStatus::Function)
+    condition || matches!(function_status(version, name), FunctionStatus::Function)
 }

@@ -5,8 +5,8 @@ use diag::{Diagnostics, Severity, Span};
 use expr::ValueStep;
 use syntax::Node;
 
-use super::parameters::{HotParameterSchema, codes, passed as passed_down};
-use super::read::{TextEntry, place};
+use super::parameters::{HotParameterSchema, child_parameter_value as passed_down, codes};
+use super::read::{TextEntry, value_span};
 use super::refusal::ValueRefusal;
 use super::version::Version;
 use crate::GivenValue;
@@ -22,7 +22,7 @@ pub(super) fn schema(
     let mut refusals = Vec::new();
     let schema = HotParameterSchema::parse(&pair.key.item, written, version, &mut refusals);
     for refusal in refusals {
-        let place = placed(pair, &refusal);
+        let place = refusal_span(pair, &refusal);
         found.push(refusal.invalid().at(place));
     }
     schema
@@ -51,26 +51,26 @@ pub(super) fn without_later(written: Value, version: Version) -> Value {
 
 /// The place of a mistake in a schema: the wrong key, the wrong value, or the name of the parameter if a key is
 /// missing.
-fn placed(pair: &TextEntry<'_>, refusal: &ValueRefusal) -> Span {
+fn refusal_span(pair: &TextEntry<'_>, refusal: &ValueRefusal) -> Span {
     if refusal.code.name == MISSING_FIELD.name {
         return pair.key.span;
     }
     let of_keys = [&UNKNOWN_KEY, &NEWER_THAN_VERSION, &codes::CONSTRAINT_IGNORED];
     let at_key = of_keys.iter().any(|code| code.name == refusal.code.name);
-    within(pair.value, &refusal.path, at_key)
+    span_at_path(pair.value, &refusal.path, at_key)
 }
 
 /// The place at the end of a path, as far as the path can be followed.
-fn within(node: &Node, path: &[ValueStep], at_key: bool) -> Span {
-    let Some((step, rest)) = path.split_first() else { return place(node) };
+fn span_at_path(node: &Node, path: &[ValueStep], at_key: bool) -> Span {
+    let Some((step, rest)) = path.split_first() else { return value_span(node) };
     let next = match step {
         ValueStep::Key(key) => match node.entry(key) {
-            Some(entry) if rest.is_empty() && at_key => return place(&entry.key),
+            Some(entry) if rest.is_empty() && at_key => return value_span(&entry.key),
             entry => entry.map(|entry| &entry.value),
         },
         ValueStep::Index(at) => node.as_list().and_then(|items| items.get(*at)),
     };
-    next.map_or_else(|| place(node), |next| within(next, rest, at_key))
+    next.map_or_else(|| value_span(node), |next| span_at_path(next, rest, at_key))
 }
 
 /// The schema of an input. Its mistakes were reported when the template was read.
@@ -134,7 +134,7 @@ fn with_parameter_name(name: &str, mut refusal: ValueRefusal) -> ValueRefusal {
 
 /// The value of an input of a child, from what its parent passes at `place`. `None` if it is in error, which was
 /// reported.
-pub(super) fn passed(
+pub(super) fn child_input_value(
     name: &Name,
     input: &Input,
     given: Option<&Value>,

@@ -23,7 +23,7 @@ pub(super) const SCALING_GROUP: &str = "OS::Heat::AutoScalingGroup";
 pub(super) const STACK: &str = "OS::Heat::Stack";
 
 /// The attributes of the group itself, not of its members.
-pub(super) fn own(kind: &str) -> &'static [&'static str] {
+pub(super) fn group_attributes(kind: &str) -> &'static [&'static str] {
     match kind {
         RESOURCE_GROUP => &["refs", "refs_map", "removed_rsrc_list"],
         SCALING_GROUP => &["refs", "refs_map", "current_size"],
@@ -41,7 +41,7 @@ pub(super) const ALL: &str = "OS::outputs";
 pub(super) const BY_NAME: [&str; 3] = ["attributes", "outputs", "outputs_list"];
 
 /// The property with the definition of the members, by the type of the group.
-pub(super) fn defining(kind: &str) -> &'static str {
+pub(super) fn definition_property(kind: &str) -> &'static str {
     match kind {
         RESOURCE_GROUP => "resource_def",
         SCALING_GROUP => "resource",

@@ -8,8 +8,8 @@ use super::context::TemplateContext;
 use super::expressions::call;
 use super::kinds::LoweredKind;
 use super::message_path::{MessagePath, MessageStep};
-use super::read::{NodeReader, place};
-use super::refusing::refusing_when_read;
+use super::read::{NodeReader, value_span};
+use super::refusing::refusal_expr_when_read;
 use super::version::Version;
 use crate::codes::WRONG_SHAPE;
 
@@ -45,7 +45,7 @@ pub(super) struct Lowering {
     /// Heat's class and path, without a message, for the condition without a name that is being read.
     pub(super) condition_for: Option<NativeMessage>,
     /// The references to conditions by name, in the order of Heat's evaluation.
-    pub(super) asked: Vec<(Name, NativeMessage)>,
+    pub(super) condition_uses: Vec<(Name, NativeMessage)>,
     /// Mistakes in named conditions that Heat reports at the first use: the number of the diagnostic, and the
     /// condition.
     pub(super) first_use_mistakes: Vec<(usize, Name)>,
@@ -55,7 +55,7 @@ pub(super) struct Lowering {
     pub(super) cycles: Vec<Vec<Name>>,
     /// The numbers of the diagnostics that Heat does not report while it reads. They do not count in a resource whose
     /// condition is false.
-    pub(super) unread: Vec<usize>,
+    pub(super) late_diagnostics: Vec<usize>,
     /// The path to the current value, for Heat's messages.
     pub(super) message_path: MessagePath,
 }
@@ -80,11 +80,11 @@ impl Lowering {
             in_branch: false,
             reads_facade: false,
             condition_for: None,
-            asked: Vec::new(),
+            condition_uses: Vec::new(),
             first_use_mistakes: Vec::new(),
             condition_names: None,
             cycles: Vec::new(),
-            unread: Vec::new(),
+            late_diagnostics: Vec::new(),
             message_path: MessagePath::default(),
         }
     }
@@ -106,8 +106,8 @@ impl Lowering {
     /// branch is taken.
     pub(super) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.in_branch {
-            let refused = refusing_when_read(&diagnostic);
-            self.report(diagnostic.graded(Severity::Warning));
+            let refused = refusal_expr_when_read(&diagnostic);
+            self.report(diagnostic.with_severity(Severity::Warning));
             return refused;
         }
         self.report(diagnostic);
@@ -123,8 +123,8 @@ impl Lowering {
         self.report(
             WRONG_SHAPE
                 .new(format!("{what} must be {wanted}"))
-                .label(place(node), format!("this is {}", self.kind_of(node)))
-                .words(words),
+                .label(value_span(node), format!("this is {}", self.kind_of(node)))
+                .with_native_message(words),
         );
     }
 

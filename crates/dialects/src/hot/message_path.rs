@@ -184,7 +184,7 @@ impl MessagePath {
     }
 
     /// The message for a function that cannot be called in a condition. The function is the last step of the path.
-    pub(super) fn not_here(&self, function: &str) -> NativeMessage {
+    pub(super) fn invalid_in_context(&self, function: &str) -> NativeMessage {
         self.message(HeatPhase::Parse, INVALID, &format!("The function \"{function}\" is invalid in this context"))
     }
 

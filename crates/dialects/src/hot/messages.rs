@@ -5,7 +5,8 @@
 //! message becomes part of the message of the enclosing call. While Heat computes values, it knows only the property,
 //! and for an output not even that.
 //!
-//! Code that finds a mistake without knowing the path leaves the class empty; [`placed`] completes such messages.
+//! Code that finds a mistake without knowing the path leaves the class empty; [`complete_message`] completes such
+//! messages.
 
 use std::borrow::Cow;
 
@@ -28,7 +29,7 @@ pub(super) fn property(names: &[&str], steps: &[expr::ValueStep], message: &str)
 }
 
 /// The message for a cycle of elements: names and types, each depending on the next.
-pub(super) fn circle(round: &[(&str, &str)]) -> NativeMessage {
+pub(super) fn cycle_message(round: &[(&str, &str)]) -> NativeMessage {
     // The name of Python's class is usually the last part of the type.
     let shown = |(name, ty): &(&str, &str)| match ty.rsplit("::").next().unwrap_or_default() {
         "None" => format!("NoneResource \"{name}\""),
@@ -47,7 +48,7 @@ pub(super) fn circle(round: &[(&str, &str)]) -> NativeMessage {
 }
 
 /// The class of a message about an absent element whose path is not known yet. The message is the name of the element.
-const NOT_THERE: &str = "(not there)";
+const ABSENT_ELEMENT_CLASS: &str = "(not there)";
 
 /// The message for a mistake that was found without knowledge of Heat.
 pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
@@ -74,11 +75,11 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
         .error("NotSupported")
         .at(path(&["resources", resource])),
         // Heat fetches templates from web servers only.
-        Mistake::Unread(file) if !file.contains("://") => {
+        Mistake::UnreadableChild(file) if !file.contains("://") => {
             let scheme = file.split_once(':').map_or("", |(scheme, _)| scheme);
             invalid(format!("Could not fetch remote template \"{file}\": Invalid URL scheme {scheme}"))
         }
-        Mistake::Unread(file) => invalid(format!("Could not fetch remote template \"{file}\"")),
+        Mistake::UnreadableChild(file) => invalid(format!("Could not fetch remote template \"{file}\"")),
         Mistake::TooDeep(most) => NativeMessage::of(
             "RequestLimitExceeded",
             format!("Request limit exceeded: Recursion depth exceeds {most}."),
@@ -94,16 +95,16 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
         // A message by a provider of `cyan` begins in lower case, or with a name. Heat has no message for it.
         Mistake::InvalidSpec { why, .. } if !why.starts_with(char::is_uppercase) => return None,
         Mistake::InvalidSpec { why, .. } => invalid(why),
-        // `placed` knows the expression, and so can compute the path.
-        Mistake::Absent(name) => NativeMessage::of(NOT_THERE, name),
-        Mistake::GoneAttribute { of, at: (place, span) } => {
+        // `complete_message` knows the expression, and so can compute the path.
+        Mistake::Absent(name) => NativeMessage::of(ABSENT_ELEMENT_CLASS, name),
+        Mistake::AbsentAttribute { of, at: (place, span) } => {
             checked(&format!("The specified reference \"{of}\" (in unknown) is incorrect."), &place, span)
         }
         Mistake::NoSnapshot(resource) => {
             let way = path(&["resources", resource, "deletion_policy"]);
             invalid("\"Snapshot\" deletion policy not supported").at(way)
         }
-        Mistake::Cycle(round) => circle(round),
+        Mistake::Cycle(round) => cycle_message(round),
         Mistake::Restricted { resource, action } => {
             NativeMessage::of("UPDATE_FAILED", format!("{action} is restricted for resource."))
                 .error("ResourceActionRestricted")
@@ -135,7 +136,7 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
 
 /// Adds the path to a resource to the message about its nested template. With `nearest`, the template belongs to this
 /// resource, and not to one below it.
-pub(super) fn below(found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
+pub(super) fn prepend_child_path(found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
     let code = found.code.name;
     let Some(words) = found.native_message.as_deref_mut() else { return };
     // A failed output is reported only for the output, and a failed operation already has its path.
@@ -210,14 +211,14 @@ impl From<ExpressionPart> for TemplatePart {
 }
 
 /// Completes a message without a class: class and path are those of the value at `place`.
-pub(super) fn placed(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
+pub(super) fn complete_message(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
     let span = diagnostic.span();
     let code = diagnostic.code.name;
     let mut message_path = MessagePath::to(place.part.into(), &place.of.into());
     message_path.steps.extend(place.input.map(|input| MessageStep::Key(input.into())));
     if code == expr::codes::SOURCE_UNREADABLE.name && diagnostic.native_message.is_none() {
         // The engine reads files, and does not know the section `files`.
-        lead(place.expr, span, &mut message_path.steps);
+        append_steps_to_span(place.expr, span, &mut message_path.steps);
         let Some(file) = literal_in(place.expr, span) else { return };
         let message = format!("No content found in the \"files\" section for get_file path: {file}");
         diagnostic.native_message = Some(Box::new(message_path.message(HeatPhase::Evaluate, "ValueError", &message)));
@@ -226,11 +227,11 @@ pub(super) fn placed(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
     let Some(words) = diagnostic.native_message.as_deref_mut() else { return };
     match words.class.as_ref() {
         "" => {
-            lead(place.expr, span, &mut message_path.steps);
+            append_steps_to_span(place.expr, span, &mut message_path.steps);
             *words = message_path.message(HeatPhase::Evaluate, class_of(code), &words.message);
         }
-        NOT_THERE => {
-            lead(place.expr, span, &mut message_path.steps);
+        ABSENT_ELEMENT_CLASS => {
+            append_steps_to_span(place.expr, span, &mut message_path.steps);
             *words = message_path.no_resource(&words.message);
         }
         _ => {}
@@ -238,12 +239,12 @@ pub(super) fn placed(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
 }
 
 /// Completes a message without a class in a condition.
-pub(super) fn placed_in_condition(diagnostic: &mut Diagnostic, condition: &Expr) {
+pub(super) fn complete_condition_message(diagnostic: &mut Diagnostic, condition: &Expr) {
     let (span, code) = (diagnostic.span(), diagnostic.code.name);
     let Some(words) = diagnostic.native_message.as_deref_mut() else { return };
     if words.class.is_empty() {
         let mut message_path = MessagePath::to(TemplatePart::Choice, &"".into());
-        lead(condition, span, &mut message_path.steps);
+        append_steps_to_span(condition, span, &mut message_path.steps);
         *words = message_path.message(HeatPhase::Evaluate, class_of(code), &words.message);
     }
 }
@@ -271,30 +272,30 @@ pub(super) fn checked(message: &str, place: &ExpressionPlace<'_>, span: Span) ->
     if let Some(input) = place.input {
         message_path.steps.push(MessageStep::Key(input.into()));
     }
-    lead(place.expr, span, &mut message_path.steps);
+    append_steps_to_span(place.expr, span, &mut message_path.steps);
     message_path.message(HeatPhase::Validate, INVALID, message)
 }
 
 /// Appends the steps from an expression to the part of it with this span.
-fn lead(expr: &Expr, span: Span, steps: &mut Vec<MessageStep>) {
+fn append_steps_to_span(expr: &Expr, span: Span, steps: &mut Vec<MessageStep>) {
     let holds = |expr: &Expr| expr.span.file == span.file && expr.span.start <= span.start && span.end <= expr.span.end;
     match &expr.kind {
         ExprKind::List(items) => {
             if let Some((at, item)) = items.iter().enumerate().find(|(_, item)| holds(item)) {
                 steps.push(MessageStep::Index(at));
-                lead(item, span, steps);
+                append_steps_to_span(item, span, steps);
             }
         }
         ExprKind::Map(entries) => {
             if let Some((key, value)) = entries.iter().find(|(_, value)| holds(value)) {
                 steps.push(MessageStep::Key(key.item.clone()));
-                lead(value, span, steps);
+                append_steps_to_span(value, span, steps);
             }
         }
         ExprKind::Choice(choice) => {
             steps.push(MessageStep::Call("if".into()));
             if let Some(branch) = [&choice.then, &choice.otherwise].into_iter().find(|branch| holds(branch)) {
-                lead(branch, span, steps);
+                append_steps_to_span(branch, span, steps);
             }
         }
         ExprKind::Call(call) => {
@@ -303,10 +304,10 @@ fn lead(expr: &Expr, span: Span, steps: &mut Vec<MessageStep>) {
                 call.function.starts_with('(') || matches!(call.function.as_ref(), "get_attr" | "get_param" | "file");
             let inner = call.arguments.iter().map(|argument| &argument.value).find(|argument| holds(argument));
             match inner {
-                Some(inner) if own => lead(inner, span, steps),
+                Some(inner) if own => append_steps_to_span(inner, span, steps),
                 Some(inner) => {
                     steps.push(MessageStep::Call(call.function.clone()));
-                    lead(inner, span, steps);
+                    append_steps_to_span(inner, span, steps);
                 }
                 None if own => {}
                 None => steps.push(MessageStep::Call(call.function.clone())),

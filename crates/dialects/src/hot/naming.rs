@@ -6,7 +6,7 @@ use ::blueprint::Name;
 pub(super) fn stack_name(instance: &str, unit: &[Name]) -> String {
     let mut name = instance.to_owned();
     for child in unit {
-        let mark = mark(&name, child);
+        let mark = child_digest(&name, child);
         name = format!("{name}-{child}-{mark}");
     }
     name
@@ -14,7 +14,7 @@ pub(super) fn stack_name(instance: &str, unit: &[Name]) -> String {
 
 /// Twelve characters that identify a child of a stack. Providers compute the same characters, because a physical name
 /// begins with the name of its stack.
-fn mark(stack: &str, child: &str) -> String {
+fn child_digest(stack: &str, child: &str) -> String {
     use sha2::Digest as _;
     let mut hasher = sha2::Sha256::new();
     for part in ["child", stack, child] {

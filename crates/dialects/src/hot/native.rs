@@ -13,7 +13,7 @@ use super::codes::UNKNOWN_CONDITION;
 use super::expressions::{AND, NAMED, OR, REFUSE, REFUSE_READ};
 use super::functions::{HotFunction, PartialArgument, functions, paths, repeat};
 use super::naming::{identifier, stack_name};
-use super::refusing::refused;
+use super::refusing::refusal_from_arguments;
 use super::settings::yaql_limits;
 use super::version::Version;
 use super::yaql::Yaql;
@@ -78,7 +78,7 @@ impl Native for Pure {
         self.0.run(argument, version).map_err(Refusal::from)
     }
 
-    fn opens(&self, _arguments: &[Value]) -> bool {
+    fn accepts_partial_arguments(&self, _arguments: &[Value]) -> bool {
         self.0.parts == PartialArgument::Leaves
     }
 }
@@ -98,7 +98,7 @@ impl Native for Repeat {
         repeat::counted(argument, version, work).map_err(Refusal::from)
     }
 
-    fn opens(&self, _arguments: &[Value]) -> bool {
+    fn accepts_partial_arguments(&self, _arguments: &[Value]) -> bool {
         true
     }
 }
@@ -109,14 +109,14 @@ struct FilterFunction(&'static HotFunction);
 
 impl FilterFunction {
     /// Whether the list and the values are separate arguments.
-    fn is_apart(arguments: &[Value]) -> bool {
+    fn has_separate_arguments(arguments: &[Value]) -> bool {
         arguments.len() > 2
     }
 }
 
 impl Native for FilterFunction {
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal> {
-        if !FilterFunction::is_apart(arguments) {
+        if !FilterFunction::has_separate_arguments(arguments) {
             return Pure(self.0).call(arguments);
         }
         let [list, values, version, ..] = arguments else { return Ok(Value::Null) };
@@ -134,12 +134,12 @@ impl Native for FilterFunction {
         Err(refused)
     }
 
-    fn skips(&self, before: &[Value]) -> bool {
+    fn skips_next_argument(&self, before: &[Value]) -> bool {
         matches!(before, [list] if !list.has_unknown() && !pycompat::truth(&list.revealed()))
     }
 
-    fn opens(&self, arguments: &[Value]) -> bool {
-        !FilterFunction::is_apart(arguments) && Pure(self.0).opens(arguments)
+    fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool {
+        !FilterFunction::has_separate_arguments(arguments) && Pure(self.0).accepts_partial_arguments(arguments)
     }
 }
 
@@ -155,19 +155,19 @@ impl Native for Internal {
         (self.run)(arguments)
     }
 
-    fn skips(&self, before: &[Value]) -> bool {
-        matches!(self.name, AND | OR) && is_decided(before, self.name == OR)
+    fn skips_next_argument(&self, before: &[Value]) -> bool {
+        matches!(self.name, AND | OR) && is_short_circuited(before, self.name == OR)
     }
 
-    fn local(&self, arguments: &[Value]) -> Option<Name> {
+    fn selected_local(&self, arguments: &[Value]) -> Option<Name> {
         if self.name == NAMED { condition_name(arguments) } else { None }
     }
 
-    fn selects(&self) -> bool {
+    fn returns_part_of_arguments(&self) -> bool {
         matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)")
     }
 
-    fn opens(&self, arguments: &[Value]) -> bool {
+    fn accepts_partial_arguments(&self, arguments: &[Value]) -> bool {
         if matches!(self.name, AND | OR) {
             return true;
         }
@@ -179,7 +179,7 @@ impl Native for Internal {
                 && arguments.get(1..).unwrap_or_default().iter().all(|step| !step.has_unknown() && !step.has_secret())
     }
 
-    fn leaves_out(&self) -> bool {
+    fn drops_omitted_arguments(&self) -> bool {
         matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(each)")
     }
 }
@@ -201,8 +201,8 @@ const INTERNAL: &[(&str, NativeCode)] = &[
     (REFUSE, refuse),
     (REFUSE_READ, refuse),
     ("(condition)", condition),
-    (AND, |arguments| Ok(decided(arguments, false))),
-    (OR, |arguments| Ok(decided(arguments, true))),
+    (AND, |arguments| Ok(evaluate_and_or(arguments, false))),
+    (OR, |arguments| Ok(evaluate_and_or(arguments, true))),
     (NAMED, named),
     ("(stack name)", name_of_stack),
     ("(stack id)", stack_id),
@@ -227,7 +227,7 @@ fn get_param(arguments: &[Value]) -> Result<Value, Refusal> {
 
 /// The attribute `show`: null for each resource, because there is no cloud.
 fn show(arguments: &[Value]) -> Result<Value, Refusal> {
-    let resources = arguments.first().map(Value::bare).and_then(Value::as_list);
+    let resources = arguments.first().map(Value::unmarked).and_then(Value::as_list);
     Ok(resources.map_or(Value::Null, |resources| Value::list(resources.iter().map(|_| Value::Null))))
 }
 
@@ -297,18 +297,18 @@ fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
 
 /// Refuses with the given mistake.
 fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
-    Err(refused(arguments))
+    Err(refusal_from_arguments(arguments))
 }
 
 /// The result of `and` or `or`: the first deciding operand in written order.
-fn decided(arguments: &[Value], decides: bool) -> Value {
+fn evaluate_and_or(arguments: &[Value], decides: bool) -> Value {
     let Some((positions, operands)) = arguments.split_first() else { return Value::Bool(!decides) };
     let positions = positions.as_list().unwrap_or_default().get(1..).unwrap_or_default();
     let mut ordered: Vec<(i64, &Value)> = positions.iter().filter_map(Value::as_int).zip(operands).collect();
     ordered.sort_by_key(|(position, _)| *position);
     let mut secret = false;
     for (_, operand) in ordered {
-        let (bare, is_secret) = operand.exposed();
+        let (bare, is_secret) = operand.split_secret();
         secret |= is_secret;
         match bare {
             Value::Bool(holds) if *holds == decides => return Value::Bool(decides).tainted(secret),
@@ -320,7 +320,7 @@ fn decided(arguments: &[Value], decides: bool) -> Value {
 }
 
 /// Whether an operand before a named condition decides the result, so that the condition is not evaluated.
-fn is_decided(before: &[Value], decides: bool) -> bool {
+fn is_short_circuited(before: &[Value], decides: bool) -> bool {
     let Some((positions, operands)) = before.split_first() else { return false };
     let Some((inline, positions)) = positions.as_list().and_then(<[Value]>::split_first) else { return false };
     let (Some(inline), at) = (inline.as_int(), operands.len()) else { return false };
@@ -330,12 +330,12 @@ fn is_decided(before: &[Value], decides: bool) -> bool {
         return false;
     };
     let earlier = positions.iter().filter_map(Value::as_int).zip(operands).filter(|(position, _)| *position < own);
-    earlier.into_iter().any(|(_, operand)| matches!(operand.bare(), Value::Bool(holds) if *holds == decides))
+    earlier.into_iter().any(|(_, operand)| matches!(operand.unmarked(), Value::Bool(holds) if *holds == decides))
 }
 
 /// The name that a call has returned, if a condition with that name exists.
 fn condition_name(arguments: &[Value]) -> Option<Name> {
-    let name = arguments.first()?.bare().as_text()?;
+    let name = arguments.first()?.unmarked().as_text()?;
     let names = arguments.get(1)?.as_list()?;
     names.iter().any(|known| known.as_text() == Some(name)).then(|| name.into())
 }
@@ -406,7 +406,7 @@ pub(super) fn empty_map() -> Value {
 /// Walks a path into every item of a list, or every value of a map.
 fn each(arguments: &[Value]) -> Result<Value, Refusal> {
     let Some((all, path)) = arguments.split_first() else { return Ok(Value::Null) };
-    let (bare, secret) = all.exposed();
+    let (bare, secret) = all.split_secret();
     let value = match bare {
         Value::List(items) => Value::list(items.iter().map(|item| paths::attribute(item, path)).collect::<Vec<_>>()),
         Value::Map(entries) => Value::map(

@@ -7,7 +7,7 @@ use super::expressions::{ADDRESS, reference};
 use super::kinds::ALL;
 use super::lowering::Lowering;
 use super::message_path::{MessagePath, TemplatePart, invalid, path};
-use super::read::{TextEntry, place};
+use super::read::{TextEntry, value_span};
 use super::shape;
 use super::version::Version::*;
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, SECRET_EXPOSED, UNKNOWN_KEY};
@@ -36,7 +36,7 @@ impl Lowering {
                         .new(format!("an output has no key `{name}`"))
                         .label(key.key.span, "this has no effect")
                         .help_nearest(name, shape::OUTPUT.keys.iter().map(|key| key.name))
-                        .graded(Severity::Warning);
+                        .with_severity(Severity::Warning);
                     self.report(diagnostic);
                 }
             }
@@ -45,7 +45,7 @@ impl Lowering {
                 let diagnostic = MISSING_FIELD
                     .new(format!("the output `{}` has no value", pair.key.item))
                     .label(pair.key.span, "`value` must stand in this")
-                    .words(
+                    .with_native_message(
                         invalid("Each output definition must contain a value key.")
                             .error(OUTPUT_ERROR)
                             .at(path(&["outputs", &pair.key.item])),
@@ -56,14 +56,14 @@ impl Lowering {
             let description = get("description").map(|key| {
                 let text = self.reader.value(key.value);
                 let text = super::scalar::key_text(&text).unwrap_or_else(|| "".into());
-                Expr::literal(Value::Text(text), place(key.value))
+                Expr::literal(Value::Text(text), value_span(key.value))
             });
             let condition = match get("condition") {
                 Some(key) if self.version < V2016_10_14 => {
                     let diagnostic = NEWER_THAN_VERSION
                         .new("the condition of an output came with version 2016-10-14")
                         .label(key.key.span, "it is ignored: the output is shown")
-                        .graded(Severity::Warning);
+                        .with_severity(Severity::Warning);
                     self.report(diagnostic);
                     None
                 }
@@ -75,9 +75,9 @@ impl Lowering {
             self.in_output = true;
             let field = self.expr(value.value);
             self.in_output = false;
-            self.exposed(&pair.key.item, &field, blueprint);
+            self.warn_about_secrets(&pair.key.item, &field, blueprint);
             // A mistake in an output with a condition counts only if the condition holds.
-            self.guard(condition.clone(), before, true, blueprint);
+            self.make_errors_conditional(condition.clone(), before, true, blueprint);
             let field = match condition {
                 None => field,
                 Some(condition) => {
@@ -100,19 +100,19 @@ impl Lowering {
     }
 
     /// Warns about an output of the root that shows a hidden parameter, because Heat would show its value.
-    fn exposed(&mut self, output: &str, field: &Expr, blueprint: &Blueprint) {
+    fn warn_about_secrets(&mut self, output: &str, field: &Expr, blueprint: &Blueprint) {
         if self.is_child {
             return;
         }
         let mut shown: Vec<(Name, Span)> = Vec::new();
-        shows(field, &mut shown);
+        collect_shown_inputs(field, &mut shown);
         shown.retain(|(name, _)| blueprint.inputs.get(name).is_some_and(|input| input.secret));
         if let Some((name, span)) = shown.into_iter().next() {
             let diagnostic = SECRET_EXPOSED
                 .new(format!("the output `{output}` shows the hidden parameter `{name}`"))
                 .label(span, "Heat shows it to every user who may read the stack; here it is secret")
                 .help("take it out, or read it with `cyan exports --reveal`")
-                .graded(Severity::Warning);
+                .with_severity(Severity::Warning);
             self.report(diagnostic);
         }
     }
@@ -185,14 +185,14 @@ fn hidden(field: Expr, span: Span) -> Export {
 }
 
 /// Collects the inputs that the value of an expression shows. A condition is not shown.
-fn shows(expr: &Expr, found: &mut Vec<(Name, Span)>) {
+fn collect_shown_inputs(expr: &Expr, found: &mut Vec<(Name, Span)>) {
     match &expr.kind {
         ExprKind::Choice(choice) => {
-            shows(&choice.then, found);
-            shows(&choice.otherwise, found);
+            collect_shown_inputs(&choice.then, found);
+            collect_shown_inputs(&choice.otherwise, found);
         }
-        ExprKind::List(items) => items.iter().for_each(|item| shows(item, found)),
-        ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| shows(value, found)),
+        ExprKind::List(items) => items.iter().for_each(|item| collect_shown_inputs(item, found)),
+        ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| collect_shown_inputs(value, found)),
         _ => expr.references(&mut |reference| {
             if let ReferenceHead::Input(name) = &reference.head {
                 found.push((name.clone(), reference.head_span));

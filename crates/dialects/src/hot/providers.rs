@@ -6,7 +6,7 @@ use ::blueprint::{Expr, ExprKind, Name, Value};
 use diag::Spanned;
 
 use super::groups::part;
-use super::kinds::{RESOURCE_GROUP, SCALING_GROUP, defining};
+use super::kinds::{RESOURCE_GROUP, SCALING_GROUP, definition_property};
 use super::lowering::Lowering;
 use crate::codes::INVALID_ANNOTATION;
 
@@ -44,7 +44,7 @@ impl Lowering {
         spec: &Expr,
         metadata: Option<&Expr>,
     ) -> Vec<Spanned<Name>> {
-        let member = part(spec, defining(kind)).and_then(|member| part(member, "metadata"));
+        let member = part(spec, definition_property(kind)).and_then(|member| part(member, "metadata"));
         let has_definition = [RESOURCE_GROUP, SCALING_GROUP].contains(&kind);
         let mut names = self.providers(member.filter(|_| has_definition), true);
         names.extend(self.providers(metadata, true));

@@ -22,7 +22,7 @@ pub(super) struct TextEntry<'t> {
 }
 
 /// The span of a value. For the value of an alias, this is the span of the alias.
-pub(super) fn place(node: &Node) -> Span {
+pub(super) fn value_span(node: &Node) -> Span {
     node.alias().unwrap_or(node.span)
 }
 
@@ -43,8 +43,10 @@ impl NodeReader {
                     None => self.found.push(
                         syntax::INVALID_SYNTAX
                             .new("`<<` merges maps")
-                            .label(place(map), "not a map")
-                            .words("while constructing a mapping: expected a mapping or list of mappings for merging"),
+                            .label(value_span(map), "not a map")
+                            .with_native_message(
+                                "while constructing a mapping: expected a mapping or list of mappings for merging",
+                            ),
                     ),
                 }
             }
@@ -53,13 +55,13 @@ impl NodeReader {
         for entry in entries.iter().filter(|entry| !is_merge(&entry.key)) {
             match self.key(&entry.key) {
                 Some((key, typed)) => {
-                    let key = Spanned::new(key, place(&entry.key));
+                    let key = Spanned::new(key, value_span(&entry.key));
                     pairs.push(TextEntry { key, typed, value: &entry.value });
                 }
                 None => self.found.push(
                     syntax::INVALID_SYNTAX
                         .new("a key must be text, a number, a boolean or null")
-                        .label(place(&entry.key), "a list or a map")
+                        .label(value_span(&entry.key), "a list or a map")
                         .help("write a single value as the key"),
                 ),
             }
@@ -91,7 +93,7 @@ impl NodeReader {
                     DUPLICATE_KEY
                         .new(format!("`{}` is written twice", pair.key.item))
                         .label(pairs[earlier].key.span, "the later one counts")
-                        .graded(Severity::Warning),
+                        .with_severity(Severity::Warning),
                 );
             }
         }
@@ -160,7 +162,7 @@ impl NodeReader {
     }
 
     /// Whether a collection has a tag that changes its data.
-    pub(super) fn is_remade(node: &Node) -> bool {
+    pub(super) fn has_converting_tag(node: &Node) -> bool {
         node.tag().is_some_and(|tag| !matches!(scalar::short(&tag.item).as_ref(), "!!map" | "!!seq" | "!"))
     }
 
@@ -170,15 +172,17 @@ impl NodeReader {
             Some(tag) => syntax::INVALID_SYNTAX
                 .new(format!("nothing can be made of the tag `{}` here", tag.item))
                 .label(tag.span, "not a tag of YAML 1.1, or not of this kind")
-                .words(format!("could not determine a constructor for the tag '{}'", tag.item)),
+                .with_native_message(format!("could not determine a constructor for the tag '{}'", tag.item)),
             None => {
                 let text = node.as_scalar().map_or("=", |scalar| &*scalar.text);
                 let tag = if text == "=" { "value" } else { "merge" };
                 syntax::INVALID_SYNTAX
                     .new(format!("a lone `{text}` means nothing"))
-                    .label(place(node), "YAML 1.1 reserves this")
+                    .label(value_span(node), "YAML 1.1 reserves this")
                     .help(format!("quote it: `\"{text}\"`"))
-                    .words(format!("could not determine a constructor for the tag 'tag:yaml.org,2002:{tag}'"))
+                    .with_native_message(format!(
+                        "could not determine a constructor for the tag 'tag:yaml.org,2002:{tag}'"
+                    ))
             }
         };
         self.found.push(diagnostic);

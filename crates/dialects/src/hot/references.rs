@@ -9,8 +9,8 @@ use super::expressions::{CHILD_PATH, FACADE, INSTANCE, RESOURCE, call, reference
 use super::kinds::LoweredKind;
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, TemplatePart};
-use super::read::{TextEntry, place};
-use super::refusing::refusing;
+use super::read::{TextEntry, value_span};
+use super::refusing::refusal_expr;
 use crate::codes::{UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
 
 impl Lowering {
@@ -21,7 +21,7 @@ impl Lowering {
             if name.is_empty() {
                 return self.bad_value(node, "Function \"get_param\" must have arguments", "the name is empty", span);
             }
-            return self.parameter(name, place(node), span);
+            return self.parameter(name, value_span(node), span);
         }
         match &node.content {
             Content::List(items) => {
@@ -30,7 +30,7 @@ impl Lowering {
                     return self.bad_value(node, words, "the name of a parameter is missing", span);
                 };
                 let value = match self.text(first) {
-                    Some(name) => self.parameter(name, place(first), place(first)),
+                    Some(name) => self.parameter(name, value_span(first), value_span(first)),
                     None if first.as_scalar().is_some() => {
                         let words = "Parameter name in \"get_param\" must be string";
                         return self.bad_value(first, words, "the name of a parameter must be text", span);
@@ -50,10 +50,12 @@ impl Lowering {
             _ => {
                 let diagnostic = ARGUMENT_TYPE
                     .new("the name of a parameter must be text")
-                    .label(place(node), format!("this is {}", self.kind_of(node)))
+                    .label(value_span(node), format!("this is {}", self.kind_of(node)))
                     .help("quote it")
-                    .words(self.evaluation_error("TypeError", "Argument to \"get_param\" must be string or list"));
-                self.missing(diagnostic, span)
+                    .with_native_message(
+                        self.evaluation_error("TypeError", "Argument to \"get_param\" must be string or list"),
+                    );
+                self.report_unknown_name(diagnostic, span)
             }
         }
     }
@@ -70,13 +72,15 @@ impl Lowering {
             .new(format!("there is no parameter `{name}`"))
             .label(name_span, "not declared")
             .help_nearest(name, self.parameters.keys().map(AsRef::as_ref))
-            .words(self.evaluation_error("UserParameterMissing", &format!("The Parameter ({name}) was not provided.")));
-        self.missing(diagnostic, span)
+            .with_native_message(
+                self.evaluation_error("UserParameterMissing", &format!("The Parameter ({name}) was not provided.")),
+            );
+        self.report_unknown_name(diagnostic, span)
     }
 
     /// A reference to a parameter with a computed name.
     pub(super) fn any_parameter(&mut self, name: &Node) -> Expr {
-        let span = place(name);
+        let span = value_span(name);
         let name = self.expr(name);
         let all = self.parameters.iter().map(|(name, at)| {
             (Spanned::new(name.clone(), *at), reference(ReferenceHead::Input(name.clone()), span, &[]))
@@ -100,7 +104,7 @@ impl Lowering {
     pub(super) fn get_resource(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         let node = pair.value;
         if let Some(name) = self.text(node) {
-            return self.resource(name, place(node), span);
+            return self.resource(name, value_span(node), span);
         }
         if self.is_call(node) {
             let name = self.expr(node);
@@ -109,14 +113,14 @@ impl Lowering {
         }
         let diagnostic = ARGUMENT_TYPE
             .new("the name of a resource must be text")
-            .label(place(node), format!("this is {}", self.kind_of(node)));
+            .label(value_span(node), format!("this is {}", self.kind_of(node)));
         let shown = self.reader.value(node);
         let words = match &shown {
             Value::List(_) => self.evaluation_error("TypeError", "unhashable type: 'list'"),
             Value::Map(_) => self.evaluation_error("TypeError", "unhashable type: 'dict'"),
             other => self.message_path.no_resource(&pycompat::text(other)),
         };
-        self.missing(diagnostic.words(words), span)
+        self.report_unknown_name(diagnostic.with_native_message(words), span)
     }
 
     /// A reference to the id of a resource.
@@ -137,18 +141,18 @@ impl Lowering {
             .new(format!("there is no resource `{name}`"))
             .label(name_span, "not declared")
             .help_nearest(name, self.resources.keys().map(AsRef::as_ref))
-            .words(self.message_path.no_resource(name));
-        self.missing(diagnostic, span)
+            .with_native_message(self.message_path.no_resource(name));
+        self.report_unknown_name(diagnostic, span)
     }
 
     /// `Ref: name`: refers to a resource, or to a parameter if no resource has the name.
     pub(super) fn cfn_ref(&mut self, pair: &TextEntry<'_>, span: Span) -> Expr {
         match self.text(pair.value) {
-            Some(name) if self.resources.contains_key(name) => self.resource(name, place(pair.value), span),
+            Some(name) if self.resources.contains_key(name) => self.resource(name, value_span(pair.value), span),
             Some(name) if self.parameters.contains_key(name) || name.starts_with("OS::") => {
-                self.parameter(name, place(pair.value), span)
+                self.parameter(name, value_span(pair.value), span)
             }
-            Some(name) => self.unknown_resource(name, place(pair.value), span),
+            Some(name) => self.unknown_resource(name, value_span(pair.value), span),
             None => {
                 let words = "Argument to \"Ref\" must be string";
                 self.bad_value(pair.value, words, "`Ref` takes the name of a resource or a parameter", span)
@@ -182,23 +186,23 @@ impl Lowering {
             return self.bad_argument(pair.value, &words, why, span);
         };
         self.reads_facade = true;
-        let part = Expr::literal(Value::text(part), place(pair.value));
+        let part = Expr::literal(Value::text(part), value_span(pair.value));
         let fact = reference(ReferenceHead::Input(FACADE.into()), span, &[]);
         call("(facade)", pair.key.span, vec![fact, part], span)
     }
 
     /// Reports an unknown name. In an output, it fails only this output.
-    pub(super) fn missing(&mut self, diagnostic: diag::Diagnostic, span: Span) -> Expr {
+    pub(super) fn report_unknown_name(&mut self, diagnostic: diag::Diagnostic, span: Span) -> Expr {
         if self.in_output {
-            return refusing(&diagnostic);
+            return refusal_expr(&diagnostic);
         }
         if self.message_path.section != TemplatePart::Condition {
-            self.unread.push(self.reader.found.len());
+            self.late_diagnostics.push(self.reader.found.len());
             return self.fail(diagnostic, span);
         }
         // A condition that is never used is not evaluated.
-        let refused = refusing(&diagnostic);
-        self.report(diagnostic.graded(Severity::Warning));
+        let refused = refusal_expr(&diagnostic);
+        self.report(diagnostic.with_severity(Severity::Warning));
         refused
     }
 
@@ -211,15 +215,15 @@ impl Lowering {
     /// output.
     pub(super) fn bad_value(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
         let diagnostic =
-            ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
+            ARGUMENT_TYPE.new(why.to_owned()).label(value_span(node), format!("this is {}", self.kind_of(node)));
         let words = self.evaluation_error("TypeError", words);
-        self.missing(diagnostic.words(words), span)
+        self.report_unknown_name(diagnostic.with_native_message(words), span)
     }
 
     pub(super) fn bad_argument(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
         let diagnostic =
-            ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
+            ARGUMENT_TYPE.new(why.to_owned()).label(value_span(node), format!("this is {}", self.kind_of(node)));
         let words = self.message_path.message(HeatPhase::Parse, INVALID, words);
-        self.fail(diagnostic.words(words), span)
+        self.fail(diagnostic.with_native_message(words), span)
     }
 }

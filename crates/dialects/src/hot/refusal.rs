@@ -65,14 +65,14 @@ impl ValueRefusal {
     /// Creates the diagnostic at a place.
     pub fn at(&self, span: Span) -> Diagnostic {
         let mut diagnostic =
-            Diagnostic::new(self.code, self.message.clone()).label(span, self.why()).graded(self.severity);
+            Diagnostic::new(self.code, self.message.clone()).label(span, self.label()).with_severity(self.severity);
         diagnostic.native_message = self.words().map(Box::new);
         diagnostic.help.extend(self.help.as_deref().map(str::to_owned));
         diagnostic
     }
 
     /// The text of the label.
-    fn why(&self) -> &'static str {
+    fn label(&self) -> &'static str {
         match self.code.name {
             "invalid-default" => "this is what counts where nothing is given",
             "unparsable-value" => "not a value of this type",

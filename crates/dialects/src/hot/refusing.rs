@@ -7,13 +7,13 @@ use expr::codes::ARGUMENT_TYPE;
 use expr::{Refusal, ValueStep};
 
 /// An expression that refuses with this mistake when it is evaluated.
-pub(super) fn refusing(diagnostic: &diag::Diagnostic) -> Expr {
+pub(super) fn refusal_expr(diagnostic: &diag::Diagnostic) -> Expr {
     refusal(REFUSE, diagnostic)
 }
 
 /// An expression that refuses with this mistake as soon as its branch is known to be taken. Heat notices such a mistake
 /// while it reads the branch.
-pub(super) fn refusing_when_read(diagnostic: &diag::Diagnostic) -> Expr {
+pub(super) fn refusal_expr_when_read(diagnostic: &diag::Diagnostic) -> Expr {
     refusal(REFUSE_READ, diagnostic)
 }
 
@@ -36,7 +36,7 @@ pub(super) fn refusal_of(expr: &Expr) -> Option<(bool, diag::Diagnostic)> {
         _ => return None,
     };
     let arguments: Vec<Value> = call.arguments.iter().filter_map(|one| one.value.as_literal().cloned()).collect();
-    let refusal = refused(&arguments);
+    let refusal = refusal_from_arguments(&arguments);
     let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message).label(expr.span, "refused here");
     diagnostic.native_message = refusal.words;
     diagnostic.help.extend(refusal.help);
@@ -44,7 +44,7 @@ pub(super) fn refusal_of(expr: &Expr) -> Option<(bool, diag::Diagnostic)> {
 }
 
 /// The mistake in the arguments of such a call.
-pub(super) fn refused(arguments: &[Value]) -> Refusal {
+pub(super) fn refusal_from_arguments(arguments: &[Value]) -> Refusal {
     let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default();
     let known = [expr::codes::CODES, crate::codes::CODES, super::codes::CODES, super::functions::codes::CODES];
     let code = known.into_iter().flatten().find(|code| code.name == text(0)).copied().unwrap_or(&ARGUMENT_TYPE);

@@ -1,7 +1,7 @@
 //! The section `resources` (decision Heat 9).
 
 use ::blueprint::{
-    Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, TypeId, Value,
+    Blueprint, Child, ConditionalErrors, Expr, ExprKind, Lifecycle, Name, Resource, ResourceMetadata, TypeId, Value,
 };
 use diag::{Code, Diagnostic, NativeMessage, Severity, Span, Spanned};
 use syntax::{Content, Node};
@@ -14,8 +14,8 @@ use super::groups;
 use super::kinds::LoweredKind;
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, MessagePath, TemplatePart, invalid};
-use super::messages::circle;
-use super::read::{TextEntry, place};
+use super::messages::cycle_message;
+use super::read::{TextEntry, value_span};
 use super::shape;
 use super::version::Version::{self, *};
 use crate::codes::{
@@ -30,14 +30,15 @@ const NONE: &str = "OS::Heat::None";
 const LATER: [&str; 2] = ["external_id", "condition"];
 
 /// The codes of mistakes that Heat notices only if the resource exists.
-const UNREAD: [&Code; 5] = [&REMOVED_FUNCTION, &UNKNOWN_RESOURCE, &UNKNOWN_FIELD, &SELF_REFERENCE, &UNKNOWN_VARIABLE];
+const LATE_CODES: [&Code; 5] =
+    [&REMOVED_FUNCTION, &UNKNOWN_RESOURCE, &UNKNOWN_FIELD, &SELF_REFERENCE, &UNKNOWN_VARIABLE];
 
 /// The diagnostic for a resource without a type.
 fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
     MISSING_FIELD
         .new(format!("the resource `{name}` has no type"))
         .label(at, "`type` must stand in this")
-        .words(invalid(words))
+        .with_native_message(invalid(words))
 }
 
 /// The definition of a resource with its entries.
@@ -53,16 +54,16 @@ impl<'t> Definition<'t> {
 }
 
 /// The diagnostic for an invalid deletion policy; `None` for a valid policy.
-pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
-    match said.as_text() {
+pub(super) fn removal(policy: &Value, version: Version) -> Option<Diagnostic> {
+    match policy.as_text() {
         Some("Delete" | "Retain" | "Snapshot") => None,
         Some("delete" | "retain" | "snapshot") if version >= V2016_10_14 => None,
         _ => {
-            let shown = if said.has_secret() { "(secret)".to_owned() } else { pycompat::text(said) };
+            let shown = if policy.has_secret() { "(secret)".to_owned() } else { pycompat::text(policy) };
             let refused = INVALID_DELETION_POLICY
                 .new(format!("there is no deletion policy `{shown}`"))
                 .help("write `Delete`, `Retain` or `Snapshot`")
-                .words(invalid(format!("Invalid deletion policy \"{shown}\"")));
+                .with_native_message(invalid(format!("Invalid deletion policy \"{shown}\"")));
             Some(refused)
         }
     }
@@ -163,7 +164,7 @@ impl Lowering {
                 let diagnostic = INVALID_NAME
                     .new(format!("the name `{}` holds a `/`", name.item))
                     .label(name.span, "`/` stands between a child and what is in it")
-                    .words(invalid("Resource name may not contain \"/\""));
+                    .with_native_message(invalid("Resource name may not contain \"/\""));
                 self.report(diagnostic);
             }
             let Some(pairs) = self.reader.pairs(pair.value) else {
@@ -172,7 +173,8 @@ impl Lowering {
                     continue;
                 }
                 if !pycompat::truth(&shown) {
-                    let diagnostic = no_type(&name.item, place(pair.value), "Each resource must contain a type key.");
+                    let diagnostic =
+                        no_type(&name.item, value_span(pair.value), "Each resource must contain a type key.");
                     self.report(diagnostic);
                     continue;
                 }
@@ -184,31 +186,31 @@ impl Lowering {
                 continue;
             };
             let definition = Definition { name, pairs };
-            self.definition_of(definition, blueprint);
+            self.lower_definition(definition, blueprint);
         }
     }
 
     /// Lowers a resource. If it has a condition, some of its mistakes count only if the condition holds.
-    fn definition_of(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
+    fn lower_definition(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
         let name = definition.name.clone();
         let condition = definition.get("condition").filter(|_| self.version >= V2016_10_14).and_then(|pair| {
             let message_path = MessagePath::to(TemplatePart::ResourceCondition, &name.item);
             self.condition_of(pair, message_path)
         });
         let before = self.reader.found.len();
-        self.body_of(definition, condition.clone(), blueprint);
-        self.guard(condition, before, false, blueprint);
+        self.declare(definition, condition.clone(), blueprint);
+        self.make_errors_conditional(condition, before, false, blueprint);
     }
 
     /// Turns errors from number `before` on into warnings for the type that evaluates nothing, unless Heat notices them
     /// while it reads.
-    fn unread_of(&mut self, type_name: &str, before: usize) {
+    fn downgrade_late_errors(&mut self, type_name: &str, before: usize) {
         if type_name != NONE {
             return;
         }
         for (at, one) in self.reader.found.iter_mut().enumerate().skip(before) {
             let is_reference = one.code.name == UNKNOWN_RESOURCE.name;
-            if self.unread.contains(&at) && !is_reference || one.code.name == REMOVED_FUNCTION.name {
+            if self.late_diagnostics.contains(&at) && !is_reference || one.code.name == REMOVED_FUNCTION.name {
                 one.severity = Severity::Warning;
             }
         }
@@ -216,24 +218,30 @@ impl Lowering {
 
     /// Makes errors from number `before` on depend on a condition: with `all` all of them, otherwise those that Heat
     /// does not notice while it reads.
-    pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, all: bool, blueprint: &mut Blueprint) {
-        let unread = std::mem::take(&mut self.unread);
+    pub(super) fn make_errors_conditional(
+        &mut self,
+        condition: Option<Expr>,
+        before: usize,
+        all: bool,
+        blueprint: &mut Blueprint,
+    ) {
+        let unread = std::mem::take(&mut self.late_diagnostics);
         let Some(condition) = condition else { return };
         self.unsettled = true;
         let mut found = Vec::new();
         for (at, one) in self.reader.found.iter_mut().enumerate().skip(before).filter(|(_, one)| one.is_error()) {
-            if all || unread.contains(&at) || UNREAD.iter().any(|code| code.name == one.code.name) {
+            if all || unread.contains(&at) || LATE_CODES.iter().any(|code| code.name == one.code.name) {
                 found.push(one.clone());
                 one.severity = Severity::Warning;
             }
         }
         if !found.is_empty() {
-            blueprint.guarded.push(Guarded { condition, found });
+            blueprint.guarded.push(ConditionalErrors { condition, found });
         }
     }
 
-    fn body_of(&mut self, definition: Definition<'_>, condition: Option<Expr>, blueprint: &mut Blueprint) {
-        self.keys_of(&definition);
+    fn declare(&mut self, definition: Definition<'_>, condition: Option<Expr>, blueprint: &mut Blueprint) {
+        self.check_keys(&definition);
         let Some(body) = self.read_body(definition) else { return };
         match self.resources.get(&body.name.item) {
             Some(LoweredKind::Group) => declare_group(body, condition, blueprint),
@@ -243,7 +251,7 @@ impl Lowering {
     }
 
     /// Reports keys that a resource does not have in this version.
-    fn keys_of(&mut self, definition: &Definition<'_>) {
+    fn check_keys(&mut self, definition: &Definition<'_>) {
         for pair in &definition.pairs {
             let key = pair.key.item.as_ref();
             if shape::RESOURCE.key(key).is_none() {
@@ -251,14 +259,16 @@ impl Lowering {
                     .new(format!("a resource has no key `{key}`"))
                     .label(pair.key.span, "not a key of a resource")
                     .help_nearest(key, shape::RESOURCE.keys.iter().map(|key| key.name))
-                    .words(invalid(format!("\"{key}\" is not a valid keyword inside a resource definition")));
+                    .with_native_message(invalid(format!(
+                        "\"{key}\" is not a valid keyword inside a resource definition"
+                    )));
                 self.report(diagnostic);
             } else if LATER.contains(&key) && self.version < V2016_10_14 {
                 let diagnostic = NEWER_THAN_VERSION
                     .new(format!("`{key}` of a resource came with version 2016-10-14"))
                     .label(pair.key.span, format!("the template says {}", self.version.date()))
-                    .graded(Severity::Error)
-                    .words(invalid(format!("Invalid keyword(s) inside a resource definition: {key}")));
+                    .with_severity(Severity::Error)
+                    .with_native_message(invalid(format!("Invalid keyword(s) inside a resource definition: {key}")));
                 self.report(diagnostic);
             }
         }
@@ -280,12 +290,12 @@ impl Lowering {
                 _ => {
                     let words = invalid(format!("Resource {} properties type must be object", name.item));
                     self.wrong_shape("`properties`", "a map", pair.value, words);
-                    Expr::error(place(pair.value))
+                    Expr::error(value_span(pair.value))
                 }
             },
             None => Expr::new(ExprKind::Map(Vec::new()), type_name.span),
         };
-        self.unread_of(&type_name.item, before);
+        self.downgrade_late_errors(&type_name.item, before);
         let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
         self.message_path = MessagePath::to(TemplatePart::Metadata, &name.item);
         let metadata = self.map_of(&definition, "metadata");
@@ -295,13 +305,13 @@ impl Lowering {
         };
         let depends_on = self.depends_on(&definition);
         let lifecycle = self.lifecycle(&definition);
-        let removal = self.removal(&definition);
+        let removal = self.lower_deletion_policy(&definition);
         self.message_path = MessagePath::to(TemplatePart::UpdatePolicy, &name.item);
         let before = self.reader.found.len();
         let policy = self.map_of(&definition, "update_policy");
-        self.unread_of(&type_name.item, before);
+        self.downgrade_late_errors(&type_name.item, before);
         let description = definition.get("description").and_then(|pair| match self.text(pair.value) {
-            Some(text) => Some(Box::new(Expr::literal(Value::text(text), place(pair.value)))),
+            Some(text) => Some(Box::new(Expr::literal(Value::text(text), value_span(pair.value)))),
             None => {
                 let words = invalid(format!("Resource {} description type must be string", name.item));
                 self.wrong_shape("`description`", "text", pair.value, words);
@@ -350,12 +360,12 @@ impl Lowering {
         };
         match self.text(pair.value) {
             Some("") => {
-                self.report(missing(place(pair.value), "Each Resource must contain a Type key."));
+                self.report(missing(value_span(pair.value), "Each Resource must contain a Type key."));
                 None
             }
-            Some(text) => Some(named(text, place(pair.value))),
+            Some(text) => Some(named(text, value_span(pair.value))),
             None if self.is_null(pair.value) => {
-                self.report(missing(place(pair.value), "Each Resource must contain a Type key."));
+                self.report(missing(value_span(pair.value), "Each Resource must contain a Type key."));
                 None
             }
             None => {
@@ -379,7 +389,7 @@ impl Lowering {
         let words = invalid(words);
         let mut names: Vec<Spanned<Name>> = Vec::with_capacity(items.len());
         for item in items {
-            let span = place(item);
+            let span = value_span(item);
             let Some(text) = self.text(item) else {
                 self.wrong_shape("`depends_on`", "a name or a list of names", item, words.clone());
                 continue;
@@ -390,14 +400,17 @@ impl Lowering {
                         .new(format!("the resource `{own}` waits for itself"))
                         .label(span, "this is the resource being defined")
                         .help("take the name away")
-                        .words(circle(&[(&own, self.resolved_types.get(&own).map_or("", AsRef::as_ref))])),
+                        .with_native_message(cycle_message(&[(
+                            &own,
+                            self.resolved_types.get(&own).map_or("", AsRef::as_ref),
+                        )])),
                 );
             } else if !self.resources.contains_key(text) {
                 let diagnostic = UNKNOWN_RESOURCE
                     .new(format!("there is no resource `{text}`"))
                     .label(span, "not declared")
                     .help_nearest(text, self.resources.keys().map(AsRef::as_ref))
-                    .words(NativeMessage::of(
+                    .with_native_message(NativeMessage::of(
                         "InvalidTemplateReference",
                         format!("The specified reference \"{text}\" (in {own}) is incorrect."),
                     ));
@@ -410,9 +423,9 @@ impl Lowering {
     }
 
     /// `deletion_policy`: one of three words, or a call that returns one.
-    fn removal(&mut self, definition: &Definition<'_>) -> Option<Box<Expr>> {
+    fn lower_deletion_policy(&mut self, definition: &Definition<'_>) -> Option<Box<Expr>> {
         let pair = definition.get("deletion_policy")?;
-        let (own, span) = (&definition.name.item, place(pair.value));
+        let (own, span) = (&definition.name.item, value_span(pair.value));
         match self.text(pair.value) {
             Some(text) => {
                 if let Some(refused) = removal(&Value::text(text), self.version) {
@@ -460,8 +473,11 @@ impl Lowering {
         if !scalar_or_map {
             let diagnostic = crate::codes::INVALID_CONDITION
                 .new("a condition is a name, a boolean or a call")
-                .label(place(node), format!("this is {}", self.kind_of(node)))
-                .words(invalid(format!("Resource {} condition type must be string_or_boolean", message_path.of)));
+                .label(value_span(node), format!("this is {}", self.kind_of(node)))
+                .with_native_message(invalid(format!(
+                    "Resource {} condition type must be string_or_boolean",
+                    message_path.of
+                )));
             self.report(diagnostic);
             return None;
         }

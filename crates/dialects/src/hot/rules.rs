@@ -6,7 +6,7 @@ use ::blueprint::{AccessorKind, Blueprint, Child, Expansion, Input, Name, Ref, R
 use diag::{Diagnostic, Diagnostics, NativeMessage, Span, Spanned};
 
 use super::codes::TOO_LARGE;
-use super::fitting::{self, fitted};
+use super::fitting::{self, fit_properties};
 use super::message_path::invalid;
 use super::parameters::{ParameterKind, property};
 use super::version::Version;
@@ -16,7 +16,7 @@ use crate::rules::{
     Absence, Checks, ChildRules, DialectRules, DocumentName, ExpansionRules, GivenValue, InputRules, MessageRules,
     NamingRules, NativeInput, NativePassedInput, NativeSpec, ReferenceRules, SizeRules, SpecAt, SpecRules,
 };
-use crate::{DialectLimits, Evaluating, Expanded, Expanding, ExpressionPlace, Mistake};
+use crate::{DialectLimits, EvaluateFn, Expanded, ExpansionContext, ExpressionPlace, Mistake};
 
 /// The default limit of resources in a stack with all nested stacks.
 const MOST_RESOURCES: usize = 1000;
@@ -58,12 +58,12 @@ impl InputRules for HotRules {
         _native: NativePassedInput<'_>,
         found: &mut Diagnostics,
     ) -> Option<Value> {
-        inputs::passed(name, input, given, place, found)
+        inputs::child_input_value(name, input, given, place, found)
     }
 
     fn shown(&self, input: &Input, written: &Value) -> Option<Value> {
         let is_json = input.rules.get("type").and_then(Value::as_text) == Some("json");
-        match written.bare() {
+        match written.unmarked() {
             Value::List(_) if is_json && !written.has_unknown() => {
                 let text = pycompat::json_in_order(&written.revealed());
                 Some(Value::text(text).tainted(written.has_secret()))
@@ -74,7 +74,7 @@ impl InputRules for HotRules {
         }
     }
 
-    fn are_remembered(&self) -> bool {
+    fn are_stored(&self) -> bool {
         true
     }
 
@@ -92,9 +92,9 @@ impl SpecRules for HotRules {
         _native: NativeSpec<'_>,
         found: &mut Diagnostics,
     ) -> Value {
-        let (bare, secret) = value.exposed();
+        let (bare, secret) = value.split_secret();
         let Value::Map(map) = bare else { return value.clone() };
-        Value::Map(Arc::new(fitted(map, at, schema, found))).tainted(secret)
+        Value::Map(Arc::new(fit_properties(map, at, schema, found))).tainted(secret)
     }
 
     fn skips_open_types(&self) -> bool {
@@ -104,7 +104,7 @@ impl SpecRules for HotRules {
     fn shown(&self, type_name: &str, given: &Value) -> Value {
         // The `type` is only checked, but Heat shows the value converted to that type.
         let kind = given.get("type").and_then(Value::as_text).and_then(ParameterKind::of_parameter);
-        let (Some(kind), Value::Map(fields), "OS::Heat::Value") = (kind, given.bare(), type_name) else {
+        let (Some(kind), Value::Map(fields), "OS::Heat::Value") = (kind, given.unmarked(), type_name) else {
             return given.clone();
         };
         let mut fields = (**fields).clone();
@@ -139,7 +139,7 @@ impl ReferenceRules for HotRules {
 }
 
 impl ChildRules for HotRules {
-    fn are_whole(&self) -> bool {
+    fn are_atomic(&self) -> bool {
         true
     }
 
@@ -161,7 +161,7 @@ impl ChildRules for HotRules {
         outputs::add_template_exports(child);
     }
 
-    fn stand_for(
+    fn check_substitution(
         &self,
         document: &Blueprint,
         type_name: &Spanned<TypeId>,
@@ -169,23 +169,23 @@ impl ChildRules for HotRules {
         attributes: &[Name],
         found: &mut Diagnostics,
     ) {
-        fitting::stands_for(document, type_name, schema, attributes, found);
+        fitting::check_facade(document, type_name, schema, attributes, found);
     }
 }
 
 impl ExpansionRules for HotRules {
-    fn expand(&self, expansion: &Expansion, place: &Expanding<'_>) -> Expanded {
+    fn expand(&self, expansion: &Expansion, place: &ExpansionContext<'_>) -> Expanded {
         groups::expand(expansion, place)
     }
 
-    fn settle(
+    fn resolve_computed_parts(
         &self,
         blueprint: &Blueprint,
         complete: bool,
-        value: Evaluating<'_>,
+        value: EvaluateFn<'_>,
         found: &mut Diagnostics,
     ) -> Blueprint {
-        settle::settle(blueprint, complete, value, found)
+        settle::resolve_computed_parts(blueprint, complete, value, found)
     }
 }
 
@@ -200,7 +200,7 @@ impl NamingRules for HotRules {
         let diagnostic = crate::codes::INVALID_NAME
             .new(format!("`{name}` cannot be the name of a stack"))
             .help("begin with a letter; go on with letters, digits, `_`, `.` and `-`, 255 at most")
-            .words(invalid(format!(
+            .with_native_message(invalid(format!(
                 "Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, must start with alpha \
                  and must be 255 characters or less."
             )));
@@ -232,7 +232,7 @@ impl SizeRules for HotRules {
             .new(format!("the template has more than {most} resources with those below it, {who}"))
             .label(place, "the root of them all")
             .help("divide it into stacks of their own")
-            .words(NativeMessage::of(
+            .with_native_message(NativeMessage::of(
                 "RequestLimitExceeded",
                 "Request limit exceeded: Maximum resources per stack exceeded.",
             ));
@@ -246,10 +246,10 @@ impl MessageRules for HotRules {
     }
 
     fn complete_at(&self, found: &mut Diagnostic, at: &ExpressionPlace<'_>) {
-        messages::placed(found, at);
+        messages::complete_message(found, at);
     }
 
-    fn complete_below(&self, found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
-        messages::below(found, name, child, nearest);
+    fn complete_in_child(&self, found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
+        messages::prepend_child_path(found, name, child, nearest);
     }
 }

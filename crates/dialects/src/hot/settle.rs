@@ -9,20 +9,20 @@ use super::expressions::{ATTRIBUTE, REFUSE_READ, RESOURCE, call, reference};
 use super::messages;
 use super::refusing::refusal_of;
 use crate::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
-use crate::{Evaluating, ExpressionPart, ExpressionPlace};
+use crate::{EvaluateFn, ExpressionPart, ExpressionPlace};
 
 /// The document with its computed references replaced and its conditions decided, as far as `value` knows them.
 ///
 /// A resource whose condition is false loses its content, and an `if` keeps only its taken branch. An unused condition
 /// may fail.
-pub(super) fn settle(
+pub(super) fn resolve_computed_parts(
     blueprint: &Blueprint,
     complete: bool,
-    value: Evaluating<'_>,
+    value: EvaluateFn<'_>,
     found: &mut Diagnostics,
 ) -> Blueprint {
     let mut settled = blueprint.clone();
-    let mut settling = Settling { blueprint, complete, value, found, open: 0 };
+    let mut settling = ComputedPartsResolver { blueprint, complete, value, found, undecided_branches: 0 };
     for guarded in &blueprint.guarded {
         if let ConditionValue::Known(true, _) = settling.decide(&guarded.condition) {
             settling.found.extend(guarded.found.iter().cloned());
@@ -55,46 +55,47 @@ enum ConditionValue {
     /// The value, and whether it is secret.
     Known(bool, bool),
     /// The value is not known yet.
-    Open,
+    Unknown,
     /// The condition has an error, which was reported.
     Failed,
 }
 
-struct Settling<'s> {
+struct ComputedPartsResolver<'s> {
     blueprint: &'s Blueprint,
     complete: bool,
-    value: Evaluating<'s>,
+    value: EvaluateFn<'s>,
     found: &'s mut Diagnostics,
     /// The number of enclosing branches that may not be taken.
-    open: usize,
+    undecided_branches: usize,
 }
 
-impl Settling<'_> {
+impl ComputedPartsResolver<'_> {
     fn decide(&mut self, condition: &Expr) -> ConditionValue {
         match (self.value)(condition) {
-            Ok(value) => match value.exposed() {
+            Ok(value) => match value.split_secret() {
                 (Value::Bool(holds), secret) => ConditionValue::Known(*holds, secret),
                 (Value::Null, secret) => ConditionValue::Known(false, secret),
-                _ => ConditionValue::Open,
+                _ => ConditionValue::Unknown,
             },
             Err(Some(mut why)) => {
                 let span = why.span();
                 let circle = self.blueprint.locals.iter().find(|(_, local)| local.span == span);
                 if let Some((name, local)) = circle.filter(|_| why.code.name == CYCLE.name) {
-                    *why = super::conditions::needs_itself(name, local.span);
+                    *why = super::conditions::self_reference_diagnostic(name, local.span);
                 }
                 let within = |expr: &Expr| expr.span.file == why.span().file && expr.span.contains(why.span().start);
                 let local = self.blueprint.locals.iter().find(|(_, local)| within(&local.value));
                 match local {
-                    Some((name, local)) => {
-                        messages::placed(&mut why, &ExpressionPlace::new(ExpressionPart::Local, name, &local.value))
-                    }
-                    None => messages::placed_in_condition(&mut why, condition),
+                    Some((name, local)) => messages::complete_message(
+                        &mut why,
+                        &ExpressionPlace::new(ExpressionPart::Local, name, &local.value),
+                    ),
+                    None => messages::complete_condition_message(&mut why, condition),
                 }
                 self.found.push(*why);
                 ConditionValue::Failed
             }
-            Err(None) => ConditionValue::Open,
+            Err(None) => ConditionValue::Unknown,
         }
     }
 
@@ -114,11 +115,11 @@ impl Settling<'_> {
                     }
                 }
                 ConditionValue::Failed => **condition = Expr::error(condition.span),
-                ConditionValue::Open => {}
+                ConditionValue::Unknown => {}
             }
         }
         let open = usize::from(resource.condition.as_ref().is_some_and(|condition| condition.as_literal().is_none()));
-        self.open += open;
+        self.undecided_branches += open;
         self.walk(&mut resource.spec);
         let others = [resource.metadata.custom.as_mut(), resource.removal.as_deref_mut()];
         let others = others.into_iter().chain([resource.update_policy.as_deref_mut()]);
@@ -129,7 +130,7 @@ impl Settling<'_> {
             // A resource with a written id is retained, even if the id evaluates to null.
             resource.removal = Some(Box::new(Expr::literal(Value::text("Retain"), id.span)));
         }
-        self.open -= open;
+        self.undecided_branches -= open;
     }
 
     /// The id of an external resource; `None` if it is null.
@@ -148,7 +149,7 @@ impl Settling<'_> {
                 None
             }
             Ok(value) => {
-                let (message, said) = match value.bare() {
+                let (message, said) = match value.unmarked() {
                     Value::Text(text) if text.is_empty() => {
                         ("`external_id` is empty", "Resource ID was not provided.".to_owned())
                     }
@@ -158,12 +159,12 @@ impl Settling<'_> {
                     scalar => return Some(pycompat::text(scalar).into()),
                 };
                 let why = format!("this is {}", value.kind_word());
-                self.found.push(WRONG_SHAPE.new(message).label(id.span, why).words(words(said)));
+                self.found.push(WRONG_SHAPE.new(message).label(id.span, why).with_native_message(words(said)));
                 None
             }
             Err(why) => {
                 self.found.extend(why.map(|mut why| {
-                    messages::placed_in_condition(&mut why, id);
+                    messages::complete_condition_message(&mut why, id);
                     *why
                 }));
                 None
@@ -188,11 +189,11 @@ impl Settling<'_> {
                     }
                 }
                 ConditionValue::Failed => *condition = Expr::error(condition.span),
-                ConditionValue::Open => {}
+                ConditionValue::Unknown => {}
             }
         }
         let open = usize::from(child.condition.as_ref().is_some_and(|condition| condition.as_literal().is_none()));
-        self.open += open;
+        self.undecided_branches += open;
         child.inputs.iter_mut().for_each(|(_, expr)| self.walk(expr));
         child.removal.iter_mut().for_each(|expr| self.walk(expr));
         if let Some(expansion) = &mut child.expansion {
@@ -200,7 +201,7 @@ impl Settling<'_> {
             self.walk(&mut expansion.member);
             expansion.policy.iter_mut().for_each(|expr| self.walk(expr));
         }
-        self.open -= open;
+        self.undecided_branches -= open;
     }
 
     fn walk(&mut self, expr: &mut Expr) {
@@ -232,16 +233,16 @@ impl Settling<'_> {
                         }
                     }
                     ConditionValue::Failed => *expr = Expr::error(span),
-                    ConditionValue::Open => {
-                        self.open += 1;
+                    ConditionValue::Unknown => {
+                        self.undecided_branches += 1;
                         self.walk(&mut choice.then);
                         self.walk(&mut choice.otherwise);
-                        self.open -= 1;
+                        self.undecided_branches -= 1;
                     }
                 }
             }
             ExprKind::Call(call) if call.function.as_ref() == REFUSE_READ => {
-                if self.open == 0 {
+                if self.undecided_branches == 0 {
                     self.found.extend(refusal_of(expr).map(|(_, diagnostic)| diagnostic));
                 }
             }
@@ -262,7 +263,7 @@ impl Settling<'_> {
         let argument = &called.arguments.first()?.value;
         if called.function.as_ref() == RESOURCE {
             let name = self.known(argument)?;
-            return Some(self.of(&name, argument.span, &[], span));
+            return Some(self.resource_reference(&name, argument.span, &[], span));
         }
         // In a literal list, the path may become known later than the name.
         let (name, attribute, path) = match &argument.kind {
@@ -280,7 +281,7 @@ impl Settling<'_> {
             }
         };
         let value = match attribute {
-            None => self.of(&name, argument.span, &["attributes"], span),
+            None => self.resource_reference(&name, argument.span, &["attributes"], span),
             Some(attribute) => {
                 let attribute = attribute?;
                 let Some(attribute) = attribute.as_text() else {
@@ -292,7 +293,7 @@ impl Settling<'_> {
                 if attribute == "show" {
                     return Some(Expr::literal(Value::Null, span));
                 }
-                self.of(&name, argument.span, &["attributes", attribute], span)
+                self.resource_reference(&name, argument.span, &["attributes", attribute], span)
             }
         };
         if path.is_empty() {
@@ -317,7 +318,7 @@ impl Settling<'_> {
     }
 
     /// A reference to a resource, or to an attribute of it.
-    fn of(&mut self, name: &Value, name_span: Span, path: &[&str], span: Span) -> Expr {
+    fn resource_reference(&mut self, name: &Value, name_span: Span, path: &[&str], span: Span) -> Expr {
         let Some(name) = name.as_text() else {
             let diagnostic = ARGUMENT_TYPE.new("the name of a resource must be text").label(name_span, "not text");
             self.found.push(diagnostic);
@@ -335,12 +336,13 @@ impl Settling<'_> {
             return reference(ReferenceHead::Child(name.into()), name_span, path);
         }
         self.found.push(
-            UNKNOWN_RESOURCE.new(format!("there is no resource `{name}`")).label(name_span, "not declared").words(
-                diag::NativeMessage::of(
+            UNKNOWN_RESOURCE
+                .new(format!("there is no resource `{name}`"))
+                .label(name_span, "not declared")
+                .with_native_message(diag::NativeMessage::of(
                     "InvalidTemplateReference",
                     format!("The specified reference \"{name}\" (in unknown) is incorrect."),
-                ),
-            ),
+                )),
         );
         Expr::error(span)
     }

@@ -83,7 +83,7 @@ impl Native for Yaql {
         }
     }
 
-    fn opens(&self, _arguments: &[Value]) -> bool {
+    fn accepts_partial_arguments(&self, _arguments: &[Value]) -> bool {
         false
     }
 }
@@ -144,7 +144,7 @@ struct UniqueDraws {
 }
 
 impl ExternalValues for UniqueDraws {
-    fn drawn(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value> {
+    fn stored_value(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value> {
         match what {
             ExternalValue::Now => Some(Value::Int(self.now?.checked_mul(1_000_000)?)),
             ExternalValue::Random if self.seed.is_empty() => None,
@@ -187,7 +187,7 @@ pub(super) fn form(argument: &Value, runs: Option<&SourceMap>) -> Result<(), Ref
 
 /// Whether the expression of an argument may draw values.
 pub(super) fn draws(argument: &Expr) -> bool {
-    match super::expressions::sketch(argument).get("expression") {
+    match super::expressions::literal_value(argument).get("expression") {
         Some(value) => {
             value.as_text().is_none_or(|text| ["now", "random", "call"].iter().any(|word| text.contains(word)))
         }

@@ -7,7 +7,7 @@ use diag::{Diagnostics, Spanned};
 pub trait ChildRules: Send + Sync {
     /// Whether a child counts as one element: a reader of any part waits for the whole child, and the whole child waits
     /// for all of its inputs.
-    fn are_whole(&self) -> bool {
+    fn are_atomic(&self) -> bool {
         false
     }
 
@@ -32,7 +32,7 @@ pub trait ChildRules: Send + Sync {
     fn add_exports(&self, _child: &mut Blueprint) {}
 
     /// Reports that a document of this dialect does not fit a type with this schema and these attributes.
-    fn stand_for(
+    fn check_substitution(
         &self,
         _document: &Blueprint,
         _type_name: &Spanned<TypeId>,

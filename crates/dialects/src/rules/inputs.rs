@@ -53,7 +53,7 @@ pub trait InputRules: Send + Sync {
     }
 
     /// Whether inputs can be declared immutable. In this case all inputs are stored with the instance.
-    fn are_remembered(&self) -> bool {
+    fn are_stored(&self) -> bool {
         false
     }
 

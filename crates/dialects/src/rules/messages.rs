@@ -17,5 +17,5 @@ pub trait MessageRules: Send + Sync {
 
     /// Completes the tool's message about a mistake in the document of a child. Called for the include of the child and
     /// of each one above it; `nearest` for the child's own include.
-    fn complete_below(&self, _found: &mut Diagnostic, _name: &str, _child: &Child, _nearest: bool) {}
+    fn complete_in_child(&self, _found: &mut Diagnostic, _name: &str, _child: &Child, _nearest: bool) {}
 }

@@ -11,7 +11,7 @@ pub struct SpecAt<'a> {
     /// The expression of the spec.
     pub expr: &'a Expr,
     /// The place at which a missing part is reported.
-    pub holder: Span,
+    pub missing_part_span: Span,
     /// The name of the resource.
     pub resource: &'a str,
     /// The part of the resource: its spec or its update policy.

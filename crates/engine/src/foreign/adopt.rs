@@ -68,7 +68,7 @@ mod tests {
     use crate::foreign::heat::HeatFormat;
 
     #[test]
-    fn a_file_that_cannot_be_written_is_reported_as_that() {
+    fn unwritable_file_is_reported() {
         // Tests run in the folder of the crate.
         let error = lay_out(&HeatFormat, "Cargo.toml/a.yaml", "").expect_err("a file is in the way");
         assert_eq!(error.to_string(), "`Cargo.toml/a.yaml` cannot be written");

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_harmless_in_every_language() {
+    fn names_are_escaped_in_every_format() {
         let mermaid = to_mermaid(&picture());
         assert!(mermaid.contains("n1[\"a #34;b#34;#60;c#62;<br/><small>test/data</small>\"]"), "{mermaid}");
         assert!(mermaid.contains("  n1 --> n0\n  n1 -.->|depends on| n2\n"), "{mermaid}");
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_says_what_its_lines_mean() {
+    fn svg_has_a_legend_of_its_arrows() {
         let svg = to_svg(&picture());
         assert!(svg.contains(">reads</text>") && svg.contains(">depends on</text>"), "{svg}");
         assert!(!svg.contains(">condition</text>"), "what does not occur needs no word");

@@ -62,8 +62,8 @@ const ASPECT: f64 = 1.5;
 pub(crate) fn layout(sizes: &[Size], arrows: &[(usize, usize)]) -> Layout {
     let mut boxes = vec![Point { x: 0.0, y: 0.0 }; sizes.len()];
     let mut routes = vec![Vec::new(); arrows.len()];
-    let (parts, alone) = parts(sizes.len(), arrows);
-    let mut drawn: Vec<PlacedPart> = parts.iter().map(|part| draw(part, sizes, arrows)).collect();
+    let (parts, alone) = connected_components(sizes.len(), arrows);
+    let mut drawn: Vec<PlacedComponent> = parts.iter().map(|part| layout_component(part, sizes, arrows)).collect();
     if !alone.is_empty() {
         drawn.push(grid(&alone, sizes));
     }
@@ -81,31 +81,31 @@ pub(crate) fn layout(sizes: &[Size], arrows: &[(usize, usize)]) -> Layout {
 }
 
 /// A connected component: boxes and the arrows between them.
-struct Part {
+struct Component {
     nodes: Vec<usize>,
     arrows: Vec<usize>,
 }
 
 /// A part with positions relative to its own corner.
-struct PlacedPart {
+struct PlacedComponent {
     size: Size,
     boxes: Vec<(usize, Point)>,
     routes: Vec<(usize, Vec<Point>)>,
 }
 
 /// Returns the connected components in the order of their first boxes, and the boxes without arrows.
-fn parts(count: usize, arrows: &[(usize, usize)]) -> (Vec<Part>, Vec<usize>) {
+fn connected_components(count: usize, arrows: &[(usize, usize)]) -> (Vec<Component>, Vec<usize>) {
     let mut near: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (from, to) in arrows {
         near[*from].push(*to);
         near[*to].push(*from);
     }
     let mut part_of = vec![usize::MAX; count];
-    let mut parts: Vec<Part> = Vec::new();
-    let mut alone = Vec::new();
+    let mut parts: Vec<Component> = Vec::new();
+    let mut isolated = Vec::new();
     for start in 0..count {
         if near[start].is_empty() {
-            alone.push(start);
+            isolated.push(start);
             continue;
         }
         if part_of[start] != usize::MAX {
@@ -124,12 +124,12 @@ fn parts(count: usize, arrows: &[(usize, usize)]) -> (Vec<Part>, Vec<usize>) {
             }
         }
         nodes.sort_unstable();
-        parts.push(Part { nodes, arrows: Vec::new() });
+        parts.push(Component { nodes, arrows: Vec::new() });
     }
     for (at, (from, _)) in arrows.iter().enumerate() {
         parts[part_of[*from]].arrows.push(at);
     }
-    (parts, alone)
+    (parts, isolated)
 }
 
 /// An item of a column: a box, or a stop, which is the point where arrows to one box cross the column.
@@ -152,7 +152,7 @@ struct Layered {
     left: Vec<Vec<usize>>,
 }
 
-fn draw(part: &Part, sizes: &[Size], arrows: &[(usize, usize)]) -> PlacedPart {
+fn layout_component(part: &Component, sizes: &[Size], arrows: &[(usize, usize)]) -> PlacedComponent {
     let local: HashMap<usize, usize> = part.nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();
     let joined: Vec<(usize, usize)> =
         part.arrows.iter().map(|arrow| (local[&arrows[*arrow].0], local[&arrows[*arrow].1])).collect();
@@ -188,7 +188,7 @@ fn draw(part: &Part, sizes: &[Size], arrows: &[(usize, usize)]) -> PlacedPart {
         (*arrow, points)
     });
     let routes = routes.collect();
-    PlacedPart { size: Size { width: (x - COLUMN_GAP).max(0.0), height: end - top }, boxes, routes }
+    PlacedComponent { size: Size { width: (x - COLUMN_GAP).max(0.0), height: end - top }, boxes, routes }
 }
 
 /// Returns the column of each box: as far left as its incoming arrows allow. A box without incoming arrows is directly
@@ -432,7 +432,7 @@ fn spread(wanted: &[f64], offsets: &[f64]) -> Vec<f64> {
 }
 
 /// Arranges boxes without arrows in rows.
-fn grid(nodes: &[usize], sizes: &[Size]) -> PlacedPart {
+fn grid(nodes: &[usize], sizes: &[Size]) -> PlacedComponent {
     let width = nodes.iter().map(|node| sizes[*node].width).fold(0.0, f64::max) + GAP;
     let height = nodes.iter().map(|node| sizes[*node].height).fold(0.0, f64::max) + GAP;
     let columns = ((nodes.len() as f64 * height * ASPECT / width).sqrt().round() as usize).clamp(1, nodes.len());
@@ -440,11 +440,11 @@ fn grid(nodes: &[usize], sizes: &[Size]) -> PlacedPart {
     let boxes = nodes.iter().enumerate().map(|(at, node)| (*node, place(at))).collect();
     let rows = nodes.len().div_ceil(columns);
     let size = Size { width: columns as f64 * width - GAP, height: rows as f64 * height - GAP };
-    PlacedPart { size, boxes, routes: Vec::new() }
+    PlacedComponent { size, boxes, routes: Vec::new() }
 }
 
 /// Places parts in rows, in their order.
-fn pack(parts: &[PlacedPart]) -> (Vec<Point>, Size) {
+fn pack(parts: &[PlacedComponent]) -> (Vec<Point>, Size) {
     let area: f64 = parts.iter().map(|part| (part.size.width + GAP) * (part.size.height + GAP)).sum();
     let widest = parts.iter().map(|part| part.size.width).fold(0.0, f64::max);
     let most = widest.max((area * ASPECT).sqrt());
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_lies_outside_and_ends_touch_their_boxes() {
+    fn boxes_fit_the_canvas_and_arrows_touch_boxes() {
         let arrows: Vec<(usize, usize)> = (1..40).map(|at| (at, at / 3)).collect();
         let layout = same_size(43, &arrows);
         for place in &layout.boxes {
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_opened_and_an_arrow_to_itself_is_harmless() {
+    fn cycles_and_self_loops_are_laid_out() {
         let layout = same_size(3, &[(0, 1), (1, 2), (2, 0), (1, 1)]);
         assert!(layout.boxes[0].x < layout.boxes[1].x && layout.boxes[1].x < layout.boxes[2].x);
         assert_eq!(layout.routes[2].len(), 3);
@@ -539,13 +539,13 @@ mod tests {
     }
 
     #[test]
-    fn wanted_places_are_kept_where_there_is_room() {
+    fn wanted_positions_are_kept_if_they_fit() {
         assert_eq!(spread(&[0.0, 100.0], &[0.0, 58.0]), [0.0, 100.0]);
         assert_eq!(spread(&[10.0, 10.0], &[0.0, 58.0]), [-19.0, 39.0]);
     }
 
     #[test]
-    fn stops_stay_in_step_with_a_large_graph() {
+    fn number_of_stops_grows_linearly() {
         // A long chain in which each box also points at the box half way down: n^2/4 stops without a limit.
         let count = 2_000;
         let arrows: Vec<(usize, usize)> =

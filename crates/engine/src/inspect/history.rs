@@ -21,7 +21,7 @@ impl Session {
     pub async fn history(&self, instance: &InstanceName, limit: usize) -> Result<History, Error> {
         let store = self.reading();
         let operations = store.history(instance, limit).await?;
-        let is_held = store.info(instance).await?.and_then(|info| info.holder).is_some_and(|holder| holder.holds());
+        let is_held = store.info(instance).await?.and_then(|info| info.holder).is_some_and(|holder| holder.is_active());
         Ok(History { instance: instance.clone(), operations, is_held })
     }
 }

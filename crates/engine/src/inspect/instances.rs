@@ -33,7 +33,7 @@ pub fn is_destroyed(info: &InstanceInfo) -> bool {
 
 /// The status of an instance: its last operation and the outcome of that operation.
 pub fn status(info: &InstanceInfo) -> String {
-    let held = info.holder.as_ref().is_some_and(LeaseHolder::holds);
+    let held = info.holder.as_ref().is_some_and(LeaseHolder::is_active);
     match &info.last {
         None => "new".to_owned(),
         Some((_, Some(OperationOutcome::Gone))) => "destroyed".to_owned(),

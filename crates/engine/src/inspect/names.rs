@@ -23,13 +23,13 @@ impl Names {
         fn keys<T>(map: &IndexMap<Name, T>) -> Vec<String> {
             map.keys().map(|name| name.to_string()).collect()
         }
-        names.put("variables", keys(&blueprint.inputs));
-        names.put("values", keys(&blueprint.locals));
-        names.put("datasources", keys(&blueprint.data_sources));
-        names.put("children", keys(&blueprint.children));
-        names.put("resources", keys(&blueprint.resources));
+        names.add_names("variables", keys(&blueprint.inputs));
+        names.add_names("values", keys(&blueprint.locals));
+        names.add_names("datasources", keys(&blueprint.data_sources));
+        names.add_names("children", keys(&blueprint.children));
+        names.add_names("resources", keys(&blueprint.resources));
         for (name, source) in &blueprint.data_sources {
-            names.put(&format!("datasources.{name}"), keys(&source.exports));
+            names.add_names(&format!("datasources.{name}"), keys(&source.exports));
         }
         for (name, resource) in &blueprint.resources {
             let fields = match catalogs.resource_type(&resource.type_name.item) {
@@ -37,20 +37,20 @@ impl Names {
                 _ => Vec::new(),
             };
             for path in [name.to_string(), format!("resources.{name}")] {
-                names.put(&path, vec!["spec".to_owned(), "metadata".to_owned()]);
-                names.put(&format!("{path}.spec"), fields.clone());
+                names.add_names(&path, vec!["spec".to_owned(), "metadata".to_owned()]);
+                names.add_names(&format!("{path}.spec"), fields.clone());
                 let metadata = ["displayName", "labels", "annotations", "custom"].map(str::to_owned).to_vec();
-                names.put(&format!("{path}.metadata"), metadata);
+                names.add_names(&format!("{path}.metadata"), metadata);
             }
         }
         let heads = SECTIONS.iter().filter(|head| names.below.contains_key(**head)).map(|head| format!("{head}."));
         let functions = document.library.functions.names().map(|name| format!("{name}("));
         let heads: Vec<String> = heads.chain(keys(&blueprint.resources)).chain(functions).collect();
-        names.put("", heads);
+        names.add_names("", heads);
         names
     }
 
-    fn put(&mut self, path: &str, names: Vec<String>) {
+    fn add_names(&mut self, path: &str, names: Vec<String>) {
         if !names.is_empty() {
             self.below.insert(path.to_owned(), names);
         }
@@ -79,10 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_completed_where_they_stand() {
+    fn names_are_completed_at_the_cursor() {
         let mut names = Names::default();
         let put = |names: &mut Names, path: &str, list: &[&str]| {
-            names.put(path, list.iter().map(|name| (*name).to_owned()).collect())
+            names.add_names(path, list.iter().map(|name| (*name).to_owned()).collect())
         };
         put(&mut names, "", &["variables.", "trim(", "to_upper(", "table"]);
         put(&mut names, "variables", &["region", "role"]);

@@ -73,7 +73,7 @@ impl Library {
         if name.contains('/') || name.contains("::") && catalogs.of(name).is_none() {
             return match group(catalogs, name) {
                 Some(catalog) => Ok(Types::Lists(vec![list(catalog, name)])),
-                None => one(name, catalogs).map(Types::Type),
+                None => type_details(name, catalogs).map(Types::Type),
             };
         }
         if let Some(catalog) = catalogs.of(name) {
@@ -159,7 +159,7 @@ fn list<'c>(catalog: &'c Catalog, name: &str) -> TypeList<'c> {
     TypeList { catalog, types: all.filter(|one| name.is_empty() || is_below(one.name, &below)).collect() }
 }
 
-fn one<'c>(name: &str, catalogs: &'c Catalogs) -> Result<TypeDetails<'c>, Error> {
+fn type_details<'c>(name: &str, catalogs: &'c Catalogs) -> Result<TypeDetails<'c>, Error> {
     fn known<T>(found: TypeRef<T>) -> Option<Arc<T>> {
         match found {
             TypeRef::Known(ty) => Some(ty),

@@ -28,7 +28,7 @@ pub(super) fn unread(unread: &IndexMap<Address, Name>) -> Json {
 
 /// A resource that differs from the state.
 pub(super) fn drifted(drifted: &Drifted) -> Json {
-    let (how, changes, why) = match &drifted.how {
+    let (how, changes, why) = match &drifted.drift {
         How::Differs(list) => ("drifted", list.iter().map(change_json).collect(), None),
         How::Expired(why) => ("drifted", Vec::new(), Some(why)),
         How::Vanished => ("vanished", Vec::new(), None),

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::time::time;
 use crate::frontend::{Envelope, Notice, SessionEvent};
-use crate::progress::NotDone;
+use crate::progress::UnfinishedStep;
 
 /// An event with the id of its operation, its number and its time. `step` is the number of its step in the plan.
 pub fn envelope(envelope: &Envelope, step: Option<u32>) -> Json {
@@ -30,7 +30,7 @@ pub fn envelope(envelope: &Envelope, step: Option<u32>) -> Json {
 }
 
 /// A step that was not done.
-pub fn not_done(one: &NotDone) -> Json {
+pub fn not_done(one: &UnfinishedStep) -> Json {
     json!({"step": one.step, "address": one.address, "action": one.action})
 }
 

@@ -13,7 +13,7 @@ use crate::inspect::{ChildDetails, Details, InstanceDetails, PendingDetails, Wai
 /// An instance, or a part of it. Secrets as `(secret)` unless they are to be revealed.
 pub fn details(details: &Details, reveal: bool) -> Json {
     match details {
-        Details::Instance(details) => whole(details, reveal),
+        Details::Instance(details) => instance_json(details, reveal),
         Details::Resource(details) => resource(details, reveal),
         Details::Child(details) => child(details, reveal),
         Details::Pending(PendingDetails::Resource(waiting)) => pending(waiting),
@@ -21,7 +21,7 @@ pub fn details(details: &Details, reveal: bool) -> Json {
     }
 }
 
-fn whole(details: &InstanceDetails, reveal: bool) -> Json {
+fn instance_json(details: &InstanceDetails, reveal: bool) -> Json {
     let InstanceDetails { info, snapshot, waiting } = details;
     let mut resources: Vec<Json> = details.resources().map(|one| resource(&one, reveal)).collect();
     resources.extend(waiting.pending.iter().map(pending));

@@ -7,11 +7,11 @@ use diag::{Diagnostic, Diagnostics, Span};
 
 use understand::check;
 use understand::check::{Checked, Included};
-use understand::documents::{DocumentDependence, Documents, Placed};
+use understand::documents::{DocumentDependence, Documents, PlacedDocument};
 
 use super::placed_mistakes;
 use super::places::{IncludePlace, folder_of};
-use super::reader::{DocumentReader, Judged, PlacedMistakes};
+use super::reader::{CheckResult, DocumentReader, PlacedMistakes};
 
 impl DocumentReader<'_> {
     /// Checks every document, children first, and assembles all of them.
@@ -19,7 +19,7 @@ impl DocumentReader<'_> {
         type CheckedKey = (u32, Vec<Option<u32>>);
         let mut known: HashMap<CheckedKey, u32, foldhash::fast::FixedState> = HashMap::default();
         let kinds = self.reading.world.environment().source_kinds();
-        let mut judged: Vec<Judged> = Vec::new();
+        let mut results: Vec<CheckResult> = Vec::new();
         let mut of_place: Vec<u32> = vec![0; self.places.len()];
         // Parents precede their children in `places`, so the reverse order visits children first.
         for at in (0..self.places.len()).rev() {
@@ -32,41 +32,41 @@ impl DocumentReader<'_> {
                 continue;
             }
             let below = |child: &Option<u32>| {
-                let below = judged.get((*child)? as usize)?;
+                let below = results.get((*child)? as usize)?;
                 Some(Included { checked: below.checked.clone() })
             };
             let included: Vec<Option<Included>> = key.1.iter().map(below).collect();
-            let mut mine = Diagnostics::new();
+            let mut mistakes = Diagnostics::new();
             let (checked, passed) = check::check_in_place(
                 self.texts[place.text as usize].blueprint.clone(),
                 &included,
                 &self.check_context(at as u32, &kinds),
                 (at == 0).then_some(self.inputs.as_slice()),
-                &mut mine,
+                &mut mistakes,
             );
-            of_place[at] = judged.len() as u32;
-            known.insert(key, judged.len() as u32);
-            judged.push(Judged { checked: Arc::new(checked), found: mine, passed: passed.into() });
+            of_place[at] = results.len() as u32;
+            known.insert(key, results.len() as u32);
+            results.push(CheckResult { checked: Arc::new(checked), found: mistakes, passed: passed.into() });
         }
         let order = self.order();
-        let shown = self.shown_from_above(&of_place, &judged);
+        let shown = self.errors_of_passed_secrets(&of_place, &results);
         // If a plan follows, evaluation reports all errors of values.
-        let is_wrong = |judged: &Judged| judged.found.has_errors();
-        let planned = self.reading.complete && !found.has_errors() && !judged.iter().any(is_wrong);
+        let is_wrong = |judged: &CheckResult| judged.found.has_errors();
+        let planned = self.reading.complete && !found.has_errors() && !results.iter().any(is_wrong);
         let valued = match self.reading.given {
-            Some(_) if !planned && self.places.len() > 1 => self.with_values(&of_place, &judged),
+            Some(_) if !planned && self.places.len() > 1 => self.check_with_values(&of_place, &results),
             _ => PlacedMistakes::default(),
         };
         found.extend(self.size());
         found.extend(self.meter.get().problem());
-        self.report_once(&order, &of_place, &mut judged, valued, shown, found);
+        self.report_once(&order, &of_place, &mut results, valued, shown, found);
         placed_mistakes::drop_repeated_warnings(found);
         let placed = order.iter().map(|at| {
             let place = &self.places[*at as usize];
             let text = &self.texts[place.text as usize];
-            let checked = judged[of_place[*at as usize] as usize].checked.clone();
+            let checked = results[of_place[*at as usize] as usize].checked.clone();
             let folder = text.location.as_ref().and_then(folder_of);
-            Placed {
+            PlacedDocument {
                 checked,
                 number: *at,
                 parent: place.parent,
@@ -76,14 +76,14 @@ impl DocumentReader<'_> {
                 file: text.file,
             }
         });
-        let placed: Vec<Placed> = placed.collect();
+        let placed: Vec<PlacedDocument> = placed.collect();
         let room = self.reading.context.settings.limits;
-        let reach = match (self.open, self.fixed) {
+        let reach = match (self.has_open_includes, self.is_fixed) {
             (true, _) => DocumentDependence::Incomplete,
             (false, false) => DocumentDependence::ByInputs,
             (false, true) => DocumentDependence::Fixed,
         };
-        Documents::assemble(placed, std::mem::take(&mut self.pinned), reach, found).within(room)
+        Documents::assemble(placed, std::mem::take(&mut self.pinned), reach, found).with_limits(room)
     }
 
     /// The diagnostic for too many resources in total, if any. An include counts as a resource.
@@ -110,7 +110,7 @@ impl DocumentReader<'_> {
     }
 
     /// The errors that documents have only because their parents pass them secrets, by place.
-    pub(super) fn shown_from_above(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
+    pub(super) fn errors_of_passed_secrets(&self, of_place: &[u32], results: &[CheckResult]) -> PlacedMistakes {
         let mut mistakes = PlacedMistakes::default();
         let mut passed_secrets: Vec<Arc<[bool]>> = vec![Arc::from([]); self.places.len()];
         type Down = (Diagnostics, Vec<Arc<[bool]>>);
@@ -118,18 +118,21 @@ impl DocumentReader<'_> {
         // Parents precede their children in `places`.
         for at in 0..self.places.len() {
             let place = &self.places[at];
-            let mine = passed_secrets[at].clone();
-            let (wrong, down) = known.entry((of_place[at], mine.clone())).or_insert_with(|| {
-                let document = &judged[of_place[at] as usize].checked;
-                let of = |child: u32| judged[of_place[child as usize] as usize].checked.clone();
+            let received_secrets = passed_secrets[at].clone();
+            let (wrong, passed) = known.entry((of_place[at], received_secrets.clone())).or_insert_with(|| {
+                let document = &results[of_place[at] as usize].checked;
+                let of = |child: u32| results[of_place[child as usize] as usize].checked.clone();
                 let children: Vec<Option<Arc<Checked>>> = place.children.iter().map(|child| child.map(of)).collect();
-                let down = check::secrets_passed_down(document, &children, &mine);
-                (check::shown_from_above(document, &children, &mine), down.into_iter().map(Arc::from).collect())
+                let passed = check::secrets_passed_down(document, &children, &received_secrets);
+                (
+                    check::errors_of_passed_secrets(document, &children, &received_secrets),
+                    passed.into_iter().map(Arc::from).collect(),
+                )
             });
             if !wrong.is_empty() {
                 mistakes.insert(at as u32, wrong.clone());
             }
-            for (child, secret) in place.children.iter().zip(down) {
+            for (child, secret) in place.children.iter().zip(passed) {
                 if let Some(child) = child {
                     passed_secrets[*child as usize] = secret.clone();
                 }

@@ -18,7 +18,7 @@ use super::places::{Include, IncludePlace, Text, folder_of, includes_of};
 use super::reader::{DocumentReader, IncludeNeed};
 use super::reading::ReadingContext;
 use super::refused;
-use super::wanted::answered;
+use super::wanted::load_with_answers;
 
 /// The maximum depth of includes. The children of the root are at level 1 (decision S69).
 const MOST_LEVELS: u32 = 16;
@@ -36,7 +36,7 @@ impl DocumentReader<'_> {
             let mut wanted: Vec<(u32, u32)> = Vec::new();
             let mut expanded: Vec<Include> = Vec::new();
             for (place, include) in std::mem::take(&mut waiting) {
-                match self.request(place, include, inputs) {
+                match self.next_need(place, include, inputs) {
                     IncludeNeed::Document(request) => {
                         let key = PinnedRequest::new(&request, &self.reading.folder).key();
                         requests.entry(key).or_insert_with(|| (request, Vec::new())).1.push((place, include));
@@ -49,9 +49,9 @@ impl DocumentReader<'_> {
                         wanted.extend(more);
                         later.push((place, include));
                     }
-                    IncludeNeed::Later => later.push((place, include)),
+                    IncludeNeed::NotYetRead => later.push((place, include)),
                     IncludeNeed::Group => expanded.extend(self.expand(place, include, inputs).await),
-                    IncludeNeed::Answers(_) | IncludeNeed::Open => self.open = true,
+                    IncludeNeed::Answers(_) | IncludeNeed::InputsMissing => self.has_open_includes = true,
                     IncludeNeed::Nothing => {}
                 }
             }
@@ -68,7 +68,7 @@ impl DocumentReader<'_> {
                 let (groups, others): (Vec<Include>, Vec<Include>) = later.into_iter().partition(is_group);
                 if groups.is_empty() {
                     for (place, include) in others {
-                        self.unknown(place, include);
+                        self.report_unknown(place, include);
                     }
                     return;
                 }
@@ -88,7 +88,7 @@ impl DocumentReader<'_> {
     }
 
     /// The next need of an include.
-    pub(super) fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> IncludeNeed {
+    pub(super) fn next_need(&mut self, place: u32, include: u32, inputs: &[Value]) -> IncludeNeed {
         let Some((blueprint, at)) = self.child(place, include) else { return IncludeNeed::Nothing };
         let Some((_, child)) = blueprint.children.get_index(at) else { return IncludeNeed::Nothing };
         let limits = self.reading.context.settings.limits(blueprint.dialect);
@@ -98,27 +98,27 @@ impl DocumentReader<'_> {
             return IncludeNeed::Nothing;
         }
         if let Some(condition) = &child.condition {
-            self.fixed = false;
-            match self.knowledge(inputs).of(place, condition) {
-                IncludeValue::Value(value) if matches!(value.bare(), Value::Bool(false)) => {
+            self.is_fixed = false;
+            match self.include_context(inputs).evaluate(place, condition) {
+                IncludeValue::Value(value) if matches!(value.unmarked(), Value::Bool(false)) => {
                     self.places[place as usize].left_out.insert(include);
                     return IncludeNeed::Nothing;
                 }
                 IncludeValue::Value(_) => {}
-                IncludeValue::Later => return IncludeNeed::Later,
+                IncludeValue::NotYetRead => return IncludeNeed::NotYetRead,
                 IncludeValue::Asks(more) => return IncludeNeed::Answers(more),
                 IncludeValue::Searches(more) => return IncludeNeed::Searches(more),
                 IncludeValue::Failed(why) => {
                     let why = why.filter(|_| self.reading.complete);
                     why.into_iter().for_each(|why| self.report((place, include), *why));
-                    return IncludeNeed::Open;
+                    return IncludeNeed::InputsMissing;
                 }
             }
         }
         if let Some(expansion) = &child.expansion {
-            return match self.knowledge(inputs).of(place, &expansion.spec) {
+            return match self.include_context(inputs).evaluate(place, &expansion.spec) {
                 IncludeValue::Asks(more) => IncludeNeed::Answers(more),
-                IncludeValue::Later => IncludeNeed::Later,
+                IncludeValue::NotYetRead => IncludeNeed::NotYetRead,
                 IncludeValue::Searches(more) => IncludeNeed::Searches(more),
                 IncludeValue::Value(_) | IncludeValue::Failed(_) => IncludeNeed::Group,
             };
@@ -136,13 +136,13 @@ impl DocumentReader<'_> {
             let known = match expr.as_literal() {
                 Some(value) => IncludeValue::Value(value.clone()),
                 None => {
-                    self.fixed = false;
-                    self.knowledge(inputs).of(place, expr)
+                    self.is_fixed = false;
+                    self.include_context(inputs).evaluate(place, expr)
                 }
             };
             let value = match known {
                 IncludeValue::Value(value) => value,
-                IncludeValue::Later => return IncludeNeed::Later,
+                IncludeValue::NotYetRead => return IncludeNeed::NotYetRead,
                 IncludeValue::Asks(more) => {
                     asks.extend(more);
                     continue;
@@ -151,7 +151,7 @@ impl DocumentReader<'_> {
                 IncludeValue::Failed(why) => {
                     let why = why.filter(|_| self.reading.complete);
                     why.into_iter().for_each(|why| self.report((place, include), *why));
-                    return IncludeNeed::Open;
+                    return IncludeNeed::InputsMissing;
                 }
             };
             if value.has_unknown() {
@@ -173,7 +173,7 @@ impl DocumentReader<'_> {
             }
         }
         if open {
-            return IncludeNeed::Open;
+            return IncludeNeed::InputsMissing;
         }
         if !asks.is_empty() {
             return IncludeNeed::Answers(asks);
@@ -192,8 +192,8 @@ impl DocumentReader<'_> {
     }
 
     /// Reports an include that depends on values known only on deploy.
-    pub(super) fn unknown(&mut self, place: u32, include: u32) {
-        self.open = true;
+    pub(super) fn report_unknown(&mut self, place: u32, include: u32) {
+        self.has_open_includes = true;
         if !self.reading.complete {
             return;
         }
@@ -233,7 +233,7 @@ impl DocumentReader<'_> {
                     Some(earlier) => {
                         let bytes: Arc<[u8]> = earlier.text.as_bytes().into();
                         Ok(source::FetchedDocument {
-                            location: earlier.location.seen_from(folder),
+                            location: earlier.location.resolve_in(folder),
                             bytes,
                             digest: earlier.digest,
                         })
@@ -247,14 +247,14 @@ impl DocumentReader<'_> {
         for ((key, (request, includes)), answer) in requests.into_iter().zip(answers) {
             let above = includes.first().copied();
             let text = match answer {
-                Ok(document) => self.text(key, &request, document, above).await,
+                Ok(document) => self.load_text(key, &request, document, above).await,
                 Err(error) => Err(error),
             };
             for (place, include) in includes {
                 let Some((blueprint, at)) = self.child(place, include) else { continue };
                 let Some((name, child)) = blueprint.children.get_index(at) else { continue };
                 match &text {
-                    Err(error) => self.report((place, include), refused::refused(child, error)),
+                    Err(error) => self.report((place, include), refused::read_failed(child, error)),
                     Ok(text) => {
                         self.add_readable_exports(*text, blueprint.dialect);
                         next.extend(self.place_text(place, include, name, child, *text));
@@ -266,7 +266,7 @@ impl DocumentReader<'_> {
     }
 
     /// Returns the number of a text that was read. Loads each text once.
-    pub(super) async fn text(
+    pub(super) async fn load_text(
         &mut self,
         key: Name,
         request: &Request,
@@ -291,7 +291,7 @@ impl DocumentReader<'_> {
             return Err(source::SourceError::not_document(page));
         }
         self.pin_document(key, request, &document, text);
-        let shown = self.shown(&document.location);
+        let shown = self.display_path(&document.location);
         let file = self.reading.files.add(shown, text);
         let mut found = Diagnostics::new();
         let loaded = self.load(file, &mut context, Some(document.location.clone()), &mut found).await;
@@ -313,7 +313,7 @@ impl DocumentReader<'_> {
     ) -> Loaded {
         let ReadingContext { dialects, functions, catalogs, .. } = self.reading;
         let loaded = load(self.reading.files, file, dialects, functions, catalogs.packages(), context, found);
-        answered(&mut self.reading, &mut self.pinned, loaded, context, location.as_ref(), found).await
+        load_with_answers(&mut self.reading, &mut self.pinned, loaded, context, location.as_ref(), found).await
     }
 
     /// Adds the exports that a document in the dialect `reader` can read of this document besides the declared ones.
@@ -346,7 +346,7 @@ impl DocumentReader<'_> {
             above = it.parent.map(|(parent, _)| parent);
         }
         if self.places.len() >= MOST_PLACES {
-            if !std::mem::replace(&mut self.full, true) {
+            if !std::mem::replace(&mut self.reported_too_many_places, true) {
                 self.report((place, include), refused::too_many(child, MOST_PLACES));
             }
             return Vec::new();
@@ -355,7 +355,7 @@ impl DocumentReader<'_> {
             self.members += self.texts[text as usize].blueprint.resources.len();
             let most = self.most_members();
             if self.members > most {
-                if !std::mem::replace(&mut self.crowded, true) {
+                if !std::mem::replace(&mut self.reported_too_many_members, true) {
                     self.report((place, include), refused::too_many_members(child, most));
                 }
                 return Vec::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Expr, Name, Value};
-use dialects::Expanding;
+use dialects::ExpansionContext;
 
 use super::known::IncludeValue;
 use crate::answers::GROUP;
@@ -23,7 +23,7 @@ impl DocumentReader<'_> {
         if self.members > most {
             return Vec::new();
         }
-        self.fixed = false;
+        self.is_fixed = false;
         let path = self.path_of(place, name);
         let key: Name = path.join("/").into();
         let before = self.reading.before;
@@ -32,8 +32,8 @@ impl DocumentReader<'_> {
         let memory = self.reading.earlier_reads.groups.get(&key).cloned().unwrap_or_else(|| known.clone());
         let mut context = self.context(Some((place, include)));
         let expanded = {
-            let knowledge = self.knowledge(inputs);
-            let value = |expr: &Expr| match knowledge.of(place, expr) {
+            let knowledge = self.include_context(inputs);
+            let value = |expr: &Expr| match knowledge.evaluate(place, expr) {
                 IncludeValue::Value(value) => value,
                 _ => Value::unknown(None, None),
             };
@@ -44,23 +44,23 @@ impl DocumentReader<'_> {
             };
             self.rules_of(place).expansion.expand(
                 expansion,
-                &Expanding {
-                    value: &value,
+                &ExpansionContext {
+                    evaluate: &value,
                     complete: self.reading.complete,
                     memory: &memory,
-                    before: &known,
-                    named: &named,
+                    stored_memory: &known,
+                    member_name: &named,
                     path: &path,
                     context: &context,
                 },
             )
         };
         if expanded.is_open {
-            self.open = true;
+            self.has_open_includes = true;
             expanded.diagnostics.iter().for_each(|one| self.report((place, include), one.clone()));
             return Vec::new();
         }
-        self.samples.extend(expanded.sample.map(|sample| ((place, include), sample)));
+        self.samples.extend(expanded.member_document.map(|sample| ((place, include), sample)));
         // A document from unknown inputs is provisional, so its memory is not kept.
         if self.reading.complete && !expanded.memory.is_null() {
             self.pinned.groups.insert(key, expanded.memory);
@@ -68,13 +68,13 @@ impl DocumentReader<'_> {
         self.members += expanded.blueprint.resources.len() + expanded.blueprint.children.len();
         let members = expanded.blueprint.resources.len() + expanded.blueprint.children.len();
         let mut meter = self.meter.get();
-        let fits = meter.take(members.saturating_mul(expr::weight(&expansion.spec)), child.span);
+        let fits = meter.charge(members.saturating_mul(expr::weight(&expansion.spec)), child.span);
         self.meter.set(meter);
         if fits.is_err() {
             return Vec::new();
         }
         if self.members > most {
-            self.crowded = true;
+            self.reported_too_many_members = true;
             self.report((place, include), refused::too_many_members(child, most));
             return Vec::new();
         }

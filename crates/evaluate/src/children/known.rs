@@ -28,7 +28,7 @@ pub(super) enum IncludeValue {
     /// A value; parts of it may be Unknown.
     Value(Value),
     /// The expression reads a document that has not been read yet.
-    Later,
+    NotYetRead,
     /// These questions must be answered first.
     Asks(Vec<Ask>),
     /// These data sources must be read first: the place and the position.
@@ -38,7 +38,7 @@ pub(super) enum IncludeValue {
 }
 
 /// The data that expressions are evaluated with.
-pub(super) struct Knowledge<'a> {
+pub(super) struct IncludeContext<'a> {
     pub texts: &'a [Text],
     pub places: &'a [IncludePlace],
     /// Inputs of the root by position; Unknown if not given yet.
@@ -47,7 +47,7 @@ pub(super) struct Knowledge<'a> {
     pub dialects: &'a Dialects,
     pub working_directory: Option<&'a Name>,
     /// The exports of the data sources read so far, by place and position. `None` if no data sources are read.
-    pub found: Option<&'a DataSourceExports>,
+    pub data_sources: Option<&'a DataSourceExports>,
     /// The world's answers so far: the place, the question and the answer.
     pub answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
     /// The providers' catalogues.
@@ -59,28 +59,34 @@ pub(super) struct Knowledge<'a> {
     /// Cache of values, by place and position.
     pub values: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
     /// Values under evaluation, to detect cycles.
-    pub open: RefCell<Vec<(u32, usize)>>,
+    pub under_evaluation: RefCell<Vec<(u32, usize)>>,
     /// Cache of inputs of places, by place and position.
     pub passed: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
 }
 
-impl Knowledge<'_> {
+impl IncludeContext<'_> {
     fn dialect(&self, place: u32) -> &'static str {
         self.texts[self.places[place as usize].text as usize].blueprint.dialect
     }
 
     /// Evaluates an expression of the document in a place.
-    pub(super) fn of(&self, place: u32, expr: &Expr) -> IncludeValue {
-        let mut frame =
-            Frame { knowledge: self, place, depth: 0, later: false, searches: Vec::new(), meter: self.meter.get() };
+    pub(super) fn evaluate(&self, place: u32, expr: &Expr) -> IncludeValue {
+        let mut frame = IncludeFrame {
+            knowledge: self,
+            place,
+            depth: 0,
+            reads_unread_child: false,
+            searches: Vec::new(),
+            meter: self.meter.get(),
+        };
         let functions = self.functions.of(self.dialect(place));
         let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
-        let (later, searches) = (frame.later, frame.searches);
+        let (later, searches) = (frame.reads_unread_child, frame.searches);
         self.meter.set(frame.meter);
         match outcome {
             Ok(value) => IncludeValue::Value(value),
             Err(_) if !searches.is_empty() => IncludeValue::Searches(searches),
-            Err(_) if later => IncludeValue::Later,
+            Err(_) if later => IncludeValue::NotYetRead,
             Err(EvaluationStop::Ask(asks)) => IncludeValue::Asks(asks),
             Err(EvaluationStop::Failed(diagnostic) | EvaluationStop::Absent(diagnostic)) => {
                 IncludeValue::Failed(Some(diagnostic))
@@ -91,33 +97,33 @@ impl Knowledge<'_> {
 }
 
 /// The document in one place, during the evaluation of one of its expressions.
-struct Frame<'k> {
-    knowledge: &'k Knowledge<'k>,
+struct IncludeFrame<'k> {
+    knowledge: &'k IncludeContext<'k>,
     place: u32,
     depth: u32,
-    later: bool,
+    reads_unread_child: bool,
     /// Data sources that must be read first.
     searches: Vec<(u32, u32)>,
     meter: expr::Meter,
 }
 
-impl<'k> Frame<'k> {
+impl<'k> IncludeFrame<'k> {
     /// Evaluates an expression in this or another place.
-    fn inner(&mut self, place: u32, expr: &Expr) -> Result<Value, EvaluationStop> {
+    fn evaluate_in(&mut self, place: u32, expr: &Expr) -> Result<Value, EvaluationStop> {
         if self.depth >= MOST_DEPTH {
             return Ok(Value::unknown(None, None));
         }
-        let mut frame = Frame {
+        let mut frame = IncludeFrame {
             knowledge: self.knowledge,
             place,
             depth: self.depth + 1,
-            later: false,
+            reads_unread_child: false,
             searches: Vec::new(),
             meter: self.meter,
         };
         let functions = self.knowledge.functions.of(self.knowledge.dialect(place));
         let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
-        self.later |= frame.later;
+        self.reads_unread_child |= frame.reads_unread_child;
         self.searches.append(&mut frame.searches);
         self.meter = frame.meter;
         outcome
@@ -130,7 +136,7 @@ impl<'k> Frame<'k> {
         if let Some(value) = self.knowledge.parts.borrow().get(&key) {
             return Ok(value.clone());
         }
-        let value = self.inner(place, expr)?;
+        let value = self.evaluate_in(place, expr)?;
         self.knowledge.parts.borrow_mut().insert(key, value.clone());
         Ok(value)
     }
@@ -152,7 +158,7 @@ impl<'k> Frame<'k> {
             .get_index(include as usize)
             .and_then(|(_, child)| child.inputs.iter().find(|(given, _)| given.item == *name));
         let place = written.map_or(input.span, |(_, expr)| expr.span);
-        let given = written.map(|(_, expr)| self.inner(above, expr)).transpose()?;
+        let given = written.map(|(_, expr)| self.evaluate_in(above, expr)).transpose()?;
         let native = |given: Option<&Value>, found: &mut Diagnostics| {
             let given = match (given, written) {
                 (Some(value), Some((_, expr))) => exported(value.clone(), &input.ty, expr, found).ok()?,
@@ -177,13 +183,13 @@ impl<'k> Frame<'k> {
             return Ok(value.clone());
         }
         let this = (self.place, at);
-        if knowledge.open.borrow().contains(&this) {
+        if knowledge.under_evaluation.borrow().contains(&this) {
             let circle = dialects::codes::CYCLE.new(format!("`{name}` needs itself"));
             return Err(EvaluationStop::Failed(Box::new(circle.label(local.span, "it is needed to know what it is"))));
         }
-        knowledge.open.borrow_mut().push(this);
-        let value = self.inner(self.place, &local.value);
-        knowledge.open.borrow_mut().pop();
+        knowledge.under_evaluation.borrow_mut().push(this);
+        let value = self.evaluate_in(self.place, &local.value);
+        knowledge.under_evaluation.borrow_mut().pop();
         let value = value?;
         let value =
             declared(value, &local.ty, &local.value, &mut Diagnostics::new()).map_err(|_| EvaluationStop::Reported)?;
@@ -224,7 +230,7 @@ impl<'k> Frame<'k> {
             return unknown;
         };
         if let Some(condition) = &resource.condition
-            && self.inner(self.place, condition)?.bare() != &Value::Bool(true)
+            && self.evaluate_in(self.place, condition)?.unmarked() != &Value::Bool(true)
         {
             return unknown;
         }
@@ -237,7 +243,7 @@ impl<'k> Frame<'k> {
     fn data_source(&mut self, name: &Name, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let knowledge = self.knowledge;
         let unknown = Ok(ResolvedHead { value: Value::unknown(None, None), used: reference.path.len() });
-        let Some(known) = knowledge.found else { return unknown };
+        let Some(known) = knowledge.data_sources else { return unknown };
         let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
         let at = blueprint.data_sources.get_index_of(name).ok_or(EvaluationStop::Reported)? as u32;
         let fields = match known.get(&(self.place, at)) {
@@ -267,7 +273,7 @@ impl<'k> Frame<'k> {
         let blueprint = &knowledge.texts[place.text as usize].blueprint;
         let at = blueprint.children.get_index_of(name).ok_or(EvaluationStop::Reported)?;
         let Some(child) = place.children[at] else {
-            self.later = true;
+            self.reads_unread_child = true;
             return Err(EvaluationStop::Reported);
         };
         let Some(AccessorKind::Name(export)) = reference.path.first().map(|accessor| &accessor.kind) else {
@@ -282,7 +288,7 @@ impl<'k> Frame<'k> {
     }
 }
 
-impl Scope for Frame<'_> {
+impl Scope for IncludeFrame<'_> {
     fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         match &reference.head {
             ReferenceHead::Input(name) => self.input(name).map(|value| ResolvedHead { value, used: 0 }),

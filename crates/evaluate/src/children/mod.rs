@@ -41,7 +41,7 @@ use understand::pinned::Pinned;
 use self::places::{IncludePlace, Text};
 use self::reader::DocumentReader;
 pub use self::reading::ReadingContext;
-use self::wanted::answered;
+use self::wanted::load_with_answers;
 
 /// Reads the children of a loaded root, checks all documents, and reports their errors. The errors of the root come
 /// first, then those of each child with the includes that lead to it.
@@ -52,7 +52,7 @@ pub async fn documents(root: Loaded, reading: ReadingContext<'_>, found: &mut Di
     let mut reading = ReadingContext { world: &patient, ..reading };
     let (mut pinned, mut context) = (Pinned::default(), reading.context.clone());
     let location = reading.location.clone();
-    let root = answered(&mut reading, &mut pinned, root, &mut context, location.as_ref(), found).await;
+    let root = load_with_answers(&mut reading, &mut pinned, root, &mut context, location.as_ref(), found).await;
     let blueprint = root.blueprint?;
     let rules = reading.dialects.rules(blueprint.dialect);
     let mut wrong = Diagnostics::new();
@@ -81,16 +81,16 @@ pub async fn documents(root: Loaded, reading: ReadingContext<'_>, found: &mut Di
         of_location,
         members: 0,
         samples: Vec::new(),
-        crowded: false,
+        reported_too_many_members: false,
         meter: Cell::new(meter),
         places: vec![IncludePlace { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
         pinned,
         inputs: inputs.clone(),
         data: DataSourceExports::default(),
         answers: Vec::new(),
-        open: false,
-        fixed: true,
-        full: false,
+        has_open_includes: false,
+        is_fixed: true,
+        reported_too_many_places: false,
     };
     // Report invalid inputs before errors that follow from them.
     if reader.reading.complete && wrong.has_errors() {

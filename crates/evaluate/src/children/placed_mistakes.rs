@@ -11,36 +11,36 @@ use diag::{Diagnostic, Diagnostics, Span};
 use dialects::CheckedBy;
 
 use super::known::IncludeValue;
-use super::reader::{DocumentReader, Judged, PlacedMistakes, by_check_at_fault};
+use super::reader::{CheckResult, DocumentReader, PlacedMistakes, is_reported_by_check};
 use understand::check;
 use understand::check::Included;
-use understand::check::below::Passed;
+use understand::check::below::PassedInputs;
 
 /// The inputs of a place, the errors found with these inputs, and the inputs that the place passes to its children.
-type InPlace = (Arc<[Value]>, Option<Diagnostics>, Arc<[Option<Passed>]>);
+type PlaceResult = (Arc<[Value]>, Option<Diagnostics>, Arc<[Option<PassedInputs>]>);
 
 impl DocumentReader<'_> {
     /// The errors of documents in their places with the input values known there. They replace the errors found without
     /// values. Errors of the passed inputs are added to their places too.
-    pub(super) fn with_values(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
+    pub(super) fn check_with_values(&self, of_place: &[u32], results: &[CheckResult]) -> PlacedMistakes {
         let kinds = self.reading.world.environment().source_kinds();
-        let knowledge = self.knowledge(&self.inputs);
+        let knowledge = self.include_context(&self.inputs);
         let mut mistakes = PlacedMistakes::default();
-        let mut passed_down: Vec<Option<Passed>> = vec![None; self.places.len()];
+        let mut passed_down: Vec<Option<PassedInputs>> = vec![None; self.places.len()];
         // Most places of one document receive the same inputs.
-        let mut known: HashMap<u32, InPlace, foldhash::fast::FixedState> = HashMap::default();
+        let mut known: HashMap<u32, PlaceResult, foldhash::fast::FixedState> = HashMap::default();
         // Parents precede their children in `places`.
         for at in 0..self.places.len() {
             let place = &self.places[at];
             let number = of_place[at];
-            let mine = passed_down[at].take().filter(Passed::is_known).unwrap_or_default();
-            let inputs: Arc<[Value]> = mine.values.into();
+            let received = passed_down[at].take().filter(PassedInputs::is_known).unwrap_or_default();
+            let inputs: Arc<[Value]> = received.values.into();
             if !known.get(&number).is_some_and(|(last, ..)| *last == inputs) {
                 let one = match inputs.iter().any(|value| !value.is_unknown()) {
-                    false => (inputs, None, judged[number as usize].passed.clone()),
+                    false => (inputs, None, results[number as usize].passed.clone()),
                     true => {
                         let below = |child: u32| Included {
-                            checked: judged[of_place[child as usize] as usize].checked.clone(),
+                            checked: results[of_place[child as usize] as usize].checked.clone(),
                         };
                         let included: Vec<Option<Included>> =
                             place.children.iter().map(|child| child.map(below)).collect();
@@ -66,15 +66,21 @@ impl DocumentReader<'_> {
                 let passed = match (by_type, blueprint.children.get_index(include)) {
                     (true, Some((_, written))) => {
                         let below = &self.text_of(*child).blueprint;
-                        let value = |expr: &blueprint::Expr| match knowledge.of(at as u32, expr) {
+                        let value = |expr: &blueprint::Expr| match knowledge.evaluate(at as u32, expr) {
                             IncludeValue::Value(value) => Some(value),
                             _ => None,
                         };
                         let mut wrong = Diagnostics::new();
-                        let passed =
-                            check::pass_down(written, below, &self.rules_of(*child), value, &mut wrong, |_, _, _| {});
+                        let passed = check::compute_passed_inputs(
+                            written,
+                            below,
+                            &self.rules_of(*child),
+                            value,
+                            &mut wrong,
+                            |_, _, _| {},
+                        );
                         if !wrong.is_empty() {
-                            found.get_or_insert_with(|| judged[number as usize].found.clone()).append(wrong);
+                            found.get_or_insert_with(|| results[number as usize].found.clone()).append(wrong);
                         }
                         passed
                     }
@@ -82,8 +88,8 @@ impl DocumentReader<'_> {
                 };
                 passed_down[*child as usize] = passed;
             }
-            if !mine.default_errors.is_empty() {
-                found.get_or_insert_with(|| judged[number as usize].found.clone()).append(mine.default_errors);
+            if !received.default_errors.is_empty() {
+                found.get_or_insert_with(|| results[number as usize].found.clone()).append(received.default_errors);
             }
             if let Some(found) = found {
                 mistakes.insert(at as u32, found);
@@ -98,12 +104,12 @@ impl DocumentReader<'_> {
         &mut self,
         order: &[u32],
         of_place: &[u32],
-        judged: &mut [Judged],
+        judged: &mut [CheckResult],
         mut valued: PlacedMistakes,
         mut shown: PlacedMistakes,
         found: &mut Diagnostics,
     ) {
-        let failed = self.failed(of_place, judged, &valued, &shown);
+        let failed = self.places_with_errors(of_place, judged, &valued, &shown);
         let mut reported: HashSet<(&'static str, Span, String, bool), foldhash::fast::FixedState> = Default::default();
         let mut failed_at: HashSet<Span, foldhash::fast::FixedState> = Default::default();
         // Reports about children with errors. Each follows the errors of the child.
@@ -119,33 +125,33 @@ impl DocumentReader<'_> {
             ));
             let text = self.places[*at as usize].text as usize;
             let by_check = std::mem::take(&mut judged[of_place[*at as usize] as usize].found);
-            let mut mine = valued.remove(at).unwrap_or(by_check);
+            let mut mistakes = valued.remove(at).unwrap_or(by_check);
             let text = &mut self.texts[text];
             let refused = std::mem::take(&mut text.refused);
-            mine.extend(
+            mistakes.extend(
                 refused
                     .into_iter()
                     .filter(|(include, _)| {
                         // Drop the refusal if the check has already reported an error of this include.
                         let child = text.blueprint.children.get_index(*include as usize).map(|(_, child)| child);
-                        !child.is_some_and(|child| by_check_at_fault(&mine, child))
+                        !child.is_some_and(|child| is_reported_by_check(&mistakes, child))
                     })
                     .map(|(_, diagnostic)| diagnostic)
                     .collect::<Vec<_>>(),
             );
-            mine.append(std::mem::take(&mut text.found));
-            mine.append(shown.remove(at).unwrap_or_default());
-            if mine.is_empty() {
+            mistakes.append(std::mem::take(&mut text.found));
+            mistakes.append(shown.remove(at).unwrap_or_default());
+            if mistakes.is_empty() {
                 continue;
             }
-            mine.sort();
-            mine.retain(|it| reported.insert((it.code.name, it.span(), it.message.clone(), it.is_error())));
+            mistakes.sort();
+            mistakes.retain(|it| reported.insert((it.code.name, it.span(), it.message.clone(), it.is_error())));
             let trail = self.trail(*at);
-            for one in mine.iter_mut() {
+            for one in mistakes.iter_mut() {
                 one.trail.clone_from(&trail);
                 self.complete_by_parents(*at, one);
             }
-            found.append(mine);
+            found.append(mistakes);
         }
         while let Some((_, one)) = later.pop() {
             found.extend(one);
@@ -157,7 +163,7 @@ impl DocumentReader<'_> {
         let mut at = place;
         while let Some((above, include)) = self.places[at as usize].parent {
             if let Some((name, child)) = self.text_of(above).blueprint.children.get_index(include as usize) {
-                self.rules_of(above).messages.complete_below(one, name, child, at == place);
+                self.rules_of(above).messages.complete_in_child(one, name, child, at == place);
             }
             at = above;
         }
@@ -173,10 +179,10 @@ impl DocumentReader<'_> {
     }
 
     /// Whether a place or a place below it has errors, by place.
-    fn failed(
+    fn places_with_errors(
         &self,
         of_place: &[u32],
-        judged: &[Judged],
+        judged: &[CheckResult],
         valued: &PlacedMistakes,
         shown: &PlacedMistakes,
     ) -> Vec<bool> {

@@ -12,8 +12,8 @@ use dialects::{DialectRules, LoadContext};
 use expr::{Ask, AskFailure};
 use source::{Location, Request};
 
-use super::known::{DataSourceExports, Knowledge};
-use understand::check::below::Passed;
+use super::known::{DataSourceExports, IncludeContext};
+use understand::check::below::PassedInputs;
 use understand::check::{CheckContext, Checked};
 use understand::pinned::{Pinned, PinnedChild, PinnedRequest};
 
@@ -31,7 +31,7 @@ pub(super) struct DocumentReader<'a> {
     /// The documents that members of empty groups would use: the include of the group, and the path of the document.
     pub(super) samples: Vec<(Include, Spanned<Name>)>,
     /// Whether the error about too many members is already reported.
-    pub(super) crowded: bool,
+    pub(super) reported_too_many_members: bool,
     /// The memory used so far by values that decide the locations of includes.
     pub(super) meter: Cell<expr::Meter>,
     pub(super) pinned: Pinned,
@@ -42,19 +42,19 @@ pub(super) struct DocumentReader<'a> {
     pub(super) answers: Vec<(u32, Ask, Result<Value, AskFailure>)>,
     pub(super) working_directory: Option<Name>,
     /// Whether some includes cannot be followed yet.
-    pub(super) open: bool,
+    pub(super) has_open_includes: bool,
     /// Whether all includes depend on the documents alone.
-    pub(super) fixed: bool,
-    pub(super) full: bool,
+    pub(super) is_fixed: bool,
+    pub(super) reported_too_many_places: bool,
 }
 
 /// A checked document, shared by all places in which its children are the same.
-pub(super) struct Judged {
+pub(super) struct CheckResult {
     pub(super) checked: Arc<Checked>,
     /// The errors of the document that are visible without inputs.
     pub(super) found: Diagnostics,
     /// The inputs of the document's children.
-    pub(super) passed: Arc<[Option<Passed>]>,
+    pub(super) passed: Arc<[Option<PassedInputs>]>,
 }
 
 /// The errors of documents in some of their places, by place.
@@ -69,11 +69,11 @@ pub(super) enum IncludeNeed {
     /// The data sources that the path reads, by place and position.
     Searches(Vec<(u32, u32)>),
     /// The include reads a child that is not read yet.
-    Later,
+    NotYetRead,
     /// The include is a group, which must be expanded.
     Group,
     /// The location is known only with all inputs.
-    Open,
+    InputsMissing,
     /// The include has an error and needs nothing.
     Nothing,
 }
@@ -123,20 +123,20 @@ impl DocumentReader<'_> {
         }
     }
 
-    pub(super) fn knowledge<'s>(&'s self, inputs: &'s [Value]) -> Knowledge<'s> {
-        Knowledge {
+    pub(super) fn include_context<'s>(&'s self, inputs: &'s [Value]) -> IncludeContext<'s> {
+        IncludeContext {
             texts: &self.texts,
             places: &self.places,
             inputs,
             functions: self.reading.functions,
             dialects: self.reading.dialects,
             working_directory: self.working_directory.as_ref(),
-            found: self.reading.complete.then_some(&self.data),
+            data_sources: self.reading.complete.then_some(&self.data),
             answers: &self.answers,
             catalogs: self.reading.catalogs,
             values: Default::default(),
             passed: Default::default(),
-            open: Default::default(),
+            under_evaluation: Default::default(),
             parts: Default::default(),
             meter: &self.meter,
         }
@@ -152,7 +152,7 @@ impl DocumentReader<'_> {
         let written = written.or_else(|| child.path.as_literal()?.as_text()).unwrap_or_default();
         let shares = self.rules_of(place).children.share_dialect();
         let dialect = shares.then_some(blueprint.dialect);
-        let mut context = text.context.inside(name, written);
+        let mut context = text.context.for_child(name, written);
         context.dialect = dialect;
         context
     }
@@ -171,7 +171,7 @@ impl DocumentReader<'_> {
     }
 
     /// The displayed path of a document. The path of a file is relative to the displayed path of the root.
-    pub(super) fn shown(&self, location: &Location) -> String {
+    pub(super) fn display_path(&self, location: &Location) -> String {
         let relative = location.relative_to(&self.reading.folder);
         let root = self.reading.files.get(self.texts[0].file).map_or("", |file| file.name());
         match root.rsplit_once('/') {
@@ -217,7 +217,7 @@ impl DocumentReader<'_> {
 }
 
 /// Whether the check has reported an error at the location of a child.
-pub(super) fn by_check_at_fault(found: &Diagnostics, child: &Child) -> bool {
+pub(super) fn is_reported_by_check(found: &Diagnostics, child: &Child) -> bool {
     let mut places: Vec<Span> = vec![child.path.span];
     places.extend(child.source.iter().map(|source| source.span));
     let entries = child.source.iter().flat_map(|source| &source.entries);

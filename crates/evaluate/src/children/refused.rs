@@ -20,7 +20,7 @@ pub(super) fn with_dialect_message(
     {
         let path = child.path.as_literal().and_then(|path| path.as_text());
         let mistake = match diagnostic.code {
-            code if code.name == expr::codes::SOURCE_UNREADABLE.name => path.map(Mistake::Unread),
+            code if code.name == expr::codes::SOURCE_UNREADABLE.name => path.map(Mistake::UnreadableChild),
             code if [codes::CHILD_DEPTH.name, codes::CHILD_CYCLE.name].contains(&code.name) => {
                 Some(Mistake::TooDeep(rules.sizes.most_levels(&DialectLimits::default())))
             }
@@ -40,7 +40,7 @@ pub(super) fn too_many_members(child: &Child, most: usize) -> Diagnostic {
 }
 
 /// The diagnostic for a document that could not be read, at the part of the include that caused it.
-pub(super) fn refused(child: &Child, error: &SourceError) -> Diagnostic {
+pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
     let entry =
         |name: &str| child.source.iter().flat_map(|source| &source.entries).find(|(key, _)| key.item.as_ref() == name);
     let diagnostic = match error {

@@ -26,7 +26,7 @@ pub(super) type Ready = ((u32, u32), Search);
 enum FilterResult {
     Value(Value),
     /// The value depends on an answer that is not there yet.
-    Waits,
+    Pending,
     Failed,
 }
 
@@ -45,7 +45,7 @@ impl DocumentReader<'_> {
             if self.data.contains_key(&(place, at)) || !seen.insert((place, at)) {
                 continue;
             }
-            let name = self.named(place, at);
+            let name = self.data_source_key(place, at);
             if let Some(earlier) = self.reading.earlier_reads.data_sources.get(&name) {
                 self.data.insert((place, at), Some(earlier.fields.clone()));
                 self.pinned.data_sources.insert(name, earlier.clone());
@@ -58,16 +58,16 @@ impl DocumentReader<'_> {
                 self.data.insert((place, at), None);
                 continue;
             };
-            let mut part = |place: u32, expr: &Expr| match self.knowledge(inputs).of(place, expr) {
+            let mut part = |place: u32, expr: &Expr| match self.include_context(inputs).evaluate(place, expr) {
                 IncludeValue::Value(value) => FilterResult::Value(value),
-                IncludeValue::Later => FilterResult::Waits,
+                IncludeValue::NotYetRead => FilterResult::Pending,
                 IncludeValue::Asks(more) => {
                     asks.extend(more.into_iter().map(|ask| (place, ask)));
-                    FilterResult::Waits
+                    FilterResult::Pending
                 }
                 IncludeValue::Searches(more) => {
                     wanted.extend(more);
-                    FilterResult::Waits
+                    FilterResult::Pending
                 }
                 IncludeValue::Failed(_) => FilterResult::Failed,
             };
@@ -91,11 +91,10 @@ impl DocumentReader<'_> {
                 self.data.insert((place, at), Some(Value::unknown(None, None)));
                 continue;
             }
-            if all().any(|part| matches!(part, FilterResult::Waits)) {
+            if all().any(|part| matches!(part, FilterResult::Pending)) {
                 continue;
             }
-            let is_false =
-                |part: &FilterResult| matches!(part, FilterResult::Value(value) if *value.bare() == Value::Bool(false));
+            let is_false = |part: &FilterResult| matches!(part, FilterResult::Value(value) if *value.unmarked() == Value::Bool(false));
             if let Some((_, name, _)) = &declared
                 && settings.iter().any(is_false)
             {
@@ -106,7 +105,7 @@ impl DocumentReader<'_> {
             }
             let value = |part: FilterResult| match part {
                 FilterResult::Value(value) => value,
-                FilterResult::Waits | FilterResult::Failed => Value::Null,
+                FilterResult::Pending | FilterResult::Failed => Value::Null,
             };
             let filters = source.filters.iter().zip(filters);
             let filters =
@@ -178,7 +177,7 @@ impl DocumentReader<'_> {
         });
         let answers = futures::future::join_all(reads.collect::<Vec<_>>()).await;
         for (((place, at), _), (fields, found)) in searches.into_iter().zip(answers) {
-            let name = self.named(place, at);
+            let name = self.data_source_key(place, at);
             let text = self.places[place as usize].text as usize;
             self.texts[text].found.append(found);
             if let Some(fields) = &fields {
@@ -189,7 +188,7 @@ impl DocumentReader<'_> {
     }
 
     /// The key of a data source: the names of the includes that lead to its place, then its own name.
-    fn named(&self, place: u32, at: u32) -> Name {
+    fn data_source_key(&self, place: u32, at: u32) -> Name {
         let blueprint = &self.text_of(place).blueprint;
         let name = blueprint.data_sources.get_index(at as usize).map(|(name, _)| name.clone());
         self.path_of(place, &name.unwrap_or_default()).join("/").into()

@@ -24,7 +24,7 @@ impl DocumentReader<'_> {
             let document = match self.reading.earlier_reads.documents.get(&key) {
                 Some(earlier) => {
                     let bytes: Arc<[u8]> = earlier.text.as_bytes().into();
-                    let location = earlier.location.seen_from(&self.reading.folder);
+                    let location = earlier.location.resolve_in(&self.reading.folder);
                     Ok(source::FetchedDocument { location, bytes, digest: earlier.digest })
                 }
                 None => self.reading.world.document(&request).await,
@@ -35,7 +35,7 @@ impl DocumentReader<'_> {
             let mut context = self.context(Some((place, include)));
             context.inputs_only = true;
             self.pin_document(key, &request, &document, text);
-            let shown = self.shown(&document.location);
+            let shown = self.display_path(&document.location);
             let file = self.reading.files.add(shown, text);
             let mut found = Diagnostics::new();
             self.load(file, &mut context, self.text_of(place).location.clone(), &mut found).await;
@@ -55,13 +55,13 @@ impl DocumentReader<'_> {
                 continue;
             }
             let rules = self.rules_of(at);
-            self.fixed = false;
+            self.is_fixed = false;
             let mut found = Diagnostics::new();
             let values = std::cell::RefCell::new(Vec::new());
             let settled = {
-                let knowledge = self.knowledge(inputs);
+                let knowledge = self.include_context(inputs);
                 let value = |expr: &Expr| {
-                    let value = match knowledge.of(at, expr) {
+                    let value = match knowledge.evaluate(at, expr) {
                         IncludeValue::Value(value) => Ok(value),
                         IncludeValue::Failed(why) => Err(why),
                         _ => Ok(Value::unknown(None, None)),
@@ -69,7 +69,7 @@ impl DocumentReader<'_> {
                     values.borrow_mut().push(value.as_ref().map_or(Value::Null, Value::clone));
                     value
                 };
-                rules.expansion.settle(&blueprint, self.reading.complete, &value, &mut found)
+                rules.expansion.resolve_computed_parts(&blueprint, self.reading.complete, &value, &mut found)
             };
             let original = self.places[at as usize].text;
             let same = known.entry(original).or_default();

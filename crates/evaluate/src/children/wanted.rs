@@ -18,7 +18,7 @@ use super::reading::ReadingContext;
 const MOST_ROUNDS: usize = 16;
 
 /// Loads a text again until its dialect has no more requests. The answers are added to `context`.
-pub(super) async fn answered(
+pub(super) async fn load_with_answers(
     reading: &mut ReadingContext<'_>,
     pinned: &mut Pinned,
     mut loaded: Loaded,
@@ -74,7 +74,7 @@ async fn file(
     let key = of_request.key();
     let document = match reading.earlier_reads.documents.get(&key) {
         Some(earlier) => {
-            let location = earlier.location.seen_from(&reading.folder);
+            let location = earlier.location.resolve_in(&reading.folder);
             Ok(source::FetchedDocument { location, bytes: earlier.text.as_bytes().into(), digest: earlier.digest })
         }
         None => reading.world.document(&request).await,

@@ -99,18 +99,18 @@ pub fn inputs_known(
     found: &mut Diagnostics,
 ) -> Vec<Value> {
     let by_value = rules.checks.inputs == CheckedBy::Value;
-    let mut mine = Diagnostics::new();
+    let mut mistakes = Diagnostics::new();
     let known = |(name, input): (&Name, &Input)| {
         let known = match input.custom_type.as_ref().map(|custom| catalogs.variable_type(&custom.item)) {
-            Some(TypeRef::Known(custom)) => value(rules, name, input, Some(&custom), given, &mut mine),
+            Some(TypeRef::Known(custom)) => value(rules, name, input, Some(&custom), given, &mut mistakes),
             Some(_) => None,
-            None => value(rules, name, input, None, given, &mut mine),
+            None => value(rules, name, input, None, given, &mut mistakes),
         };
         known.unwrap_or_else(|| Value::unknown(None, None).tainted(by_value && input.secret))
     };
     let values = blueprint.inputs.iter().map(known).collect();
     if by_value {
-        found.append(mine);
+        found.append(mistakes);
     }
     values
 }
@@ -174,7 +174,7 @@ fn same(a: &Value, b: &Value) -> bool {
 
 /// Converts a typed input to the declared type. Only an integer for a float is converted.
 fn fit(value: &Value, ty: &Type) -> Option<Value> {
-    match (value.bare(), ty) {
+    match (value.unmarked(), ty) {
         (Value::Int(number), Type::Float) => Some(Value::Float(*number as f64)),
         (bare, Type::Any) => Some(bare.clone()),
         (bare, ty) if Type::of(bare) == *ty => Some(bare.clone()),

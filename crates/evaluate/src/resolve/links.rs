@@ -22,7 +22,7 @@ use understand::check::links::annotations::key_for;
 use understand::check::{codes, spec};
 use understand::documents::Documents;
 use understand::links::address::is_link;
-use understand::links::contribution::{Contribution, ContributionForm, Merger, Refused};
+use understand::links::contribution::{Contribution, ContributionForm, Merger, WriteConflict};
 use understand::links::overlay::{Overlay, overlays_of};
 use understand::links::wiring::{LinkTarget, side_of};
 use understand::links::{DeterministicMap, LinkedPair};
@@ -266,15 +266,15 @@ impl Evaluation {
         let mut paths: Vec<Name> = Vec::new();
         let now = self.links_of(resource, position).iter().filter_map(|(number, _, target)| {
             let pair = self.declared_links.pair(*number)?;
-            let effects = pair.kind.effects.iter().filter(|effect| !effect.after);
-            Some(effects.filter(|effect| LinkTarget::of(&effect.into, &pair.kind) == Some(*target)))
+            let effects = pair.kind.effects.iter().filter(|effect| !effect.is_own_step);
+            Some(effects.filter(|effect| LinkTarget::of(&effect.target, &pair.kind) == Some(*target)))
         });
         let mut add = |path: &Name| {
             if !paths.contains(path) {
                 paths.push(path.clone());
             }
         };
-        now.flatten().for_each(|effect| match &effect.opinion {
+        now.flatten().for_each(|effect| match &effect.mode {
             WriteMode::Set(path) | WriteMode::Put(path, _) | WriteMode::Add(path, _) => add(path),
         });
         let before = prior.and_then(|_| self.member(resource, position)).map(|member| &member.address);
@@ -285,11 +285,11 @@ impl Evaluation {
     /// The members of an end; `None` after an error. If the resource is not settled yet, only its list, keys and
     /// conditions are evaluated.
     fn ends(&mut self, resource: u32, found: &mut Diagnostics) -> Result<Option<Ends>, Need> {
-        let there = |member: &Member| if member.condition_open { None } else { Some(true) };
+        let presence = |member: &Member| if member.condition_open { None } else { Some(true) };
         let keys = self.links.keys.get(&resource).cloned();
         match &self.resources[resource as usize] {
             Members::Failed => return Ok(None),
-            Members::Single(member) => return Ok(Some(Ends::Single(there(member)))),
+            Members::Single(member) => return Ok(Some(Ends::Single(presence(member)))),
             Members::Absent => return Ok(Some(Ends::Single(Some(false)))),
             Members::Many(members) => {
                 let places = members.iter().enumerate().map(|(at, member)| EndMember {
@@ -298,7 +298,7 @@ impl Evaluation {
                         (Some(member), None) => member.address.key.clone().unwrap_or(Key::Index(at as u32)),
                         (None, None) => Key::Index(at as u32),
                     },
-                    there: member.as_ref().map_or(Some(false), |member| there(member)),
+                    is_present: member.as_ref().map_or(Some(false), |member| presence(member)),
                 });
                 return Ok(Some(Ends::Many(places.collect())));
             }
@@ -319,8 +319,8 @@ impl Evaluation {
             let Some(key) = self.member_key(site, &item, declared, found)? else { return Ok(None) };
             let owner = of.address().with_key(key.clone()).to_string();
             let site = ExpressionSite { unit: of.unit, owner: &owner, item: Some(&item) };
-            let Some(there) = self.condition(site, declared, found)? else { return Ok(None) };
-            places.push(EndMember { key, there });
+            let Some(is_present) = self.condition(site, declared, found)? else { return Ok(None) };
+            places.push(EndMember { key, is_present });
         }
         Ok(Some(Ends::Many(places)))
     }
@@ -336,15 +336,16 @@ impl Evaluation {
     ) -> Result<Option<Vec<Contribution>>, Need> {
         let Some(pair) = self.pair(link.0) else { return Ok(None) };
         let mut all = Vec::new();
-        let wanted =
-            |effect: &&LinkEffect| effect.after == after && LinkTarget::of(&effect.into, &pair.kind) == Some(target);
+        let wanted = |effect: &&LinkEffect| {
+            effect.is_own_step == after && LinkTarget::of(&effect.target, &pair.kind) == Some(target)
+        };
         for effect in pair.kind.effects.iter().filter(wanted) {
             let value = match self.link_value(link, &effect.value, found) {
                 Ok(value) => value,
                 Err(Halt::Need(need)) => return Err(need),
                 Err(_) => return Ok(None),
             };
-            let (path, how) = match &effect.opinion {
+            let (path, how) = match &effect.mode {
                 WriteMode::Set(path) => (path.clone(), ContributionForm::Set),
                 WriteMode::Add(path, by) => (path.clone(), ContributionForm::Add(by.clone())),
                 WriteMode::Put(path, key) => match self.link_value(link, key, found) {
@@ -354,7 +355,7 @@ impl Evaluation {
                         _ if key.has_unknown() => {
                             all.push(Contribution {
                                 path: path.clone(),
-                                how: ContributionForm::Set,
+                                form: ContributionForm::Set,
                                 value: Value::unknown(None, None),
                             });
                             continue;
@@ -366,7 +367,7 @@ impl Evaluation {
                 },
             };
             if !value.is_null() {
-                all.push(Contribution { path, how, value });
+                all.push(Contribution { path, form: how, value });
             }
         }
         Ok(Some(all))
@@ -428,7 +429,7 @@ impl Evaluation {
                 .is_some_and(|pair| pair.wiring.with.iter().any(|(into, _)| *into == target));
             // If the condition of an end is open, the existence of the link is known only on deploy.
             let Some(link) = self.link((number, at)).filter(|_| writes) else { continue };
-            if self.is_gone((number, at)) {
+            if self.has_absent_end((number, at)) {
                 continue;
             }
             writers.push((link.address.clone(), link.open, (number, at), target));
@@ -462,7 +463,7 @@ impl Evaluation {
         }
         let mut mistakes = Diagnostics::new();
         // The document's own spec is already checked. The contributions of links have no place in the document.
-        let holder = part_resource(declared.span, ty);
+        let holder = placeholder_resource(declared.span, ty);
         let spec = spec::conform_resource(&merger.done(), &holder, ty, &mut mistakes);
         failed = mistakes.has_errors();
         found.append(mistakes);
@@ -486,7 +487,7 @@ impl Evaluation {
     }
 
     /// Whether an end of a link is settled and absent.
-    pub fn is_gone(&self, link: LinkAt) -> bool {
+    pub fn has_absent_end(&self, link: LinkAt) -> bool {
         [Side::A, Side::B].into_iter().any(|side| {
             self.end_of(link, side).is_none_or(|(resource, position)| match &self.resources[resource as usize] {
                 Members::Open => false,
@@ -509,7 +510,7 @@ impl Evaluation {
         let mut condition_open = self.is_open(link);
         if let Some(condition) = &declared.condition {
             match self.link_value(link, condition, found) {
-                Ok(value) => match value.bare() {
+                Ok(value) => match value.unmarked() {
                     Value::Bool(true) => {}
                     Value::Unknown(_) => condition_open = true,
                     _ => return Ok(None),
@@ -543,7 +544,7 @@ impl Evaluation {
             Err(_) => return Ok(None),
         };
         let mut mistakes = Diagnostics::new();
-        let holder = part_resource(pair.span, ty);
+        let holder = placeholder_resource(pair.span, ty);
         let value = spec::conform_resource(&value, &holder, ty, &mut mistakes);
         let failed = mistakes.has_errors();
         found.append(mistakes);
@@ -563,13 +564,13 @@ impl Evaluation {
     pub fn requirements(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<bool>, Need> {
         let Some(pair) = self.pair(link.0) else { return Ok(Some(true)) };
         let mut holds = Some(true);
-        for (that, say) in &pair.kind.require {
+        for (that, say) in &pair.kind.conditions {
             let value = match self.link_value(link, that, found) {
                 Ok(value) => value,
                 Err(Halt::Need(need)) => return Err(need),
                 Err(_) => return Ok(Some(false)),
             };
-            match value.bare() {
+            match value.unmarked() {
                 Value::Bool(true) => {}
                 Value::Unknown(_) => holds = holds.filter(|holds| !holds),
                 _ => {
@@ -630,11 +631,11 @@ impl Evaluation {
         let Some(of) = self.declared(resource) else { return Err(Halt::Failed) };
         let annotations = &of.resource().metadata.annotations;
         let Some((_, expr)) = annotations.iter().find(|(it, _)| it.item == key) else { return Ok(Value::Null) };
-        self.early(&of, position, expr, found)
+        self.evaluate_early(&of, position, expr, found)
     }
 
     /// Evaluates an expression of a resource that is not settled yet, for one of its members.
-    fn early(
+    fn evaluate_early(
         &mut self,
         of: &Declared,
         position: Option<u32>,
@@ -741,7 +742,7 @@ impl Evaluation {
             }
         }
         let at = self.links.by_ends.get(&(number, a_at, b_at)).copied();
-        let Some(at) = at.filter(|at| ready && !self.is_gone((number, *at))) else {
+        let Some(at) = at.filter(|at| ready && !self.has_absent_end((number, *at))) else {
             let absent = expr::codes::ABSENT_ELEMENT
                 .new(format!("the link `{a}::{b}` is not there"))
                 .label(span, "one of its ends is absent")
@@ -809,7 +810,7 @@ fn problem(annotation: &Annotation, key: &str, value: &Value, span: Span) -> Opt
 }
 
 /// The diagnostic for two writers with different contents. The caller adds the place.
-pub fn conflict(link: &Address, target: &str, refused: &Refused) -> Diagnostic {
+pub fn conflict(link: &Address, target: &str, refused: &WriteConflict) -> Diagnostic {
     let other = match &refused.other {
         Some(other) => format!("the link `{other}`"),
         None => "the document".to_owned(),
@@ -820,6 +821,6 @@ pub fn conflict(link: &Address, target: &str, refused: &Refused) -> Diagnostic {
 }
 
 /// A placeholder where a declared resource is expected: it only carries the place of the part.
-pub fn part_resource(span: Span, ty: &ResourceType) -> Resource {
+pub fn placeholder_resource(span: Span, ty: &ResourceType) -> Resource {
     Resource::new(span, diag::Spanned::new(ty.name.clone(), span), span, Expr::literal(Value::Null, span))
 }

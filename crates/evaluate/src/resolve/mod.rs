@@ -177,9 +177,9 @@ pub struct Evaluation {
     /// Questions that the world refused, by question.
     pub refused: blueprint::IndexMap<Name, AskFailure>,
     /// Secrets that the document generated and that the world does not mask yet.
-    pub(crate) unlearned: Vec<Value>,
+    pub(crate) unmasked_secrets: Vec<Value>,
     /// The number of members of each resource with `each`, by owner.
-    repeated: Repeated,
+    repeated: MemberCounts,
     /// Whether the world is not asked. Every answer is then Unknown.
     pub offline: bool,
     /// Whether every provider is simulated from its catalogue.
@@ -190,16 +190,16 @@ pub struct Evaluation {
 
 /// Counts the members of all resources with `each`.
 #[derive(Default)]
-struct Repeated {
+struct MemberCounts {
     of: HashMap<Name, usize, FixedState>,
     all: usize,
     /// Whether the limit is exceeded, which is then already reported.
     exceeded: bool,
 }
 
-impl Repeated {
+impl MemberCounts {
     /// Counts the members of a resource, replacing an earlier count. Returns whether all members stay within `most`.
-    fn has_room(&mut self, owner: &str, count: usize, most: usize) -> bool {
+    fn count_within_limit(&mut self, owner: &str, count: usize, most: usize) -> bool {
         let before = self.of.insert(owner.into(), count).unwrap_or_default();
         self.all = self.all - before + count;
         self.all <= most
@@ -234,7 +234,7 @@ impl Evaluation {
     ) -> Evaluation {
         let [locals, data_sources, resources] = documents.counts();
         let passed_inputs = documents.count(NumberedKind::Input);
-        let room = documents.room;
+        let room = documents.limits;
         Evaluation {
             declared_links: documents.links().clone(),
             links: LinkSlots::new(documents.links().pairs().len()),
@@ -250,8 +250,8 @@ impl Evaluation {
             answers,
             sites: blueprint::IndexMap::default(),
             refused: blueprint::IndexMap::default(),
-            unlearned: Vec::new(),
-            repeated: Repeated::default(),
+            unmasked_secrets: Vec::new(),
+            repeated: MemberCounts::default(),
             offline: false,
             simulated: false,
             meter: expr::Meter::new(room.value_bytes, room.all_value_bytes),
@@ -283,7 +283,7 @@ impl Evaluation {
 
     /// Resets the count of used bytes to `used`.
     pub fn reset_bytes_used(&mut self, used: usize) {
-        self.meter.back_to(used);
+        self.meter.reset_to(used);
     }
 
     /// Removes the limit on the total size of values: apply must be able to carry out every plan.
@@ -292,14 +292,14 @@ impl Evaluation {
     }
 
     /// Counts the size of a value that is stored as a whole. Returns whether it is within the limit.
-    fn keep(&mut self, value: &Value, place: diag::Span) -> bool {
+    fn count_bytes(&mut self, value: &Value, place: diag::Span) -> bool {
         let meter = &mut self.meter;
         let bytes = expr::size(value, expr::MAX_VALUE_BYTES).unwrap_or(expr::MAX_VALUE_BYTES);
-        meter.take(bytes, place).is_ok()
+        meter.charge(bytes, place).is_ok()
     }
 
     /// Reports an error if values are too large in total.
-    pub fn report_room(&self, found: &mut Diagnostics) {
+    pub fn report_size_limit(&self, found: &mut Diagnostics) {
         found.extend(self.meter.problem());
     }
 
@@ -341,19 +341,19 @@ impl Evaluation {
     ) -> Result<Value, Halt> {
         let mut mine = Diagnostics::new();
         let value = self.present(site, place.expr, &mut mine);
-        self.place(site.unit, place, &mut mine);
+        self.complete_diagnostics(site.unit, place, &mut mine);
         found.append(mine);
         value
     }
 
     /// Passes diagnostics about an expression to the dialect of its document, which completes them.
-    pub fn place(&self, unit: u32, place: ExpressionPlace<'_>, mine: &mut Diagnostics) {
+    pub fn complete_diagnostics(&self, unit: u32, place: ExpressionPlace<'_>, mistakes: &mut Diagnostics) {
         let messages = self.documents.unit(unit).checked.rules.messages;
-        mine.iter_mut().for_each(|one| messages.complete_at(one, &place));
+        mistakes.iter_mut().for_each(|one| messages.complete_at(one, &place));
     }
 
     /// The named intermediate values that are known.
-    pub fn settled(&self) -> impl Iterator<Item = &Value> {
+    pub fn known_locals(&self) -> impl Iterator<Item = &Value> {
         self.locals.iter().filter_map(|slot| match slot {
             Slot::Value(value) => Some(value),
             _ => None,
@@ -367,7 +367,7 @@ impl Evaluation {
         let owner = documents.unit(unit).named(format_args!("values.{name}"));
         let mut mine = Diagnostics::new();
         let value = self.value(ExpressionSite::of(unit, &owner), &local.value, &mut mine);
-        self.place(unit, ExpressionPlace::new(ExpressionPart::Local, name, &local.value), &mut mine);
+        self.complete_diagnostics(unit, ExpressionPlace::new(ExpressionPart::Local, name, &local.value), &mut mine);
         found.append(mine);
         let slot = match value {
             Ok(value) => match check::value::declared(value, &local.ty, &local.value, found) {
@@ -383,7 +383,7 @@ impl Evaluation {
             Err(Halt::Failed) => Slot::Failed,
         };
         if let (Slot::Value(value), true) = (&slot, local.secret) {
-            self.unlearned.push(value.clone());
+            self.unmasked_secrets.push(value.clone());
         }
         self.locals[index as usize] = slot;
         Ok(())
@@ -391,7 +391,7 @@ impl Evaluation {
 
     /// Settles the intermediate values that were not known before, in the order of the graph, after all resources are
     /// settled.
-    pub fn settle_what_was_open(&mut self, found: &mut Diagnostics) {
+    pub fn settle_open_values(&mut self, found: &mut Diagnostics) {
         let graph = self.documents.graph().clone();
         for node in graph.order().filter(|node| self.is_unsettled(*node)).collect::<Vec<_>>() {
             let _ = self.settle_now(node, found);
@@ -427,7 +427,7 @@ impl Evaluation {
     ) -> Result<Option<Option<bool>>, Need> {
         let Some(condition) = &resource.condition else { return Ok(Some(Some(true))) };
         match self.present(site, condition, found) {
-            Ok(value) => match value.bare() {
+            Ok(value) => match value.unmarked() {
                 Value::Bool(holds) => Ok(Some(Some(*holds))),
                 Value::Null => Ok(Some(Some(false))),
                 Value::Unknown(_) => Ok(Some(None)),
@@ -459,10 +459,10 @@ impl Evaluation {
             Err(Halt::Need(need)) => return Err(need),
             Err(_) => return Ok(None),
         };
-        let (bare, secret) = value.exposed();
+        let (bare, secret) = value.split_secret();
         match bare {
-            Value::List(items) | Value::Set(items) if items.len() > self.documents.room.items() => {
-                let most = self.documents.room.items();
+            Value::List(items) | Value::Set(items) if items.len() > self.documents.limits.items() => {
+                let most = self.documents.limits.items();
                 found.push(
                     check::codes::VALUE_CONSTRAINT
                         .new(format!("`each` may have at most {most} items, not {}", items.len()))
@@ -476,8 +476,8 @@ impl Evaluation {
             // The resource that exceeded the limit has already reported the error.
             Value::List(_) | Value::Set(_) if self.repeated.exceeded => Ok(None),
             Value::List(items) | Value::Set(items) => {
-                let most = self.documents.room.all_members();
-                if !self.repeated.has_room(site.owner, items.len(), most) {
+                let most = self.documents.limits.all_members();
+                if !self.repeated.count_within_limit(site.owner, items.len(), most) {
                     self.repeated.exceeded = true;
                     found.push(
                         check::codes::VALUE_CONSTRAINT
@@ -565,7 +565,7 @@ impl Evaluation {
         let mut mistakes = Diagnostics::new();
         let at = dialects::SpecAt {
             expr: &resource.spec,
-            holder: resource.spec_key,
+            missing_part_span: resource.spec_key,
             resource: name,
             part: ExpressionPart::Spec,
         };
@@ -573,18 +573,18 @@ impl Evaluation {
         let value = specs.fit(&value, at, &ty.schema, &native, &mut mistakes);
         let failed = mistakes.has_errors();
         found.append(mistakes);
-        Ok(if failed || !self.keep(&value, resource.spec.span) { None } else { Some(value) })
+        Ok(if failed || !self.count_bytes(&value, resource.spec.span) { None } else { Some(value) })
     }
 
     /// Whether the removal policy of a resource, or of a child above it, says that the instance is kept.
-    pub fn retained(
+    pub fn is_retained(
         &mut self,
         site: ExpressionSite<'_>,
         resource: &Resource,
         found: &mut Diagnostics,
     ) -> Result<bool, Need> {
         if let Some(removal) = &resource.removal
-            && self.says_retain(site, removal, found)?
+            && self.policy_retains(site, removal, found)?
         {
             return Ok(true);
         }
@@ -593,7 +593,7 @@ impl Evaluation {
         while let Some((above, include)) = documents.unit(at).parent {
             let child = documents.unit(above).blueprint().children.get_index(include as usize);
             if let Some(removal) = child.and_then(|(_, child)| child.removal.as_deref())
-                && self.says_retain(ExpressionSite::of(above, site.owner), removal, found)?
+                && self.policy_retains(ExpressionSite::of(above, site.owner), removal, found)?
             {
                 return Ok(true);
             }
@@ -602,7 +602,12 @@ impl Evaluation {
         Ok(false)
     }
 
-    fn says_retain(&mut self, site: ExpressionSite<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
+    fn policy_retains(
+        &mut self,
+        site: ExpressionSite<'_>,
+        removal: &Expr,
+        found: &mut Diagnostics,
+    ) -> Result<bool, Need> {
         match self.present_at(site, ExpressionPlace::new(ExpressionPart::Removal, name_in(site.owner), removal), found)
         {
             Ok(value) => {
@@ -656,7 +661,7 @@ impl Evaluation {
         let mut annotations = blueprint::Map::default();
         for (key, expr) in &metadata.annotations {
             match self.present(site, expr, found) {
-                Ok(value) if matches!(value.bare(), Value::List(_) | Value::Map(_) | Value::Set(_)) => found.push(
+                Ok(value) if matches!(value.unmarked(), Value::List(_) | Value::Map(_) | Value::Set(_)) => found.push(
                     expr::codes::TYPE_MISMATCH
                         .new(format!("the annotation `{}` must be a scalar, found {}", key.item, value.kind_word()))
                         .label(expr.span, "annotations hold text, numbers and booleans")
@@ -697,12 +702,12 @@ impl Evaluation {
         let owner = format!("exports.{name}");
         let mut mine = Diagnostics::new();
         let value = self.value(ExpressionSite::of(0, &owner), &export.field, &mut mine);
-        self.place(0, ExpressionPlace::new(ExpressionPart::Export, name, &export.field), &mut mine);
+        self.complete_diagnostics(0, ExpressionPlace::new(ExpressionPart::Export, name, &export.field), &mut mine);
         let failed = matches!(value, Err(Halt::Failed | Halt::Absent(_)));
         if failed && export.may_fail {
             // A failed export is not an error of the whole operation.
             found.extend(mine.iter().map(|one| {
-                let one = one.clone().graded(Severity::Warning);
+                let one = one.clone().with_severity(Severity::Warning);
                 one.note(format!("`{name}` is null therefore"))
             }));
             return Ok(Some(Value::Null));
@@ -713,7 +718,7 @@ impl Evaluation {
             Err(Halt::Failed) => return Ok(None),
             Err(other) => return Err(other),
         };
-        if !self.keep(&value, export.field.span) {
+        if !self.count_bytes(&value, export.field.span) {
             return Ok(None);
         }
         // A field without a value is left out, as an absent one is (decisions S31, A13).
@@ -729,7 +734,7 @@ impl Evaluation {
             for (owner, expr) in self.described(unit) {
                 let mut ignored = Diagnostics::new();
                 match self.value(ExpressionSite::of(number, &unit.named(owner)), expr, &mut ignored) {
-                    Ok(value) if matches!(value.bare(), Value::List(_) | Value::Set(_) | Value::Map(_)) => {
+                    Ok(value) if matches!(value.unmarked(), Value::List(_) | Value::Set(_) | Value::Map(_)) => {
                         if reported.insert(expr.span) {
                             found.push(check::description_mismatch(value.kind_word(), expr.span));
                         }

@@ -21,7 +21,7 @@ pub(super) fn value_of(
         found.push(missing(name, input));
         return None;
     };
-    let Value::Text(label) = label.bare() else {
+    let Value::Text(label) = label.unmarked() else {
         found.push(
             expr::codes::TYPE_MISMATCH
                 .new(format!(

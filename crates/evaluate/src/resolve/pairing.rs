@@ -35,7 +35,7 @@ pub struct EndMember {
     /// The key of the member.
     pub key: Key,
     /// Whether the member is present; `None` if its condition is open.
-    pub there: Option<bool>,
+    pub is_present: Option<bool>,
 }
 
 /// The members of an end.
@@ -78,7 +78,7 @@ pub(crate) fn pair_up(
         links.push(LinkInstance { address, a: a.0, b: b.0, open, parts: Vec::new() });
     };
     fn numbered(places: &[EndMember]) -> impl Iterator<Item = (Option<u32>, Option<&EndMember>, Option<bool>)> {
-        places.iter().enumerate().map(|(at, place)| (Some(at as u32), Some(place), place.there))
+        places.iter().enumerate().map(|(at, place)| (Some(at as u32), Some(place), place.is_present))
     }
     match (a, b, &pair.only) {
         (Ends::Single(a), Ends::Single(b), _) => link((None, None, *a), (None, None, *b)),
@@ -109,7 +109,7 @@ pub(crate) fn pair_up(
             }
             for from in numbered(a) {
                 let Some(at) = from.1.and_then(|place| by_key.get(&place.key)).copied() else { continue };
-                link(from, (Some(at as u32), b.get(at), b.get(at).and_then(|place| place.there)));
+                link(from, (Some(at as u32), b.get(at), b.get(at).and_then(|place| place.is_present)));
             }
         }
         (Ends::Many(a), Ends::Many(b), None) => {

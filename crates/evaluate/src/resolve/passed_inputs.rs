@@ -28,10 +28,10 @@ impl Evaluation {
     }
 
     /// Settles all inputs of children that are literals. They depend on nothing.
-    pub fn settle_written_out(&mut self, found: &mut Diagnostics) {
+    pub fn settle_literal_inputs(&mut self, found: &mut Diagnostics) {
         let documents = self.documents.clone();
         for number in 0..self.passed_inputs.len() as u32 {
-            if documents.passed_input(number).is_some_and(|passed| passed.is_written_out()) {
+            if documents.passed_input(number).is_some_and(|passed| passed.is_literal()) {
                 // A literal asks no question.
                 let _ = self.settle_passed_input(number, found);
             }
@@ -43,27 +43,27 @@ impl Evaluation {
         let documents = self.documents.clone();
         let child = documents.unit(*unit);
         let custom = child.checked.custom_types.get(*position).and_then(Option::as_ref);
-        let mut whole = false;
+        let mut passes_option = false;
         let mut given = given;
         let value = match given {
             None => Value::Null,
             Some(expr) => {
                 // An option of a custom type passes unchanged to a variable of the same type. Otherwise the value is
                 // the label of an option.
-                whole = custom.is_some_and(|custom| {
+                passes_option = custom.is_some_and(|custom| {
                     let ExprKind::Ref(reference) = &expr.inner().kind else { return false };
                     let ReferenceHead::Input(name) = &reference.head else { return false };
                     let parent = &documents.unit(*above).checked;
                     let at = parent.blueprint.inputs.get_index_of(name);
-                    let theirs = at.and_then(|at| parent.custom_types.get(at)).and_then(Option::as_ref);
-                    theirs.is_some_and(|theirs| theirs.name == custom.name)
+                    let parent_type = at.and_then(|at| parent.custom_types.get(at)).and_then(Option::as_ref);
+                    parent_type.is_some_and(|theirs| theirs.name == custom.name)
                 });
                 let owner = child.named(format_args!("variables.{name}"));
-                let within = self.within(*above, *unit, name, expr, &documents);
-                let mut mine = Diagnostics::new();
-                let value = self.entry(ExpressionSite::of(*above, &owner), expr, &mut mine);
-                self.place(*above, within, &mut mine);
-                found.append(mine);
+                let within = self.place_of_input(*above, *unit, name, expr, &documents);
+                let mut mistakes = Diagnostics::new();
+                let value = self.entry(ExpressionSite::of(*above, &owner), expr, &mut mistakes);
+                self.complete_diagnostics(*above, within, &mut mistakes);
+                found.append(mistakes);
                 match value? {
                     Some(value) => value,
                     // An omitted entry counts as not given.
@@ -87,10 +87,10 @@ impl Evaluation {
                     }
                 },
             };
-            if whole && written.is_some() {
+            if passes_option && written.is_some() {
                 return Some(value.tainted(input.secret));
             }
-            let (bare, secret) = value.exposed();
+            let (bare, secret) = value.split_secret();
             let secret = secret || input.secret;
             if let (Some(expr), false) = (written, bare.is_unknown())
                 && let Some(diagnostic) = check::not_allowed(name, input, custom.map(AsRef::as_ref), bare)
@@ -116,14 +116,14 @@ impl Evaluation {
         let mut mine = Diagnostics::new();
         let passed = child.checked.rules.inputs.passed(name, input, given.map(|_| &value), place, &native, &mut mine);
         if let Some(expr) = given {
-            self.place(*above, self.within(*above, *unit, name, expr, &documents), &mut mine);
+            self.complete_diagnostics(*above, self.place_of_input(*above, *unit, name, expr, &documents), &mut mine);
         }
         found.append(mine);
         passed.ok_or(Halt::Failed)
     }
 
     /// The place of the value of a child's input. For a group, the value is a part of the definition.
-    fn within<'d>(
+    fn place_of_input<'d>(
         &self,
         above: u32,
         unit: u32,
@@ -176,8 +176,8 @@ impl Evaluation {
             }
             value => value,
         };
-        self.place(unit, ExpressionPlace::new(ExpressionPart::Export, name, &export.field), &mut mine);
-        found.extend(mine.iter().map(|one| one.clone().graded(Severity::Warning)));
+        self.complete_diagnostics(unit, ExpressionPlace::new(ExpressionPart::Export, name, &export.field), &mut mine);
+        found.extend(mine.iter().map(|one| one.clone().with_severity(Severity::Warning)));
         check::value::exported(value?, &export.ty, &export.field, found).map_err(|_| Halt::Failed)
     }
 }
@@ -243,11 +243,11 @@ fn failed_output(child: &str, export: &str, span: diag::Span, is_group: bool, wh
         return EvaluationStop::Reported;
     };
     if is_group {
-        return EvaluationStop::Failed(Box::new(why.clone().graded(Severity::Error)));
+        return EvaluationStop::Failed(Box::new(why.clone().with_severity(Severity::Error)));
     }
     let mut failed = Diagnostic::new(why.code, format!("the output `{export}` of `{child}` fails: {}", why.message))
         .label(span, "read here")
-        .graded(Severity::Error);
+        .with_severity(Severity::Error);
     failed.native_message = why.native_message.as_deref().map(|words| {
         let message = if words.message.starts_with("Error in ") && export.contains("::") {
             words.message.to_string()

@@ -265,7 +265,7 @@ pub(super) fn read_member(
     match name(at) {
         None if reference.path.len() == at => {
             let Some(id_field) = &ty.id_field else { return Err(EvaluationStop::Reported) };
-            known(member, id_field, reference.head_span)?;
+            check_not_lost(member, id_field, reference.head_span)?;
             let value = read_field(member, ty, id_field).ok_or_else(|| {
                 absent(
                     reference.head_span,
@@ -277,7 +277,9 @@ pub(super) fn read_member(
         }
         Some("spec" | "state") => match name(at + 1) {
             Some(field) => {
-                match known(member, field, reference.path[at + 1].span).map(|()| read_field(member, ty, field))? {
+                match check_not_lost(member, field, reference.path[at + 1].span)
+                    .map(|()| read_field(member, ty, field))?
+                {
                     Some(value) => Ok(ResolvedHead { value, used: at + 2 }),
                     None => Err(absent(
                         reference.path[at + 1].span,
@@ -288,7 +290,7 @@ pub(super) fn read_member(
             }
             None => {
                 for field in ty.schema.fields.keys() {
-                    known(member, field, reference.head_span)?;
+                    check_not_lost(member, field, reference.head_span)?;
                 }
                 let all = all_fields(member, ty);
                 let value = if member.condition_open { open(member, ty.schema.ty(), all.has_secret()) } else { all };
@@ -331,7 +333,7 @@ pub(super) fn read_member(
 }
 
 /// Fails if the value of a field is lost: the call that set it was interrupted, and the field cannot be read back.
-fn known(member: &Member, name: &str, span: Span) -> Result<(), EvaluationStop> {
+fn check_not_lost(member: &Member, name: &str, span: Span) -> Result<(), EvaluationStop> {
     let Outputs::Known(fields) = &member.outputs else { return Ok(()) };
     let is_lost = member.spec.get(name).is_none() && fields.get(name).is_some_and(Value::has_unknown);
     if !is_lost {

@@ -17,7 +17,7 @@ use crate::function::{FunctionDef, Parameter, Purity, Returns};
 use crate::scope::{Ask, EvaluationStop};
 
 /// The number of inspected bytes of arguments that count as one created byte.
-const LOOKED_AT: usize = 16;
+const INSPECTED_PER_CREATED_BYTE: usize = 16;
 
 /// Creates a function value of the called function with these arguments bound.
 pub(crate) fn bind<'a>(
@@ -49,20 +49,20 @@ impl<'a> Machine<'a> {
         site: &CallSite<'a>,
         arguments: SuppliedArguments<'a>,
     ) -> Result<Value, EvaluationStop> {
-        self.deeper(site.call)?;
-        let result = self.carry_out(def, site, arguments);
+        self.enter_level(site.call)?;
+        let result = self.run_function(def, site, arguments);
         self.depth -= 1;
         result
     }
 
-    fn carry_out(
+    fn run_function(
         &mut self,
         def: &'a FunctionDef,
         site: &CallSite<'a>,
         arguments: SuppliedArguments<'a>,
     ) -> Result<Value, EvaluationStop> {
         let count = arguments.len();
-        if count < def.min_arguments || def.most().is_some_and(|most| count > most) {
+        if count < def.min_arguments || def.max_arguments().is_some_and(|most| count > most) {
             let fault = Fault::new(&codes::ARGUMENT_COUNT, At::Name, count_message(def, count)).label(def.signature());
             return Err(self.fail(site, fault, None));
         }
@@ -95,7 +95,9 @@ impl<'a> Machine<'a> {
             return Ok(Value::Null.tainted(secret));
         }
         match body {
-            Some(FunctionBody::Open(run)) => run(self, site, values).and_then(|value| self.sized(site, value)),
+            Some(FunctionBody::Open(run)) => {
+                run(self, site, values).and_then(|value| self.check_size_and_charge(site, value))
+            }
             Some(FunctionBody::Plain(run)) => {
                 self.plain(def, site, values, |_, values, warnings| Ok(run(values, warnings)))
             }
@@ -112,7 +114,7 @@ impl<'a> Machine<'a> {
                 let arguments = values.clone();
                 self.plain(def, site, values, |machine, _, _| {
                     let ask = Ask::Provider { namespace: namespace.clone(), function: name.clone(), arguments };
-                    Ok(Ok(machine.ask_concealed(site, ask, secret)?))
+                    Ok(Ok(machine.ask_hiding_messages(site, ask, secret)?))
                 })
             }
         }
@@ -129,12 +131,12 @@ impl<'a> Machine<'a> {
         let mut values = Vec::with_capacity(arguments.len());
         let mut asks = None;
         for at in 0..arguments.len() {
-            if asks.is_none() && native.skips(&values) {
+            if asks.is_none() && native.skips_next_argument(&values) {
                 values.push(Value::Null);
                 continue;
             }
             match self.argument(def, site, arguments, at) {
-                Ok(value) if is_omitted(&value) && native.leaves_out() => {}
+                Ok(value) if is_omitted(&value) && native.drops_omitted_arguments() => {}
                 Ok(value) if is_omitted(&value) => values.push(Value::Null),
                 Ok(value) => values.push(value),
                 Err(ask @ EvaluationStop::Ask(_)) => asks = Some(ask),
@@ -144,13 +146,13 @@ impl<'a> Machine<'a> {
         if let Some(ask) = asks {
             return Err(ask);
         }
-        if native.selects() && native.opens(&values) {
-            return native.call(&values).map_err(|refusal| refused(site, refusal, false).into());
+        if native.returns_part_of_arguments() && native.accepts_partial_arguments(&values) {
+            return native.call(&values).map_err(|refusal| refusal_diagnostic(site, refusal, false).into());
         }
         self.accepts(site, &values)?;
         let secret = values.iter().any(Value::has_secret);
         let unknown = values.iter().any(Value::has_unknown);
-        let opens = (secret || unknown) && native.opens(&values);
+        let opens = (secret || unknown) && native.accepts_partial_arguments(&values);
         if unknown && !opens {
             let ty = match &def.returns {
                 Returns::Type(ty) if *ty != Type::Any => Some(ty.clone()),
@@ -161,23 +163,23 @@ impl<'a> Machine<'a> {
         if secret && !opens {
             values.iter_mut().for_each(|value| *value = value.revealed());
         }
-        if let Some(name) = native.local(&values) {
+        if let Some(name) = native.selected_local(&values) {
             let head = blueprint::ReferenceHead::Local(name);
             let local = blueprint::Ref { head, head_span: site.call, path: Vec::new() };
             return Ok(self.scope.read(&local)?.value.tainted(secret));
         }
         let mut work = 0;
         let result = native.call_counted(&values, &mut work);
-        self.take(site.call, work)?;
+        self.charge_bytes(site.call, work)?;
         match result {
-            Ok(value) if opens => self.sized(site, value),
-            Ok(value) => self.sized(site, value).map(|value| value.tainted(secret)),
+            Ok(value) if opens => self.check_size_and_charge(site, value),
+            Ok(value) => self.check_size_and_charge(site, value).map(|value| value.tainted(secret)),
             Err(refusal) => {
                 // A refusal counts too: the arguments and the message may be large.
-                let largest = self.largest();
+                let largest = self.value_limit();
                 let given = values.iter().map(|value| size(value, largest).unwrap_or(largest));
-                self.take(site.call, given.fold(0, usize::saturating_add))?;
-                Err(refused(site, refusal, secret).into())
+                self.charge_bytes(site.call, given.fold(0, usize::saturating_add))?;
+                Err(refusal_diagnostic(site, refusal, secret).into())
             }
         }
     }
@@ -206,12 +208,12 @@ impl<'a> Machine<'a> {
         let mut warnings = Vec::new();
         let result = run(self, &values, &mut warnings)?;
         for warning in warnings {
-            let warning = self.placed(site, concealed(warning, secret), None);
+            let warning = self.fault_diagnostic(site, conceal_fault(warning, secret), None);
             self.found.push(warning);
         }
         match result {
-            Ok(value) => self.sized(site, value).map(|value| value.tainted(secret)),
-            Err(fault) => Err(self.fail(site, concealed(fault, secret), None)),
+            Ok(value) => self.check_size_and_charge(site, value).map(|value| value.tainted(secret)),
+            Err(fault) => Err(self.fail(site, conceal_fault(fault, secret), None)),
         }
     }
 
@@ -230,7 +232,7 @@ impl<'a> Machine<'a> {
             SuppliedArguments::Written(written) => {
                 let Some(argument) = written.get(at) else { return Ok(Value::Null) };
                 let guards = parameter.is_some_and(|parameter| parameter.absent_as_none);
-                if guards { self.guarded(&argument.value)? } else { self.eval(&argument.value)? }
+                if guards { self.eval_absent_as_none(&argument.value)? } else { self.eval(&argument.value)? }
             }
         };
         if let Some(parameter) = parameter.filter(|_| !is_omitted(&value)) {
@@ -239,7 +241,7 @@ impl<'a> Machine<'a> {
         Ok(value)
     }
 
-    fn guarded(&mut self, expr: &'a Expr) -> Result<Value, EvaluationStop> {
+    fn eval_absent_as_none(&mut self, expr: &'a Expr) -> Result<Value, EvaluationStop> {
         // A link with an absent end counts as absent, like a reference.
         let is_link = |expr: &Expr| matches!(&expr.kind, ExprKind::Call(call) if call.function.as_ref() == "link");
         let result = match &expr.kind {
@@ -289,7 +291,7 @@ impl<'a> Machine<'a> {
         value: &Value,
     ) -> Result<(), EvaluationStop> {
         let place = site.place(At::Argument(at));
-        if let Value::Function(function) = value.bare() {
+        if let Value::Function(function) = value.unmarked() {
             if parameter.ty == Type::Function {
                 return Ok(());
             }
@@ -299,7 +301,7 @@ impl<'a> Machine<'a> {
             return Ok(());
         }
         let needed = parameter.ty.to_string();
-        let found = match value.bare() {
+        let found = match value.unmarked() {
             Value::Unknown(unknown) => unknown.ty.as_ref().map_or_else(|| "any".into(), Type::to_string),
             other => other.kind_word().to_string(),
         };
@@ -327,7 +329,7 @@ impl<'a> Machine<'a> {
         item: usize,
     ) -> Result<Value, EvaluationStop> {
         let place = site.place(At::Argument(parameter));
-        self.deeper(place)?;
+        self.enter_level(place)?;
         let result = self.apply(place, function, arguments, item);
         self.depth -= 1;
         result
@@ -342,20 +344,20 @@ impl<'a> Machine<'a> {
     ) -> Result<Value, EvaluationStop> {
         let given = !function.bound.is_empty();
         if given && is_composition(&function.name) {
-            self.deeper(place)?;
+            self.enter_level(place)?;
             let mut order: Vec<&Value> = function.bound.iter().collect();
             if function.name.as_ref() == "compose" {
                 order.reverse();
             }
             for value in order {
-                let Value::Function(inner) = value.bare() else { return Err(EvaluationStop::Reported) };
+                let Value::Function(inner) = value.unmarked() else { return Err(EvaluationStop::Reported) };
                 arguments = vec![self.apply(place, inner, arguments, item)?];
             }
             self.depth -= 1;
             return Ok(arguments.pop().unwrap_or_default());
         }
         if given && matches!(function.name.as_ref(), "getattr" | "getelem") {
-            return self.pick(place, function, arguments, item);
+            return self.call_accessor(place, function, arguments, item);
         }
         let functions = self.functions;
         let name = function.name.strip_suffix("_g").filter(|_| given).unwrap_or(&function.name);
@@ -366,12 +368,12 @@ impl<'a> Machine<'a> {
                 .into());
         };
         arguments.extend(function.bound.iter().cloned());
-        if def.takes_index && def.most().is_some_and(|most| most > arguments.len()) {
+        if def.takes_index && def.max_arguments().is_some_and(|most| most > arguments.len()) {
             arguments.push(Value::Int(item as i64));
         }
         let site = CallSite { call: place, name: place, function: &def.name, written: None, item: Some(item) };
         let count = arguments.len();
-        if count < def.min_arguments || def.most().is_some_and(|most| count > most) {
+        if count < def.min_arguments || def.max_arguments().is_some_and(|most| count > most) {
             let fault = Fault::new(
                 &codes::CALLBACK_TYPE,
                 At::Call,
@@ -384,7 +386,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Calls a function value of `getattr` or `getelem`.
-    fn pick(
+    fn call_accessor(
         &mut self,
         place: Span,
         function: &Function,
@@ -396,7 +398,7 @@ impl<'a> Machine<'a> {
             let message = format!("`{}` gives a function of one argument", function.name);
             return Err(self.fail(&site, Fault::new(&codes::CALLBACK_TYPE, At::Call, message), None));
         };
-        let (bare, mut secret) = value.exposed();
+        let (bare, mut secret) = value.split_secret();
         secret |= wanted.has_secret();
         if bare.is_null() {
             return Ok(Value::Null.tainted(secret));
@@ -426,19 +428,19 @@ impl<'a> Machine<'a> {
                         diagnostic.message = in_secret(diagnostic.code);
                         diagnostic.labels.iter_mut().for_each(|label| label.text = "finds nothing".into());
                     }
-                    return Err(in_item(diagnostic, Some(item)).into());
+                    return Err(with_item_index(diagnostic, Some(item)).into());
                 }
             }
         };
         match result {
             Ok(value) => Ok(value.tainted(secret)),
-            Err(fault) => Err(self.fail(&site, concealed(fault, secret), None)),
+            Err(fault) => Err(self.fail(&site, conceal_fault(fault, secret), None)),
         }
     }
 
     /// The parameters and the result of a function value, as far as its definition states them.
     pub(crate) fn signature(&self, value: &Value) -> Option<(Vec<Type>, Type)> {
-        let Value::Function(function) = value.bare() else { return None };
+        let Value::Function(function) = value.unmarked() else { return None };
         let def = self.functions.get(&function.name)?;
         if !function.bound.is_empty() {
             return def.returned_function.as_ref().map(|gives| (gives.parameters.clone(), gives.returns.clone()));
@@ -462,14 +464,14 @@ impl<'a> Machine<'a> {
             Some(Err(failure)) => {
                 let diagnostic = failure.code.new(failure.message).label(site.call, "asked for here");
                 let diagnostic = failure.notes.into_iter().fold(diagnostic, Diagnostic::note);
-                Err(in_item(diagnostic, site.item).into())
+                Err(with_item_index(diagnostic, site.item).into())
             }
         }
     }
 
     /// Like [`Machine::ask`]. If an argument is secret, messages of the source are hidden, because they may quote it
     /// (decision A15).
-    pub(crate) fn ask_concealed(
+    pub(crate) fn ask_hiding_messages(
         &mut self,
         site: &CallSite<'a>,
         ask: Ask,
@@ -485,11 +487,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    pub(crate) fn ask_remembered(
-        &mut self,
-        site: &CallSite<'a>,
-        arguments: Vec<Value>,
-    ) -> Result<Value, EvaluationStop> {
+    pub(crate) fn ask_memoised(&mut self, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
         let ask = Ask::Memoised {
             path: self.place(),
             nth: self.number(site.written),
@@ -512,11 +510,11 @@ impl<'a> Machine<'a> {
     /// Refuses arguments that are together larger than the limit of one value, because shared parts may be written many
     /// times.
     fn accepts(&mut self, site: &CallSite<'a>, values: &[Value]) -> Result<(), EvaluationStop> {
-        let largest = self.largest();
+        let largest = self.value_limit();
         let mut left = largest;
         for value in values {
             let Some(taken) = size(value, left) else {
-                self.take(site.call, largest)?;
+                self.charge_bytes(site.call, largest)?;
                 return Err(codes::VALUE_TOO_LARGE
                     .new(format!(
                         "`{}` is given more than {} or more than {DEPTH} levels",
@@ -529,23 +527,23 @@ impl<'a> Machine<'a> {
             };
             left -= taken;
         }
-        self.take(site.call, (largest - left) / LOOKED_AT)
+        self.charge_bytes(site.call, (largest - left) / INSPECTED_PER_CREATED_BYTE)
     }
 
     /// Checks the size of a result and counts it (decision A17).
-    pub(crate) fn sized(&mut self, site: &CallSite<'a>, value: Value) -> Result<Value, EvaluationStop> {
-        let largest = self.largest();
+    pub(crate) fn check_size_and_charge(&mut self, site: &CallSite<'a>, value: Value) -> Result<Value, EvaluationStop> {
+        let largest = self.value_limit();
         let taken = size(&value, largest);
-        self.take(site.call, taken.unwrap_or(largest))?;
+        self.charge_bytes(site.call, taken.unwrap_or(largest))?;
         if taken.is_some() { Ok(value) } else { Err(self.fail(site, too_large(&bytes(largest)), None)) }
     }
 
     /// Turns a fault into a stop, with an optional second label.
     pub(crate) fn fail(&mut self, site: &CallSite<'_>, fault: Fault, other: Option<(At, String)>) -> EvaluationStop {
-        self.placed(site, fault, other).into()
+        self.fault_diagnostic(site, fault, other).into()
     }
 
-    fn placed(&self, site: &CallSite<'_>, fault: Fault, other: Option<(At, String)>) -> Diagnostic {
+    fn fault_diagnostic(&self, site: &CallSite<'_>, fault: Fault, other: Option<(At, String)>) -> Diagnostic {
         let mut diagnostic = fault.code.new(fault.message).label(site.place(fault.at), fault.label);
         if let Some((at, text)) = other {
             diagnostic = diagnostic.label(site.place(at), text);
@@ -553,12 +551,12 @@ impl<'a> Machine<'a> {
         if let Some(help) = fault.help {
             diagnostic = diagnostic.help(help);
         }
-        in_item(diagnostic, site.item)
+        with_item_index(diagnostic, site.item)
     }
 }
 
 /// Adds the index of the item to the message.
-fn in_item(mut diagnostic: Diagnostic, item: Option<usize>) -> Diagnostic {
+fn with_item_index(mut diagnostic: Diagnostic, item: Option<usize>) -> Diagnostic {
     if let Some(item) = item {
         diagnostic.message = format!("{} (item {item})", diagnostic.message);
     }
@@ -571,7 +569,7 @@ fn in_secret(code: &diag::Code) -> String {
 }
 
 /// Removes texts that may quote the arguments, if one is secret (decision A15).
-fn concealed(mut fault: Fault, secret: bool) -> Fault {
+fn conceal_fault(mut fault: Fault, secret: bool) -> Fault {
     if secret {
         fault.message = in_secret(fault.code);
         fault.label = String::new();
@@ -586,7 +584,7 @@ fn kind_fault(function: &str, needed: &str, found: &Value) -> Fault {
 }
 
 fn count_message(def: &FunctionDef, count: usize) -> String {
-    let needs = match (def.min_arguments, def.most()) {
+    let needs = match (def.min_arguments, def.max_arguments()) {
         (0, Some(0)) => "no arguments".to_string(),
         (1, Some(1)) => "one argument".to_string(),
         (least, Some(most)) if least == most => format!("{least} arguments"),
@@ -599,7 +597,7 @@ fn count_message(def: &FunctionDef, count: usize) -> String {
 
 /// Whether a parameter of this type accepts a value of this kind. Functions handle `none` themselves.
 fn accepts(ty: &Type, value: &Value) -> bool {
-    ty.alternatives().iter().any(|ty| match (ty, value.bare()) {
+    ty.alternatives().iter().any(|ty| match (ty, value.unmarked()) {
         (Type::Any | Type::Error, _) | (_, Value::Null) => true,
         (ty, Value::Unknown(unknown)) => unknown.ty.as_ref().is_none_or(|from| {
             from.alternatives().contains(&Type::Null) || convert_type(from, ty, ValueOrigin::Literal)
@@ -616,7 +614,7 @@ fn accepts(ty: &Type, value: &Value) -> bool {
 }
 
 /// The diagnostic of a refusal, placed at the deepest written argument on its path.
-fn refused(site: &CallSite<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic {
+fn refusal_diagnostic(site: &CallSite<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic {
     let mut steps = refusal.path.iter();
     let mut place = site.call;
     // A name in parentheses is an internal function, which is not shown.
@@ -626,7 +624,7 @@ fn refused(site: &CallSite<'_>, refusal: crate::Refusal, secret: bool) -> Diagno
     if let (Some(crate::ValueStep::Index(at)), Some(call)) = (steps.next(), site.written)
         && let Some(argument) = call.arguments.get(*at)
     {
-        place = within(&argument.value, steps.as_slice());
+        place = span_at_path(&argument.value, steps.as_slice());
         if named && place != site.call {
             why = format!("`{}` does not take this", site.function);
         }
@@ -649,14 +647,14 @@ pub fn part_of(place: Span, inside: std::ops::Range<u32>) -> Span {
 }
 
 /// The place of the value at a path in an expression: the place of the innermost written part.
-pub fn within(expr: &Expr, path: &[crate::ValueStep]) -> Span {
+pub fn span_at_path(expr: &Expr, path: &[crate::ValueStep]) -> Span {
     let Some((first, rest)) = path.split_first() else { return expr.span };
     match (&expr.kind, first) {
         (ExprKind::List(items), crate::ValueStep::Index(at)) => {
-            items.get(*at).map_or(expr.span, |item| within(item, rest))
+            items.get(*at).map_or(expr.span, |item| span_at_path(item, rest))
         }
         (ExprKind::Map(entries), crate::ValueStep::Key(key)) => {
-            entries.iter().find(|(name, _)| name.item == *key).map_or(expr.span, |(_, value)| within(value, rest))
+            entries.iter().find(|(name, _)| name.item == *key).map_or(expr.span, |(_, value)| span_at_path(value, rest))
         }
         _ => expr.span,
     }

@@ -61,7 +61,7 @@ impl Meter {
 
     /// Counts the bytes of a new value, which the expression at `place` creates. Fails if the total then exceeds the
     /// limit; the bytes are counted anyway.
-    pub fn take(&mut self, bytes: usize, place: Span) -> Result<(), LimitExceeded> {
+    pub fn charge(&mut self, bytes: usize, place: Span) -> Result<(), LimitExceeded> {
         self.used = self.used.saturating_add(bytes);
         if self.used <= self.total_limit {
             return Ok(());
@@ -86,14 +86,14 @@ impl Meter {
         Some(problem)
     }
 
-    /// The bytes counted so far, for [`Meter::back_to`].
+    /// The bytes counted so far, for [`Meter::reset_to`].
     pub fn used(&self) -> usize {
         self.used
     }
 
     /// Resets the count to an earlier result of [`Meter::used`], before an evaluation is repeated. Whether the limit
     /// has been exceeded is kept.
-    pub fn back_to(&mut self, used: usize) {
+    pub fn reset_to(&mut self, used: usize) {
         self.used = used;
     }
 

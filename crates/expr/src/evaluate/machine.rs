@@ -31,7 +31,7 @@ pub fn may_omit(expr: &Expr) -> bool {
 const OMITTED: &str = "";
 
 pub(super) fn is_omitted(value: &Value) -> bool {
-    matches!(value.bare(), Value::Function(function) if function.name.is_empty())
+    matches!(value.unmarked(), Value::Function(function) if function.name.is_empty())
 }
 
 /// The maximum nesting depth of calls, lists and maps (decision A17).
@@ -133,7 +133,7 @@ pub(crate) fn unknown_of(ty: Option<Type>, values: &[Value]) -> Value {
 
 /// The type of a value; for an unknown value as far as known.
 pub(crate) fn known_type(value: &Value) -> Option<Type> {
-    match value.bare() {
+    match value.unmarked() {
         Value::Unknown(unknown) => unknown.ty.clone(),
         other => Some(Type::of(other)),
     }

@@ -54,7 +54,7 @@ impl<'a> Machine<'a> {
             ExprKind::Choice(choice) => self.choice(choice),
             ExprKind::Substitution(inner) => {
                 let value = self.eval(inner)?;
-                if let Value::Function(function) = value.bare() {
+                if let Value::Function(function) = value.unmarked() {
                     return Err(function_as_value(&function.name, expr.span).into());
                 }
                 Ok(value)
@@ -64,7 +64,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Increases the depth. Fails beyond the limit.
-    pub(super) fn deeper(&mut self, span: Span) -> Result<(), EvaluationStop> {
+    pub(super) fn enter_level(&mut self, span: Span) -> Result<(), EvaluationStop> {
         if self.depth >= DEPTH {
             let message = format!("the expression is nested more than {DEPTH} deep");
             return Err(codes::ARGUMENT_RANGE.new(message).label(span, "too deep here").into());
@@ -89,11 +89,11 @@ impl<'a> Machine<'a> {
     /// Checks the size of the value of an expression. A value that is only read was checked when it was created.
     pub(super) fn check_size(&mut self, expr: &Expr, value: Value) -> Result<Value, EvaluationStop> {
         let is_made = matches!(expr.inner().kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Choice(_));
-        let largest = self.largest();
+        let largest = self.value_limit();
         if !is_made || size(&value, largest).is_some() {
             return Ok(value);
         }
-        self.take(expr.span, largest)?;
+        self.charge_bytes(expr.span, largest)?;
         Err(codes::VALUE_TOO_LARGE
             .new(format!("the value is larger than {} or deeper than {DEPTH} levels", bytes(largest)))
             .label(expr.span, "grows beyond the limit")
@@ -102,26 +102,26 @@ impl<'a> Machine<'a> {
     }
 
     /// The size limit of one value in bytes.
-    pub(crate) fn largest(&mut self) -> usize {
+    pub(crate) fn value_limit(&mut self) -> usize {
         self.scope.meter().map_or(DEFAULT_VALUE_BYTES, |meter| meter.value_limit())
     }
 
     /// Counts bytes towards the limit of all values of the document.
-    pub(crate) fn take(&mut self, span: Span, bytes: usize) -> Result<(), EvaluationStop> {
+    pub(crate) fn charge_bytes(&mut self, span: Span, bytes: usize) -> Result<(), EvaluationStop> {
         let Some(meter) = self.scope.meter() else { return Ok(()) };
         // The owner of the meter reports it.
-        meter.take(bytes, span).map_err(|LimitExceeded| EvaluationStop::Reported)
+        meter.charge(bytes, span).map_err(|LimitExceeded| EvaluationStop::Reported)
     }
 
     fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, EvaluationStop> {
-        self.deeper(span)?;
-        self.take(span, (items.len() + 1) * std::mem::size_of::<Value>())?;
+        self.enter_level(span)?;
+        self.charge_bytes(span, (items.len() + 1) * std::mem::size_of::<Value>())?;
         let mut members = MemberCollector { keeps_null: self.functions.keeps_null(), ..MemberCollector::default() };
         for (at, item) in items.iter().enumerate() {
             self.path.push(ElementStep::Index(at));
             let result = self.document_value(item);
             self.path.pop();
-            if let Some(value) = members.take(item, result, &mut self.found) {
+            if let Some(value) = members.add_member(item, result, &mut self.found) {
                 members.values.push(value);
             }
         }
@@ -134,15 +134,15 @@ impl<'a> Machine<'a> {
     }
 
     fn map(&mut self, span: Span, entries: &'a [(Spanned<Name>, Expr)]) -> Result<Value, EvaluationStop> {
-        self.deeper(span)?;
-        self.take(span, (entries.len() + 1) * 3 * std::mem::size_of::<Value>())?;
+        self.enter_level(span)?;
+        self.charge_bytes(span, (entries.len() + 1) * 3 * std::mem::size_of::<Value>())?;
         let mut members = MemberCollector { keeps_null: self.functions.keeps_null(), ..MemberCollector::default() };
         let mut map = Map::with_capacity(entries.len());
         for (key, entry) in entries {
             self.path.push(ElementStep::Key(key.item.clone()));
             let result = self.document_value(entry);
             self.path.pop();
-            if let Some(value) = members.take(entry, result, &mut self.found) {
+            if let Some(value) = members.add_member(entry, result, &mut self.found) {
                 map.insert(key.item.clone(), value);
             }
         }
@@ -161,7 +161,7 @@ impl<'a> Machine<'a> {
         // Set once a part is unknown: the resources that it waits for.
         let mut unknown: Option<Vec<Address>> = None;
         let mut secret = false;
-        let largest = self.largest();
+        let largest = self.value_limit();
         for part in parts {
             let (expr, place) = match part {
                 TextPart::Text(part) => {
@@ -171,9 +171,9 @@ impl<'a> Machine<'a> {
                 TextPart::Expr(expr, place) => (expr, *place),
             };
             let result = self.eval(expr).and_then(|value| as_text(&value, place));
-            let Some(value) = members.take(expr, result, &mut self.found) else { continue };
+            let Some(value) = members.add_member(expr, result, &mut self.found) else { continue };
             secret |= value.has_secret();
-            match value.bare() {
+            match value.unmarked() {
                 Value::Text(part) => text.push_str(part),
                 _ => value.waits_for(unknown.get_or_insert_default()),
             }
@@ -185,7 +185,7 @@ impl<'a> Machine<'a> {
             }
         }
         if let Some(TextPart::Expr(_, place)) = parts.iter().rfind(|part| matches!(part, TextPart::Expr(..))) {
-            self.take(*place, text.len())?;
+            self.charge_bytes(*place, text.len())?;
         }
         if let Some(stop) = members.stop {
             return Err(stop);
@@ -200,7 +200,7 @@ impl<'a> Machine<'a> {
     fn choice(&mut self, choice: &'a blueprint::ChoiceExpr) -> Result<Value, EvaluationStop> {
         let condition = self.eval(&choice.condition)?;
         let secret = condition.has_secret();
-        let branch = match condition.bare() {
+        let branch = match condition.unmarked() {
             Value::Bool(true) => &choice.then,
             Value::Bool(false) | Value::Null => &choice.otherwise,
             Value::Unknown(_) => return Ok(unknown_of(None, std::slice::from_ref(&condition)).tainted(secret)),
@@ -211,7 +211,7 @@ impl<'a> Machine<'a> {
                     .into());
             }
         };
-        self.deeper(branch.span)?;
+        self.enter_level(branch.span)?;
         let value = self.eval(branch)?;
         self.depth -= 1;
         Ok(value.tainted(secret))
@@ -228,7 +228,7 @@ fn as_text(value: &Value, place: Span) -> Result<Value, EvaluationStop> {
             .help("use `base64encode`")
             .into()),
         _ => {
-            let kind = match value.bare() {
+            let kind = match value.unmarked() {
                 Value::Unknown(unknown) => unknown.ty.as_ref().map_or_else(|| "unknown".into(), Type::to_string),
                 other => other.kind_word().to_string(),
             };
@@ -252,7 +252,12 @@ struct MemberCollector {
 
 impl MemberCollector {
     /// Returns the value, unless it is dropped (decision A13) or failed.
-    fn take(&mut self, expr: &Expr, result: Result<Value, EvaluationStop>, found: &mut Diagnostics) -> Option<Value> {
+    fn add_member(
+        &mut self,
+        expr: &Expr,
+        result: Result<Value, EvaluationStop>,
+        found: &mut Diagnostics,
+    ) -> Option<Value> {
         match result {
             Ok(value) if is_omitted(&value) => None,
             Ok(value) if value.is_null() && !self.keeps_null && !matches!(expr.kind, ExprKind::Literal(_)) => None,

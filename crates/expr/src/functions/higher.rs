@@ -84,15 +84,15 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
 }
 
 /// The items, the function, and whether the list of items as a whole is secret.
-struct Work {
+struct CallbackArguments {
     items: Arc<Vec<Value>>,
     function: Arc<Function>,
     secret: bool,
 }
 
-fn work(arguments: &[Value], ty: Type) -> Result<Work, Value> {
-    let (items, secret) = arguments.first().map(Value::exposed).unwrap_or((&Value::Null, false));
-    let function = match arguments.get(1).map(Value::bare) {
+fn callback_arguments(arguments: &[Value], ty: Type) -> Result<CallbackArguments, Value> {
+    let (items, secret) = arguments.first().map(Value::split_secret).unwrap_or((&Value::Null, false));
+    let function = match arguments.get(1).map(Value::unmarked) {
         Some(Value::Function(function)) => function.clone(),
         _ => return Err(unknown_from(arguments, ty)),
     };
@@ -100,15 +100,15 @@ fn work(arguments: &[Value], ty: Type) -> Result<Work, Value> {
         // If the list is secret, each item is secret too, also in messages.
         Value::List(items) | Value::Set(items) if secret => {
             let items = items.iter().map(|item| item.clone().secret()).collect();
-            Ok(Work { items: Arc::new(items), function, secret })
+            Ok(CallbackArguments { items: Arc::new(items), function, secret })
         }
-        Value::List(items) | Value::Set(items) => Ok(Work { items: items.clone(), function, secret }),
+        Value::List(items) | Value::Set(items) => Ok(CallbackArguments { items: items.clone(), function, secret }),
         _ => Err(unknown_from(arguments, ty)),
     }
 }
 
 /// The value with a single secret mark around it if the list was secret.
-fn whole(value: Value, secret: bool) -> Value {
+fn with_outer_secret_mark(value: Value, secret: bool) -> Value {
     if secret { value.revealed().secret() } else { value }
 }
 
@@ -118,7 +118,11 @@ fn unknown_from(arguments: &[Value], ty: Type) -> Value {
 }
 
 /// Calls a function for each item and returns the results by position. Questions for all items are asked together.
-fn for_each<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, work: &Work) -> Result<Vec<Value>, EvaluationStop> {
+fn for_each<'a>(
+    machine: &mut Machine<'a>,
+    site: &CallSite<'a>,
+    work: &CallbackArguments,
+) -> Result<Vec<Value>, EvaluationStop> {
     let mut results = Vec::with_capacity(work.items.len());
     let mut asks = None;
     for (at, item) in work.items.iter().enumerate() {
@@ -132,20 +136,20 @@ fn for_each<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, work: &Work) -> 
 }
 
 fn map<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
-    let work = match work(&arguments, any_list()) {
+    let work = match callback_arguments(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
     };
     let mut results = Vec::with_capacity(work.items.len());
     for result in for_each(machine, site, &work)? {
-        if let Value::Function(function) = result.bare() {
+        if let Value::Function(function) = result.unmarked() {
             return Err(machine.refuse_function(site, 1, function));
         }
         if !result.is_null() {
             results.push(result);
         }
     }
-    machine.sized(site, whole(Value::list(results), work.secret))
+    machine.check_size_and_charge(site, with_outer_secret_mark(Value::list(results), work.secret))
 }
 
 fn wrong_result(
@@ -161,7 +165,7 @@ fn wrong_result(
 }
 
 fn filter<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
-    let work = match work(&arguments, any_list()) {
+    let work = match callback_arguments(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
     };
@@ -171,7 +175,7 @@ fn filter<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Val
     let given = for_each(machine, site, &work)?;
     for (at, (item, result)) in work.items.iter().zip(given).enumerate() {
         secret |= matches!(result, Value::Secret(_));
-        match result.bare() {
+        match result.unmarked() {
             Value::Bool(true) => kept.push(item.clone()),
             Value::Bool(false) | Value::Null => {}
             Value::Unknown(_) => undecided.push(result),
@@ -181,11 +185,11 @@ fn filter<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Val
     if !undecided.is_empty() {
         return Ok(crate::evaluate::unknown_of(Some(any_list()), &undecided).tainted(secret));
     }
-    Ok(whole(Value::list(kept), secret))
+    Ok(with_outer_secret_mark(Value::list(kept), secret))
 }
 
 fn reduce<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
-    let work = match work(&arguments, Type::Any) {
+    let work = match callback_arguments(&arguments, Type::Any) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
     };
@@ -193,12 +197,12 @@ fn reduce<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Val
     for (at, item) in work.items.iter().enumerate() {
         total = machine.callback(site, 1, &work.function, vec![total, item.clone()], at)?;
     }
-    Ok(whole(total, work.secret))
+    Ok(with_outer_secret_mark(total, work.secret))
 }
 
 /// Sorts with a stable merge sort, which terminates and keeps all items even if the comparing function is inconsistent.
 fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
-    let work = match work(&arguments, any_list()) {
+    let work = match callback_arguments(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
     };
@@ -214,7 +218,7 @@ fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value
                 let position = sorted.len();
                 let result = machine.callback(site, 1, &work.function, vec![a.clone(), b.clone()], position)?;
                 secret |= matches!(result, Value::Secret(_));
-                match result.bare() {
+                match result.unmarked() {
                     Value::Int(order) if *order > 0 => {
                         sorted.push(b.clone());
                         r += 1;
@@ -232,11 +236,11 @@ fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value
         items = sorted;
         width *= 2;
     }
-    Ok(whole(Value::list(items), secret))
+    Ok(with_outer_secret_mark(Value::list(items), secret))
 }
 
 fn flatmap<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
-    let work = match work(&arguments, any_list()) {
+    let work = match callback_arguments(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
     };
@@ -245,7 +249,7 @@ fn flatmap<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Va
     let mut joined = Vec::new();
     for (at, result) in for_each(machine, site, &work)?.into_iter().enumerate() {
         secret |= matches!(result, Value::Secret(_));
-        match result.bare() {
+        match result.unmarked() {
             Value::List(items) | Value::Set(items) => {
                 joined.extend(items.iter().filter(|item| !item.is_null()).cloned())
             }
@@ -257,7 +261,7 @@ fn flatmap<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Va
     if !undecided.is_empty() {
         return Ok(crate::evaluate::unknown_of(Some(any_list()), &undecided).tainted(secret));
     }
-    machine.sized(site, whole(Value::list(joined), secret))
+    machine.check_size_and_charge(site, with_outer_secret_mark(Value::list(joined), secret))
 }
 
 /// Composes functions after checking that the result type of each fits the next.

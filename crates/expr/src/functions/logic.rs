@@ -132,8 +132,12 @@ fn lookup_type(arguments: &[Type]) -> Type {
 
 pub(super) fn body(name: &str) -> Option<FunctionBody> {
     Some(match name {
-        "and" => FunctionBody::Lazy(|machine, def, site, arguments| decide(machine, def, site, arguments, false)),
-        "or" => FunctionBody::Lazy(|machine, def, site, arguments| decide(machine, def, site, arguments, true)),
+        "and" => {
+            FunctionBody::Lazy(|machine, def, site, arguments| evaluate_and_or(machine, def, site, arguments, false))
+        }
+        "or" => {
+            FunctionBody::Lazy(|machine, def, site, arguments| evaluate_and_or(machine, def, site, arguments, true))
+        }
         "not" => {
             FunctionBody::Plain(|arguments, _| Ok((arguments.first().and_then(Value::as_bool) == Some(false)).into()))
         }
@@ -142,9 +146,9 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
         "ge" => FunctionBody::Plain(|arguments, _| Ok(order(arguments).is_some_and(Ordering::is_ge).into())),
         "lt" => FunctionBody::Plain(|arguments, _| Ok((order(arguments) == Some(Ordering::Less)).into())),
         "le" => FunctionBody::Plain(|arguments, _| Ok(order(arguments).is_some_and(Ordering::is_le).into())),
-        "if" => FunctionBody::Lazy(choose),
+        "if" => FunctionBody::Lazy(evaluate_if),
         "first" => FunctionBody::Lazy(|machine, def, site, arguments| {
-            until(machine, def, site, arguments, |value| match value.bare() {
+            first_accepted_argument(machine, def, site, arguments, |value| match value.unmarked() {
                 Value::Null => false,
                 Value::Text(text) => !text.is_empty(),
                 Value::List(items) | Value::Set(items) => !items.is_empty(),
@@ -152,7 +156,7 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
             })
         }),
         "coalesce" => FunctionBody::Lazy(|machine, def, site, arguments| {
-            until(machine, def, site, arguments, |value| !value.is_null())
+            first_accepted_argument(machine, def, site, arguments, |value| !value.is_null())
         }),
         "lookup" => FunctionBody::Open(lookup),
         "compare" => FunctionBody::Plain(compare),
@@ -161,7 +165,7 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
 }
 
 /// Evaluates `and` (false decides) or `or` (true decides).
-fn decide<'a>(
+fn evaluate_and_or<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
     site: &CallSite<'a>,
@@ -170,7 +174,7 @@ fn decide<'a>(
 ) -> Result<Value, EvaluationStop> {
     let first = machine.argument(def, site, arguments, 0)?;
     let secret = first.has_secret();
-    match first.bare() {
+    match first.unmarked() {
         Value::Bool(value) if *value == decisive => return Ok(first),
         Value::Unknown(_) => {
             machine.prefetch(def, site, arguments, 1)?;
@@ -180,7 +184,7 @@ fn decide<'a>(
     }
     let second = machine.argument(def, site, arguments, 1)?;
     let secret = secret || second.has_secret();
-    let result = match (first.bare(), second.bare()) {
+    let result = match (first.unmarked(), second.unmarked()) {
         (_, Value::Bool(value)) if *value == decisive => Value::Bool(decisive),
         (_, Value::Unknown(_)) => unknown_of(Some(Type::Bool), std::slice::from_ref(&second)),
         (Value::Null, _) | (_, Value::Null) => Value::Null,
@@ -189,7 +193,7 @@ fn decide<'a>(
     Ok(result.tainted(secret))
 }
 
-fn choose<'a>(
+fn evaluate_if<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
     site: &CallSite<'a>,
@@ -197,7 +201,7 @@ fn choose<'a>(
 ) -> Result<Value, EvaluationStop> {
     let condition = machine.argument(def, site, arguments, 0)?;
     let secret = condition.has_secret();
-    let branch = match condition.bare() {
+    let branch = match condition.unmarked() {
         Value::Unknown(_) => {
             machine.prefetch(def, site, arguments, 1)?;
             machine.prefetch(def, site, arguments, 2)?;
@@ -210,7 +214,7 @@ fn choose<'a>(
 }
 
 /// Returns the first argument that satisfies `counts`, otherwise the last one.
-fn until<'a>(
+fn first_accepted_argument<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
     site: &CallSite<'a>,

@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 use crate::FunctionTable;
 use crate::evaluate::FunctionBody;
 
-pub use world::remembered_value;
+pub use world::new_memoised_value;
 
 /// The core functions: the 50 of the function document, 17 later ones and 4 of this project.
 pub fn core_functions() -> &'static FunctionTable {

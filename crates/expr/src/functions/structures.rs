@@ -113,7 +113,7 @@ fn len<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Resu
     if value.is_unknown() {
         return Ok(unknown_result(&arguments, Type::Int));
     }
-    let length = match value.bare() {
+    let length = match value.unmarked() {
         Value::Text(text) => text.chars().count(),
         Value::List(items) | Value::Set(items) => items.len(),
         Value::Map(entries) => entries.len(),
@@ -129,7 +129,7 @@ fn unknown_result(arguments: &[Value], ty: Type) -> Value {
 
 /// The kind of an item. All items of a list must have the same kind (decision C27).
 fn kind(value: &Value) -> Option<&'static str> {
-    match value.bare() {
+    match value.unmarked() {
         Value::Unknown(unknown) => match &unknown.ty {
             Some(Type::Bool) => Some("boolean"),
             Some(Type::Int | Type::Float) => Some("number"),
@@ -167,7 +167,7 @@ fn list<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value
             _ => {}
         }
     }
-    machine.sized(site, Value::list(arguments.into_iter().filter(|item| !item.is_null())))
+    machine.check_size_and_charge(site, Value::list(arguments.into_iter().filter(|item| !item.is_null())))
 }
 
 fn object<'a>(
@@ -189,11 +189,11 @@ fn object<'a>(
             entries.insert(name.clone(), value);
         }
     }
-    machine.sized(site, Value::Map(Arc::new(entries)))
+    machine.check_size_and_charge(site, Value::Map(Arc::new(entries)))
 }
 
 fn keys<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
-    let (map, secret) = arguments.first().map(Value::exposed).unwrap_or((&Value::Null, false));
+    let (map, secret) = arguments.first().map(Value::split_secret).unwrap_or((&Value::Null, false));
     if map.is_unknown() {
         return Ok(unknown_result(&arguments, Type::list(Type::Text)));
     }
@@ -202,7 +202,7 @@ fn keys<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Res
 }
 
 fn vals<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, EvaluationStop> {
-    let (map, secret) = arguments.first().map(Value::exposed).unwrap_or((&Value::Null, false));
+    let (map, secret) = arguments.first().map(Value::split_secret).unwrap_or((&Value::Null, false));
     if map.is_unknown() {
         return Ok(unknown_result(&arguments, any_list()));
     }
@@ -217,7 +217,7 @@ fn merge<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Re
     let mut arguments = arguments.into_iter();
     let first = arguments.next().unwrap_or_default();
     let mut secret = matches!(first, Value::Secret(_));
-    let mut entries = match first.bare() {
+    let mut entries = match first.unmarked() {
         Value::Map(entries) => entries.as_ref().clone(),
         _ => Map::default(),
     };

@@ -55,7 +55,7 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
         "file" => FunctionBody::Open(file),
         "http_resource" => FunctionBody::Open(http_resource),
         "cwd" => FunctionBody::Open(|machine, site, _| machine.ask(site, Ask::WorkingDirectory)),
-        "uuid" => FunctionBody::Open(|machine, site, arguments| machine.ask_remembered(site, arguments)),
+        "uuid" => FunctionBody::Open(|machine, site, arguments| machine.ask_memoised(site, arguments)),
         "datetime" => FunctionBody::Open(datetime),
         "link" => FunctionBody::Lazy(link),
         _ => return None,
@@ -65,7 +65,7 @@ pub(super) fn body(name: &str) -> Option<FunctionBody> {
 /// The text argument without its secret mark, and whether it was secret; `Err` with the unknown result.
 fn known_text(arguments: &[Value], ty: Type) -> Result<(blueprint::Name, bool), Value> {
     let secret = arguments.iter().any(Value::has_secret);
-    match arguments.first().map(Value::bare) {
+    match arguments.first().map(Value::unmarked) {
         Some(Value::Text(text)) => Ok((text.clone(), secret)),
         _ => Err(crate::evaluate::unknown_of(Some(ty), arguments).tainted(secret)),
     }
@@ -75,7 +75,7 @@ fn file<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value
     match known_text(&arguments, Type::Bytes) {
         Ok((path, secret)) => {
             let ask = Ask::File { path, document: site.call.file };
-            Ok(machine.ask_concealed(site, ask, secret)?.tainted(secret))
+            Ok(machine.ask_hiding_messages(site, ask, secret)?.tainted(secret))
         }
         Err(unknown) => Ok(unknown),
     }
@@ -99,7 +99,7 @@ fn http_resource<'a>(
             .label("must begin with `http://` or `https://`");
         return Err(machine.fail(site, fault, None));
     }
-    Ok(machine.ask_concealed(site, Ask::Http { url }, secret)?.tainted(secret))
+    Ok(machine.ask_hiding_messages(site, Ask::Http { url }, secret)?.tainted(secret))
 }
 
 fn datetime<'a>(
@@ -118,7 +118,7 @@ fn datetime<'a>(
             .label("must be `unix`, `rfc3339`, `tag` or `tagcompact`");
         return Err(machine.fail(site, fault, None));
     }
-    Ok(machine.ask_remembered(site, vec![Value::Text(format)])?.tainted(secret))
+    Ok(machine.ask_memoised(site, vec![Value::Text(format)])?.tainted(secret))
 }
 
 /// Evaluates `link(a, b)`. Both arguments are names, not values.
@@ -179,7 +179,7 @@ fn end_of_link(expr: &Expr) -> Option<String> {
 
 /// A new value of `uuid()` or `datetime(format)` from the given time (seconds since 1970 UTC) and 16 random bytes.
 /// `None` for other functions or formats.
-pub fn remembered_value(function: &str, arguments: &[Value], now: i64, random: [u8; 16]) -> Option<Value> {
+pub fn new_memoised_value(function: &str, arguments: &[Value], now: i64, random: [u8; 16]) -> Option<Value> {
     match function {
         "uuid" => Some(version_four(random).into()),
         "datetime" => {

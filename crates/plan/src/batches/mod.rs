@@ -29,7 +29,7 @@ use crate::model::{Action, AddressSet, Batch, Reason};
 /// Whether a member exists, and the decisions about it.
 #[derive(Default)]
 struct BatchMember {
-    there: bool,
+    exists: bool,
     /// Positions of the decisions about the member and about everything in it.
     decisions: Vec<usize>,
 }
@@ -44,7 +44,7 @@ struct Group<'a> {
 /// temporary.
 ///
 /// Reports `value-constraint` if the pauses alone take too long.
-pub(crate) fn arrange(
+pub(crate) fn assign_batches(
     draft: &mut Draft,
     evaluation: &Evaluation,
     snapshot: &Snapshot,
@@ -57,20 +57,20 @@ pub(crate) fn arrange(
         return;
     }
     let mut dropped: Vec<bool> = vec![false; draft.decisions.len()];
-    let mut standing_in: AddressSet = AddressSet::default();
+    let mut extra_addresses: AddressSet = AddressSet::default();
     for group in groups {
         let of_name = |name: &Name| group.members.get(name);
         let decided = |member: Option<&BatchMember>| -> Vec<usize> {
             member.map_or_else(Vec::new, |member| {
-                let forth = |at: &&usize| creates_or_changes(&draft.decisions[**at]);
-                member.decisions.iter().filter(forth).copied().collect()
+                let is_create_or_change = |at: &&usize| creates_or_changes(&draft.decisions[**at]);
+                member.decisions.iter().filter(is_create_or_change).copied().collect()
             })
         };
-        let standing = |name: &Name| {
+        let member_state = |name: &Name| {
             let member = of_name(name);
             let decisions = decided(member);
             let failed = |at: &usize| draft.decisions[*at].reasons.contains(&Reason::FailedBefore);
-            match (member.is_some_and(|member| member.there), decisions.is_empty()) {
+            match (member.is_some_and(|member| member.exists), decisions.is_empty()) {
                 (_, true) => MemberState::Current,
                 (false, false) => MemberState::Absent,
                 (true, false) if decisions.iter().any(failed) => MemberState::Failed,
@@ -78,20 +78,20 @@ pub(crate) fn arrange(
             }
         };
         let extra = |name: &Name| match of_name(name) {
-            Some(member) if member.there => StandInState::There,
-            member if decided(member).is_empty() => StandInState::Nothing,
+            Some(member) if member.exists => StandInState::Existing,
+            member if decided(member).is_empty() => StandInState::Unavailable,
             _ => StandInState::Possible,
         };
         let batches = group.batches;
-        let members: Vec<MemberState> = batches.members.iter().map(standing).collect();
+        let members: Vec<MemberState> = batches.members.iter().map(member_state).collect();
         let extras: Vec<StandInState> = batches.beyond.iter().map(extra).collect();
-        let (all, late) = turns(&RollingGroup {
+        let (all, new_members_turn) = turns(&RollingGroup {
             members: &members,
             extras: &extras,
             size: batches.size.max(1),
             in_service: batches.in_service,
             backwards: batches.backwards,
-            new_ones_last: batches.new_ones_last,
+            new_members_last: batches.new_ones_last,
         });
         let pauses = u32::try_from(all.len().saturating_sub(1)).unwrap_or(u32::MAX);
         let waits = batches.pause.checked_mul(pauses).unwrap_or(Duration::MAX);
@@ -102,17 +102,17 @@ pub(crate) fn arrange(
                     .new(format!("{pauses} pauses between batches alone take {longest} or more"))
                     .label(batches.span, format!("{} each", blueprint::format_duration(batches.pause)))
                     .help("make the pauses shorter, or the batches larger")
-                    .words(batches.too_long.to_string()),
+                    .with_native_message(batches.too_long.to_string()),
             );
         }
         for name in &batches.beyond {
             let decided = of_name(name).into_iter().flat_map(|member| &member.decisions);
             let declared = decided.map(|at| &draft.decisions[*at]).filter(|decision| decision.element.is_some());
-            standing_in.extend(declared.map(|decision| decision.address.clone()));
+            extra_addresses.extend(declared.map(|decision| decision.address.clone()));
         }
         // A member that the document declares only to stand in for others is created only if it is needed.
         let needed: std::collections::HashSet<usize, foldhash::fast::FixedState> =
-            all.iter().flat_map(|turn| &turn.changed).filter_map(extra_of).collect();
+            all.iter().flat_map(|turn| &turn.changed).filter_map(extra_position).collect();
         for (_, name) in batches.beyond.iter().enumerate().filter(|(at, _)| !needed.contains(at)) {
             for decision in of_name(name).into_iter().flat_map(|member| &member.decisions) {
                 let decided = &mut draft.decisions[*decision];
@@ -128,9 +128,9 @@ pub(crate) fn arrange(
                 }
             }
         }
-        let (of, behind) = (all.len() + usize::from(late.is_some()), all.len().saturating_sub(1));
+        let (of, behind) = (all.len() + usize::from(new_members_turn.is_some()), all.len().saturating_sub(1));
         let mut line = Vec::with_capacity(of);
-        for (at, turn) in all.into_iter().chain(late).enumerate() {
+        for (at, turn) in all.into_iter().chain(new_members_turn).enumerate() {
             let pause = if at < behind { batches.pause } else { Duration::ZERO };
             let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
             let batch = (of > 1).then_some(Batch { number: at as u32 + 1, of: of as u32, pause_ms, until: None });
@@ -144,7 +144,7 @@ pub(crate) fn arrange(
         !dropped[at - 1]
     });
     // A resource that stays does not depend on members that stand in for others.
-    let stays = |address: &Address| !standing_in.contains(address);
+    let stays = |address: &Address| !extra_addresses.contains(address);
     for decision in draft.decisions.iter_mut().filter(|decision| stays(&decision.address)) {
         if decision.element.is_some() && !decision.dependencies.iter().all(stays) {
             decision.dependencies.retain(stays);
@@ -167,28 +167,28 @@ fn groups<'a>(draft: &Draft, documents: &'a Documents, evaluation: &Evaluation, 
     if groups.is_empty() {
         return groups;
     }
-    let mut each = |address: &Address, tell: &dyn Fn(&mut BatchMember)| {
+    let mut update_members = |address: &Address, update: &dyn Fn(&mut BatchMember)| {
         for length in 0..=address.path.len() {
             if let Some(group) = of_path.get(&address.path[..length]) {
                 let name = address.path.get(length).unwrap_or(&address.name);
-                tell(groups[*group].members.entry(name.clone()).or_default());
+                update(groups[*group].members.entry(name.clone()).or_default());
             }
         }
     };
     for (address, record) in &snapshot.records {
         let gone = matches!(evaluation.answers.seen.get(address), Some(PinnedRead::Absent));
         if !record.id.is_empty() && !gone {
-            each(address, &|member| member.there = true);
+            update_members(address, &|member| member.exists = true);
         }
     }
     for (at, decision) in draft.decisions.iter().enumerate().filter(|(_, decision)| decision.linked.is_none()) {
-        each(&decision.address, &|member| member.decisions.push(at));
+        update_members(&decision.address, &|member| member.decisions.push(at));
     }
     groups
 }
 
-fn extra_of(who: &MemberRef) -> Option<usize> {
-    match who {
+fn extra_position(member: &MemberRef) -> Option<usize> {
+    match member {
         MemberRef::Extra(at) => Some(*at),
         MemberRef::Member(_) => None,
     }
@@ -208,18 +208,18 @@ fn draft_group(
     pause: Duration,
 ) -> DraftGroup {
     let batches = group.batches;
-    let mut together = DraftGroup { changed: Vec::new(), deleted: Vec::new(), pause };
-    for who in &turn.changed {
-        let name = match who {
+    let mut drafted = DraftGroup { changed: Vec::new(), deleted: Vec::new(), pause };
+    for member_ref in &turn.changed {
+        let name = match member_ref {
             MemberRef::Member(at) => batches.members.get(*at),
             MemberRef::Extra(at) => batches.beyond.get(*at),
         };
         for at in name.and_then(|name| group.members.get(name)).into_iter().flat_map(|member| &member.decisions) {
             let decision = &mut draft.decisions[*at];
             if creates_or_changes(decision) {
-                decision.rolling.temporary = matches!(who, MemberRef::Extra(_));
+                decision.rolling.temporary = matches!(member_ref, MemberRef::Extra(_));
                 decision.rolling.batch = decision.rolling.batch.or(batch);
-                together.changed.push(decision.address.clone());
+                drafted.changed.push(decision.address.clone());
             }
         }
     }
@@ -231,8 +231,8 @@ fn draft_group(
                 (Some(made), Some(batch)) if decision.rolling.temporary => made.until = Some(batch.number),
                 (known, batch) => *known = known.or(batch),
             }
-            together.deleted.push(decision.address.clone());
+            drafted.deleted.push(decision.address.clone());
         }
     }
-    together
+    drafted
 }

@@ -20,11 +20,11 @@ pub(super) enum MemberState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StandInState {
     /// The member exists.
-    There,
+    Existing,
     /// The member can be created temporarily.
     Possible,
     /// The member does not exist and cannot be created.
-    Nothing,
+    Unavailable,
 }
 
 /// A member by its position, among the members that stay or among the others.
@@ -53,26 +53,26 @@ pub(super) struct RollingGroup<'a> {
     pub(crate) size: usize,
     pub(super) in_service: usize,
     pub(crate) backwards: bool,
-    pub(super) new_ones_last: bool,
+    pub(super) new_members_last: bool,
 }
 
 /// Returns the size of the group after the next batch, and how many members the batch may bring up to date.
-fn next_batch(target: usize, there: usize, current: usize, size: usize, in_service: usize) -> (usize, usize) {
-    let least = in_service.min(target).min(there);
+fn next_batch(target: usize, existing: usize, current: usize, size: usize, in_service: usize) -> (usize, usize) {
+    let least = in_service.min(target).min(existing);
     let batch = size.min(target.saturating_sub(current));
-    (batch + there.min(target - batch).max(least), batch)
+    (batch + existing.min(target - batch).max(least), batch)
 }
 
-/// Returns the batches, none of them empty; and with `new_ones_last` the new members, which are created together after
-/// the batches.
+/// Returns the batches, none of them empty; and with `new_members_last` the new members, which are created together
+/// after the batches.
 pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<BatchTurn>) {
-    let stays = |standing: MemberState| !rolling.new_ones_last || standing != MemberState::Absent;
+    let stays = |standing: MemberState| !rolling.new_members_last || standing != MemberState::Absent;
     let of = |wanted: MemberState| {
         let all = (0..rolling.members.len()).filter(move |at| rolling.members[*at] == wanted);
         all.collect::<Vec<usize>>()
     };
     let target = rolling.members.iter().filter(|standing| stays(**standing)).count();
-    let (mut absent, late) = match rolling.new_ones_last {
+    let (mut absent, new_members) = match rolling.new_members_last {
         true => (Vec::new(), of(MemberState::Absent)),
         false => (of(MemberState::Absent), Vec::new()),
     };
@@ -85,16 +85,16 @@ pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<Batch
     // Members are taken from the back: the failed ones first.
     old.append(&mut failed);
     let mut current = of(MemberState::Current).len();
-    let mut there = target - absent.len();
+    let mut existing = target - absent.len();
     let mut extras: Vec<usize> =
-        (0..rolling.extras.len()).filter(|at| rolling.extras[*at] == StandInState::There).collect();
+        (0..rolling.extras.len()).filter(|at| rolling.extras[*at] == StandInState::Existing).collect();
     let mut possible = (0..rolling.extras.len())
         .filter(|at| rolling.extras[*at] == StandInState::Possible)
         .collect::<Vec<_>>()
         .into_iter();
     let mut turns = Vec::new();
     loop {
-        let all = there + extras.len();
+        let all = existing + extras.len();
         if current >= all && all == target {
             break;
         }
@@ -104,14 +104,14 @@ pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<Batch
             && let Some(member) = absent.pop()
         {
             turn.changed.push(MemberRef::Member(member));
-            (there, current) = (there + 1, current + 1);
+            (existing, current) = (existing + 1, current + 1);
         }
-        while there + extras.len() > size
+        while existing + extras.len() > size
             && let Some(extra) = extras.pop()
         {
             turn.deleted.push(extra);
         }
-        while there + extras.len() < size
+        while existing + extras.len() < size
             && turn.changed.len() < batch
             && let Some(extra) = possible.next()
         {
@@ -132,8 +132,8 @@ pub(super) fn turns(rolling: &RollingGroup<'_>) -> (Vec<BatchTurn>, Option<Batch
     if !extras.is_empty() {
         turns.push(BatchTurn { changed: Vec::new(), deleted: extras });
     }
-    let late = (!late.is_empty())
-        .then(|| BatchTurn { changed: late.into_iter().map(MemberRef::Member).collect(), deleted: Vec::new() });
+    let late = (!new_members.is_empty())
+        .then(|| BatchTurn { changed: new_members.into_iter().map(MemberRef::Member).collect(), deleted: Vec::new() });
     (turns, late)
 }
 

@@ -13,7 +13,7 @@ use evaluate::world::World;
 use provider::{Plans, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 use understand::compare::{Change, differences, mark_fields, with_path_of};
-use understand::links::contribution::{Contribution, carried};
+use understand::links::contribution::{Contribution, carry_over};
 
 use crate::addresses::SelectedAddresses;
 use crate::codes;
@@ -24,7 +24,7 @@ use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
 use crate::drafting::opinions::ask_providers;
 use crate::drafting::preflight;
-use crate::drafting::provider_instances::{follow_replaced_instances, follow_settings, instance_of};
+use crate::drafting::provider_instances::{instance_of, replace_changed_instances, replace_managed_resources};
 use crate::drafting::verdicts::apply_opinion;
 use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
@@ -71,7 +71,7 @@ pub(crate) async fn decide_level(
         };
         for (position, member) in every {
             let linked = link_dependencies(evaluation, *index, position);
-            let dependencies = if linked.is_empty() { common.clone() } else { with_more(&common, linked) };
+            let dependencies = if linked.is_empty() { common.clone() } else { merged_dependencies(&common, linked) };
             let written = evaluation.links.written_into(&member.address);
             let wanted = DesiredMember { member, resource, ty, dependencies, provider: provider.clone(), written };
             let mut decision = decide(wanted, snapshot, &evaluation.answers);
@@ -81,8 +81,8 @@ pub(crate) async fn decide_level(
         }
     }
     request_replacements(&mut drafts, replace);
-    follow_replaced_instances(&mut drafts, &decided.replaced);
-    follow_settings(evaluation, &mut drafts, world, found).await;
+    replace_managed_resources(&mut drafts, &decided.replaced);
+    replace_changed_instances(evaluation, &mut drafts, world, found).await;
     preflight::ask(evaluation, &mut drafts, &decided.changing, &mut decided.obstacles, world, found).await;
     ask_providers(evaluation, &mut drafts, world, found).await;
     for mut decision in drafts {
@@ -97,7 +97,7 @@ pub(crate) async fn decide_level(
                     let (dependencies, provider) = (decision.dependencies.clone(), decision.provider.clone());
                     let wanted = DesiredMember { member, resource, ty, dependencies, provider, written };
                     let again = decide(wanted, snapshot, &evaluation.answers);
-                    decision = decided_again(decision, again, &evaluation.answers, resource);
+                    decision = redecided_replacement(decision, again, &evaluation.answers, resource);
                 }
             }
             decision.may_replace &= !is_redrawn(evaluation, &decision.address, snapshot);
@@ -108,7 +108,12 @@ pub(crate) async fn decide_level(
 
 /// A replacement that is decided again, because its memoised values were drawn again (decision S60) and its spec has
 /// changed. The reasons of the replacement stay.
-pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answers, resource: &Resource) -> Decision {
+pub(crate) fn redecided_replacement(
+    first: Decision,
+    mut again: Decision,
+    answers: &Answers,
+    resource: &Resource,
+) -> Decision {
     again.element = first.element;
     if let Some(opinion) = answers.opinions.get(&again.address) {
         apply_opinion(&mut again, opinion, Some(resource));
@@ -133,7 +138,7 @@ pub(crate) fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &
     })
 }
 
-pub(crate) fn with_more(common: &[Address], more: Vec<Address>) -> Vec<Address> {
+pub(crate) fn merged_dependencies(common: &[Address], more: Vec<Address>) -> Vec<Address> {
     common.iter().cloned().chain(more).collect::<AddressSet>().into_iter().collect()
 }
 
@@ -155,7 +160,7 @@ pub(crate) fn decide(wanted: DesiredMember<'_>, snapshot: &Snapshot, answers: &A
     let address = &wanted.member.address;
     let record = snapshot.records.get(address);
     let seen = answers.seen.get(address);
-    let mut decision = undecided(wanted, record);
+    let mut decision = initial_decision(wanted, record);
     let existing = record.filter(|record| !record.id.is_empty());
     let Some(record) = existing.filter(|_| !matches!(seen, Some(PinnedRead::Absent))) else {
         decision.reasons = vec![match (existing, record) {
@@ -204,7 +209,7 @@ fn compare(
     let unmerged = decision.desired.clone();
     if !written.is_empty() {
         // Only links change the values that links have written.
-        decision.desired = carried(&decision.desired, written.iter(), &prior, &unmerged);
+        decision.desired = carry_over(&decision.desired, written.iter(), &prior, &unmerged);
     }
     differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
     let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
@@ -232,7 +237,7 @@ fn compare(
         if written.is_empty() {
             differences(&ty.schema, &record.inputs, &decision.desired, &mut by_document);
         } else {
-            let written_inputs = carried(&unmerged, written.iter(), &record.inputs, &unmerged);
+            let written_inputs = carry_over(&unmerged, written.iter(), &record.inputs, &unmerged);
             differences(&ty.schema, &record.inputs, &written_inputs, &mut by_document);
         }
         if !by_document.is_empty() && decision.action == Action::Update {
@@ -253,7 +258,7 @@ fn compare(
 }
 
 /// The decision to create a member, before anything is compared.
-fn undecided(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> Decision {
+fn initial_decision(wanted: DesiredMember<'_>, record: Option<&Arc<Record>>) -> Decision {
     let DesiredMember { member, resource, ty, dependencies, provider, .. } = wanted;
     let address = &member.address;
     Decision {

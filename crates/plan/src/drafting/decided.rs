@@ -8,8 +8,8 @@ use provider::Verdict;
 
 use crate::decision::Decision;
 use crate::draft::Obstacle;
-use crate::drafting::opinions::changing;
-use crate::drafting::preflight::Changing;
+use crate::drafting::opinions::changing_fields;
+use crate::drafting::preflight::PendingChanges;
 use crate::linked::Linked;
 use crate::model::{Action, HashSet, Reason};
 
@@ -17,13 +17,13 @@ use crate::model::{Action, HashSet, Reason};
 #[derive(Default)]
 pub(crate) struct DecidedSoFar {
     /// The decisions about resources, by the resource's position in the document.
-    pub(crate) of: Vec<Vec<Decision>>,
+    pub(crate) by_resource: Vec<Vec<Decision>>,
     /// The resources that this plan replaces. The reasons of their dependants name them.
     pub(crate) replaced: HashSet<Address>,
     /// The decisions about parts of links.
     pub(crate) parts: Vec<Decision>,
     /// The objects and resources that these decisions create or change.
-    pub(crate) changing: Changing,
+    pub(crate) changing: PendingChanges,
     /// The obstacles to operations.
     pub(crate) obstacles: Vec<Obstacle>,
 }
@@ -60,7 +60,7 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
         }
         Action::Update if decision.only_recorded => Outputs::Known(decision.outputs.clone()),
         Action::Update => {
-            let changing = changing(&decision, evaluation.simulated, &evaluation.answers);
+            let changing = changing_fields(&decision, evaluation.simulated, &evaluation.answers);
             Outputs::Planned(decision.outputs.clone(), changing.into())
         }
         Action::None
@@ -85,7 +85,7 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
     if let Some(member) = evaluation.member_mut(index, position) {
         member.outputs = outputs;
     }
-    let list = &mut decided.of[index as usize];
+    let list = &mut decided.by_resource[index as usize];
     if list.capacity() == 0 {
         list.reserve_exact(evaluation.resources[index as usize].count());
     }

@@ -14,25 +14,25 @@ use crate::model::HashSet;
 /// The addresses that an element uses, each once, in the order in which they were found. A short list is searched from
 /// its beginning; a longer list has an index.
 #[derive(Default)]
-pub(crate) struct Used {
+pub(crate) struct UsedAddresses {
     pub(crate) list: Vec<Address>,
     pub(crate) index: HashSet<Address>,
 }
 
-impl Used {
+impl UsedAddresses {
     /// The greatest length of a list without an index.
-    const FEW: usize = 8;
+    const MAX_UNINDEXED: usize = 8;
 
     pub(crate) fn add(&mut self, address: Address) {
         if self.index.is_empty() {
             if self.list.contains(&address) {
                 return;
             }
-            if self.list.len() == Used::FEW {
+            if self.list.len() == UsedAddresses::MAX_UNINDEXED {
                 self.index = self.list.iter().cloned().collect();
             }
         }
-        if self.list.len() < Used::FEW || self.index.insert(address.clone()) {
+        if self.list.len() < UsedAddresses::MAX_UNINDEXED || self.index.insert(address.clone()) {
             self.list.push(address);
         }
     }
@@ -47,16 +47,16 @@ impl Used {
 }
 
 /// Stores the group of an intermediate value: the resources that it uses, and other intermediate values with groups.
-pub(crate) fn group(
+pub(crate) fn store_local_group(
     documents: &Documents,
     index: u32,
     evaluation: &Evaluation,
     groups: &mut IndexMap<Name, Vec<Address>>,
 ) {
     let Some((unit, name, local)) = documents.local(index) else { return };
-    let mut used = Used::default();
+    let mut used = UsedAddresses::default();
     let readers = [&local.value];
-    let reads = Reads::new(documents, unit, &readers);
+    let reads = ReadPositions::new(documents, unit, &readers);
     for edge in documents.graph().edges(GraphNode::Local(index)) {
         addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
     }
@@ -68,36 +68,36 @@ pub(crate) fn group(
 
 /// Stores the group of a data source: the addresses that its search uses. A reader of the data source waits for them
 /// too, because the data source may be read only after them.
-pub(crate) fn searched_group(
+pub(crate) fn store_data_source_group(
     documents: &Documents,
     index: u32,
     evaluation: &Evaluation,
     groups: &mut IndexMap<Name, Vec<Address>>,
 ) {
     let Some((unit, name, source)) = documents.data_source(index) else { return };
-    let mut used = Used::default();
+    let mut used = UsedAddresses::default();
     let mut readers: Vec<&Expr> = source.filters.iter().map(|filter| &filter.search).collect();
     readers.extend(source.metadata.annotations.iter().map(|(_, value)| value));
-    let reads = Reads::new(documents, unit, &readers);
+    let reads = ReadPositions::new(documents, unit, &readers);
     for edge in documents.graph().edges(GraphNode::DataSource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
             addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
         }
     }
     if !used.is_empty()
-        && let Some(key) = group_key(&documents.unit(unit).group_address(&source_group(name)))
+        && let Some(key) = group_key(&documents.unit(unit).group_address(&data_source_group_name(name)))
     {
         groups.insert(key.as_ref().into(), used.into_list());
     }
 }
 
 /// The name of the group of a data source. No intermediate value can have such a name.
-pub(crate) fn source_group(name: &Name) -> Name {
+pub(crate) fn data_source_group_name(name: &Name) -> Name {
     format!("?{name}").into()
 }
 
 /// Stores what an input of a child uses: one address, or a group of several.
-pub(crate) fn handed_group(
+pub(crate) fn store_input_group(
     documents: &Documents,
     number: u32,
     evaluation: &mut Evaluation,
@@ -105,8 +105,8 @@ pub(crate) fn handed_group(
 ) {
     let Some(passed) = documents.passed_input(number) else { return };
     let readers: Vec<&Expr> = passed.given.into_iter().collect();
-    let mut used = Used::default();
-    let reads = Reads::new(documents, passed.above, &readers);
+    let mut used = UsedAddresses::default();
+    let reads = ReadPositions::new(documents, passed.above, &readers);
     for edge in documents.graph().edges(GraphNode::Input(number)) {
         if edge.kind != EdgeKind::ReadsMetadata {
             addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
@@ -128,32 +128,32 @@ pub(crate) fn handed_group(
 
 /// The positions at which expressions read the members of templates, by the template's number; looked up only if
 /// needed.
-pub(crate) struct Reads<'a> {
+pub(crate) struct ReadPositions<'a> {
     pub(crate) documents: &'a Documents,
     pub(crate) unit: u32,
     pub(crate) readers: &'a [&'a Expr],
     pub(crate) positions: std::cell::OnceCell<IndexMap<u32, Vec<usize>>>,
 }
 
-impl<'a> Reads<'a> {
-    pub(crate) fn new(documents: &'a Documents, unit: u32, readers: &'a [&'a Expr]) -> Reads<'a> {
-        Reads { documents, unit, readers, positions: std::cell::OnceCell::new() }
+impl<'a> ReadPositions<'a> {
+    pub(crate) fn new(documents: &'a Documents, unit: u32, readers: &'a [&'a Expr]) -> ReadPositions<'a> {
+        ReadPositions { documents, unit, readers, positions: std::cell::OnceCell::new() }
     }
 
     /// The positions at which members of the template are read.
     pub(crate) fn of(&self, template: u32) -> &[usize] {
-        self.positions.get_or_init(|| self.look()).get(&template).map_or(&[], Vec::as_slice)
+        self.positions.get_or_init(|| self.find_positions()).get(&template).map_or(&[], Vec::as_slice)
     }
 
-    pub(crate) fn look(&self) -> IndexMap<u32, Vec<usize>> {
+    pub(crate) fn find_positions(&self) -> IndexMap<u32, Vec<usize>> {
         let mut reads: IndexMap<u32, Vec<usize>> = IndexMap::default();
         for reader in self.readers {
-            self.look_into(self.unit, reader, &mut reads);
+            self.collect_positions(self.unit, reader, &mut reads);
         }
         reads
     }
 
-    pub(crate) fn look_into(&self, unit: u32, expr: &Expr, reads: &mut IndexMap<u32, Vec<usize>>) {
+    pub(crate) fn collect_positions(&self, unit: u32, expr: &Expr, reads: &mut IndexMap<u32, Vec<usize>>) {
         let unit = self.documents.unit(unit);
         let blueprint = unit.blueprint();
         expr.references(&mut |reference| {
@@ -169,7 +169,7 @@ impl<'a> Reads<'a> {
                     let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
                     let Some(child) = child else { return };
                     if let Some(export) = self.documents.unit(child).blueprint().exports.get(export) {
-                        self.look_into(child, &export.field, reads);
+                        self.collect_positions(child, &export.field, reads);
                     }
                 }
                 _ => {}
@@ -185,8 +185,8 @@ pub(crate) fn addresses_of(
     groups: &IndexMap<Name, Vec<Address>>,
     to: GraphNode,
     kind: EdgeKind,
-    reads: &Reads<'_>,
-    used: &mut Used,
+    reads: &ReadPositions<'_>,
+    used: &mut UsedAddresses,
 ) {
     let mut add = |address: Address| used.add(address);
     match to {
@@ -213,7 +213,7 @@ pub(crate) fn addresses_of(
         },
         GraphNode::DataSource(index) => {
             let Some((unit, name, _)) = documents.data_source(index) else { return };
-            let address = documents.unit(unit).group_address(&source_group(name));
+            let address = documents.unit(unit).group_address(&data_source_group_name(name));
             if group_key(&address).is_some_and(|key| groups.contains_key(key.as_ref())) {
                 add(address);
             }
@@ -247,8 +247,8 @@ pub(crate) fn common_dependencies(
 ) -> Vec<Address> {
     let mut readers: Vec<&Expr> = vec![&resource.spec];
     readers.extend(resource.condition.as_deref());
-    let reads = Reads::new(documents, unit, &readers);
-    let mut used = Used::default();
+    let reads = ReadPositions::new(documents, unit, &readers);
+    let mut used = UsedAddresses::default();
     for edge in documents.graph().edges(GraphNode::Resource(index)) {
         if edge.kind != EdgeKind::ReadsMetadata {
             addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
@@ -262,9 +262,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_used_is_listed_once_and_in_order_however_much_it_is() {
-        for count in [0, 1, Used::FEW, Used::FEW + 1, 100] {
-            let mut used = Used::default();
+    fn used_addresses_are_listed_once_in_order() {
+        for count in [0, 1, UsedAddresses::MAX_UNINDEXED, UsedAddresses::MAX_UNINDEXED + 1, 100] {
+            let mut used = UsedAddresses::default();
             let names = || (0..count).map(|n| Address::root(format!("r{n}")));
             names().chain(names()).for_each(|address| used.add(address));
             assert_eq!(used.into_list(), names().collect::<Vec<_>>());

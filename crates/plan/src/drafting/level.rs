@@ -12,8 +12,8 @@ use understand::graph::GraphNode;
 
 use crate::codes;
 use crate::draft::Draft;
-use crate::drafting::groups::{group, handed_group, searched_group};
-use crate::drafting::members::members;
+use crate::drafting::groups::{store_data_source_group, store_input_group, store_local_group};
+use crate::drafting::members::evaluate_members;
 
 /// Evaluates every element of a level, and asks the world the questions of all elements together. Returns the resources
 /// of the level, and the links whose parts are decided next.
@@ -47,7 +47,7 @@ pub(crate) async fn settle_level(
                         other => other.map_err(|need| vec![need]),
                     }
                 }
-                GraphNode::Resource(index) => members(evaluation, index, &mut absent, &mut mistakes)
+                GraphNode::Resource(index) => evaluate_members(evaluation, index, &mut absent, &mut mistakes)
                     .and_then(|members| {
                         evaluation.resources[index as usize] = members;
                         evaluation.merge_links(index, &mut mistakes).map_err(|need| {
@@ -86,11 +86,13 @@ pub(crate) async fn settle_level(
                         found.append(mistakes);
                     }
                     match node {
-                        GraphNode::Local(index) => group(&documents, index, evaluation, &mut draft.groups),
+                        GraphNode::Local(index) => store_local_group(&documents, index, evaluation, &mut draft.groups),
                         GraphNode::DataSource(index) => {
-                            searched_group(&documents, index, evaluation, &mut draft.groups)
+                            store_data_source_group(&documents, index, evaluation, &mut draft.groups)
                         }
-                        GraphNode::Input(number) => handed_group(&documents, number, evaluation, &mut draft.groups),
+                        GraphNode::Input(number) => {
+                            store_input_group(&documents, number, evaluation, &mut draft.groups)
+                        }
                         _ => {}
                     }
                 }
@@ -113,7 +115,7 @@ pub(crate) async fn settle_level(
         asked_before = asked;
         todo = again;
     }
-    evaluation.report_room(found);
+    evaluation.report_size_limit(found);
     resources.sort_unstable();
     (resources, links)
 }

@@ -20,7 +20,7 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
     let mut writes = false;
     for (number, at, target) in evaluation.links_of(index, position) {
         let link = (*number, *at);
-        let Some(pair) = evaluation.declared_links.pair(*number).filter(|_| !evaluation.is_gone(link)) else {
+        let Some(pair) = evaluation.declared_links.pair(*number).filter(|_| !evaluation.has_absent_end(link)) else {
             continue;
         };
         let address_of = |target: LinkTarget| {
@@ -39,10 +39,10 @@ pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
                     LinkRead::Spec(side, field) => {
                         let (resource, _) = evaluation.end_of(link, *side).unwrap_or_default();
                         let ty = evaluation.type_of(resource);
-                        let alone = ty.is_some_and(|ty| {
+                        let is_from_document = ty.is_some_and(|ty| {
                             pair.wiring.reads_document(&pair.kind, *target, *side, field.as_ref(), &ty.schema)
                         });
-                        if !alone {
+                        if !is_from_document {
                             used.extend(address_of(LinkTarget::End(*side)));
                         }
                     }
@@ -79,7 +79,7 @@ pub(crate) fn requirement_dependencies(evaluation: &Evaluation, index: u32, posi
         let link = (*number, *at);
         let writes = |pair: &&Arc<LinkedPair>| pair.wiring.with.iter().any(|(into, _)| into == target);
         let Some(pair) = evaluation.declared_links.pair(*number).filter(writes) else { continue };
-        if evaluation.is_gone(link) {
+        if evaluation.has_absent_end(link) {
             continue;
         }
         for read in &pair.wiring.require {

@@ -5,7 +5,7 @@
 use blueprint::{Address, Value};
 use diag::Diagnostics;
 use evaluate::resolve::Evaluation;
-use evaluate::resolve::links::{LinkAt, LinkSlot, part_resource};
+use evaluate::resolve::links::{LinkAt, LinkSlot, placeholder_resource};
 use evaluate::world::World;
 use provider::{Catalogs, Side};
 use state::Snapshot;
@@ -17,7 +17,7 @@ use crate::drafting::decided::{DecidedSoFar, conclude};
 use crate::drafting::opinions::ask_providers;
 use crate::drafting::preflight;
 use crate::linked::Linked;
-use crate::links::answered;
+use crate::links::evaluate_until_answered;
 use crate::model::AddressSet;
 
 /// Evaluates the parts of links and decides about them. Parts that other parts read come first.
@@ -47,23 +47,23 @@ pub(crate) async fn decide_parts(
     for round in rounds {
         let mut drafts = Vec::with_capacity(round.len());
         for (link, part) in round {
-            if evaluation.is_gone(link) {
+            if evaluation.has_absent_end(link) {
                 continue;
             }
-            let asked = answered(evaluation, catalogs, world, found, |evaluation, found| {
+            let asked = evaluate_until_answered(evaluation, catalogs, world, found, |evaluation, found| {
                 evaluation.link_part(link, part, found)
             });
             let member = asked.await.flatten();
-            let there = member.is_some();
+            let is_present = member.is_some();
             evaluation.set_part(link, part, member);
-            let Some(pair) = evaluation.pair(link.0).filter(|_| there) else { continue };
+            let Some(pair) = evaluation.pair(link.0).filter(|_| is_present) else { continue };
             let Some(Some(ty)) = pair.part_types.get(part) else { continue };
             let dependencies = dependencies(evaluation, link, part);
             let Some(member) = evaluation.link(link).and_then(|link| link.parts.get(part)?.as_deref()) else {
                 continue;
             };
             let written = evaluation.links.written_into(&member.address);
-            let holder = part_resource(evaluation.place_of(pair.a), ty);
+            let holder = placeholder_resource(evaluation.place_of(pair.a), ty);
             let wanted = DesiredMember { member, resource: &holder, ty, dependencies, provider: None, written };
             let mut decision = decide(wanted, snapshot, &evaluation.answers);
             decision.linked = Some(std::sync::Arc::new(Linked::Part { link, part }));

@@ -14,7 +14,7 @@ use crate::codes;
 
 /// Evaluates the members of a resource, or returns all questions that must be answered first. Members whose conditions
 /// are false go to `absent`.
-pub(crate) fn members(
+pub(crate) fn evaluate_members(
     evaluation: &mut Evaluation,
     index: u32,
     absent: &mut Vec<Address>,
@@ -25,17 +25,18 @@ pub(crate) fn members(
     let Some(ty) = documents.resource_type(index) else {
         // The type of an absent resource may be unknown.
         let owner = name.to_string();
-        let there = evaluation.condition(ExpressionSite::of(unit, &owner), resource, &mut Diagnostics::new());
-        return Ok(match there {
+        let condition = evaluation.condition(ExpressionSite::of(unit, &owner), resource, &mut Diagnostics::new());
+        return Ok(match condition {
             Ok(Some(Some(false))) => Members::Absent,
             _ => Members::Failed,
         });
     };
     let address = documents.unit(unit).address(name);
     if resource.each.is_none() {
-        let member = member(evaluation, unit, address.clone(), None, resource, ty, found).map_err(|need| vec![need])?;
+        let member =
+            evaluate_member(evaluation, unit, address.clone(), None, resource, ty, found).map_err(|need| vec![need])?;
         return Ok(match member {
-            EvaluatedMember::There(member) => Members::Single(member),
+            EvaluatedMember::Present(member) => Members::Single(member),
             EvaluatedMember::Absent => {
                 absent.push(address);
                 Members::Absent
@@ -77,8 +78,8 @@ pub(crate) fn members(
             continue;
         }
         let address = address.clone().with_key(key);
-        match member(evaluation, unit, address.clone(), Some(item), resource, ty, found) {
-            Ok(EvaluatedMember::There(member)) => list.push(Some(member)),
+        match evaluate_member(evaluation, unit, address.clone(), Some(item), resource, ty, found) {
+            Ok(EvaluatedMember::Present(member)) => list.push(Some(member)),
             Ok(EvaluatedMember::Absent) => {
                 absent.push(address);
                 list.push(None);
@@ -104,12 +105,12 @@ pub(crate) fn members(
 }
 
 pub(crate) enum EvaluatedMember {
-    There(Box<Member>),
+    Present(Box<Member>),
     Absent,
     Failed,
 }
 
-pub(crate) fn member(
+pub(crate) fn evaluate_member(
     evaluation: &mut Evaluation,
     unit: u32,
     address: Address,
@@ -133,13 +134,13 @@ pub(crate) fn member(
         None if resource.lifecycle.external.is_some() => Value::unknown(None, None),
         None => return Ok(EvaluatedMember::Failed),
     };
-    let retain = evaluation.retained(site, resource, found)?;
+    let retain = evaluation.is_retained(site, resource, found)?;
     let outputs = Outputs::Unknown;
-    Ok(EvaluatedMember::There(Box::new(Member { address, item, spec, metadata, condition_open, retain, outputs })))
+    Ok(EvaluatedMember::Present(Box::new(Member { address, item, spec, metadata, condition_open, retain, outputs })))
 }
 
 /// Evaluates the members of a template again, after moves have changed their memoised values or their links.
-pub(crate) async fn again(
+pub(crate) async fn reevaluate_members(
     evaluation: &mut Evaluation,
     index: u32,
     catalogs: &Catalogs,
@@ -149,7 +150,7 @@ pub(crate) async fn again(
     // Their mistakes are already reported. Each pass answers questions, and there are finitely many.
     for _ in 0..1000 {
         let mut mistakes = Diagnostics::new();
-        let needs = match members(evaluation, index, &mut Vec::new(), &mut mistakes) {
+        let needs = match evaluate_members(evaluation, index, &mut Vec::new(), &mut mistakes) {
             Ok(members) => {
                 evaluation.resources[index as usize] = members;
                 match evaluation.merge_links(index, &mut mistakes) {
@@ -194,8 +195,8 @@ pub(crate) async fn redraw(
     // Each pass draws at least one value, so this ends after as many passes as there are call sites.
     for _ in 0..=old.len() {
         let mut mistakes = Diagnostics::new();
-        match self::member(evaluation, unit, address.clone(), item.clone(), resource, ty, &mut mistakes) {
-            Ok(EvaluatedMember::There(fresh)) => {
+        match self::evaluate_member(evaluation, unit, address.clone(), item.clone(), resource, ty, &mut mistakes) {
+            Ok(EvaluatedMember::Present(fresh)) => {
                 let spec = fresh.spec.clone();
                 let Ok(Some(merged)) = evaluation.merged(index, position, spec, &mut mistakes) else { return false };
                 if let Some(place) = evaluation.member_mut(index, position) {

@@ -32,7 +32,7 @@ use crate::draft::Draft;
 use crate::drafting::decide::{LevelContext, decide_level};
 use crate::drafting::decided::DecidedSoFar;
 use crate::drafting::level::settle_level;
-use crate::drafting::members::again;
+use crate::drafting::members::reevaluate_members;
 use crate::drafting::removals::remove_undeclared;
 use crate::each_keys::EachKeys;
 use crate::imports::{ImportContext, Imports};
@@ -63,10 +63,10 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
     evaluation.links.add_recorded(snapshot);
-    evaluation.settle_written_out(found);
+    evaluation.settle_literal_inputs(found);
     let mut decided = DecidedSoFar::default();
     let [.., resources] = documents.counts();
-    decided.of.resize_with(resources, Vec::new);
+    decided.by_resource.resize_with(resources, Vec::new);
     let mut draft = Draft { imports: Imports::of(taken), ..Draft::default() };
     for level in levels(documents.graph()) {
         let (resources, links) = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
@@ -76,18 +76,18 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
             let span = documents.resource(*index).map_or(Span::NONE, |(.., resource)| resource.span);
             if moves.add(pairs, span, snapshot, &mut evaluation.answers, settled_records) {
                 evaluation.links.replace_recorded(snapshot);
-                again(evaluation, *index, catalogs, world, found).await;
+                reevaluate_members(evaluation, *index, catalogs, world, found).await;
             }
         }
         let with = ImportContext { target_set, snapshot, settled_records, world };
-        draft.imports.take_in(evaluation, &resources, with, found).await;
+        draft.imports.import_members(evaluation, &resources, with, found).await;
         let context = LevelContext { snapshot, groups: &draft.groups, replace, world };
         decide_level(evaluation, &resources, context, &mut decided, found).await;
         link_resources::decide_parts(evaluation, &links, snapshot, catalogs, world, &mut decided, found).await;
     }
     // Decisions are large, so the list gets exactly the capacity that it needs.
-    draft.decisions.reserve_exact(decided.of.iter().map(Vec::len).sum());
-    draft.decisions.extend(decided.of.into_iter().flatten());
+    draft.decisions.reserve_exact(decided.by_resource.iter().map(Vec::len).sum());
+    draft.decisions.extend(decided.by_resource.into_iter().flatten());
     draft.decisions.extend(decided.parts);
     draft.obstacles = decided.obstacles;
     draft.imports.refuse_creates_without_id(&draft.decisions, found);

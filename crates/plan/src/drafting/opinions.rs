@@ -29,9 +29,10 @@ pub(crate) async fn ask_providers(
     }
     let answers = &evaluation.answers;
     let checked = drafts.iter().enumerate().filter(|(_, decision)| {
-        let says = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.checks);
-        says && (plans_of(decision) == Plans::Always
-            || matches!(decision.action, Action::Create | Action::Update | Action::Replace))
+        let checks_specs = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.checks);
+        checks_specs
+            && (plans_of(decision) == Plans::Always
+                || matches!(decision.action, Action::Create | Action::Update | Action::Replace))
     });
     let documents = evaluation.documents.clone();
     let folder_of = |decision: &Decision| documents.folder_declaring(decision.element.map(|(number, _)| number));
@@ -61,7 +62,7 @@ pub(crate) async fn ask_providers(
             Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
     }
-    take_in(evaluation, drafts, opinions, found);
+    store_opinions(evaluation, drafts, opinions, found);
     for decision in drafts.iter_mut() {
         if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
             apply_opinion(decision, opinion, resource_of(&evaluation.documents, decision));
@@ -91,14 +92,14 @@ pub(crate) async fn ask_providers(
             if drafts[at].may_replace {
                 // Whether the resource is replaced is not decided, so only outputs that both plans agree on are
                 // promised.
-                planned.outputs = first.outputs.as_ref().zip(planned.outputs.as_ref()).map(|(a, b)| agreed(a, b));
+                planned.outputs = first.outputs.as_ref().zip(planned.outputs.as_ref()).map(|(a, b)| common_value(a, b));
             }
             planned
         });
         (at, answer)
     });
     let opinions: Vec<_> = opinions.collect();
-    take_in(evaluation, drafts, opinions, found);
+    store_opinions(evaluation, drafts, opinions, found);
     for (at, _) in replaced {
         let decision = &mut drafts[at];
         if let Some(inputs) =
@@ -110,14 +111,14 @@ pub(crate) async fn ask_providers(
 }
 
 /// The value that two plans agree on; unknown where they differ.
-fn agreed(one: &Value, other: &Value) -> Value {
+fn common_value(one: &Value, other: &Value) -> Value {
     match (one, other) {
-        (Value::Secret(one), other) => agreed(one, other.bare()).secret(),
-        (one, Value::Secret(other)) => agreed(one, other).secret(),
+        (Value::Secret(one), other) => common_value(one, other.unmarked()).secret(),
+        (one, Value::Secret(other)) => common_value(one, other).secret(),
         (Value::Map(one), Value::Map(other)) => {
             let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(name)));
             let side = |map: &blueprint::Map, name: &str| map.get(name).cloned().unwrap_or_default();
-            Value::map(names.map(|name| (name.clone(), agreed(&side(one, name), &side(other, name)))))
+            Value::map(names.map(|name| (name.clone(), common_value(&side(one, name), &side(other, name)))))
         }
         (one, other) if one == other => one.clone(),
         _ => Value::unknown(None, None),
@@ -163,7 +164,7 @@ async fn ask_plans(
 }
 
 /// Stores the opinions and reports the diagnostics of providers.
-fn take_in(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAnswer>, found: &mut Diagnostics) {
+fn store_opinions(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAnswer>, found: &mut Diagnostics) {
     let messages = evaluation.documents.root().checked.rules.messages;
     let mut opinions: Vec<(Address, ProviderOpinion)> = Vec::new();
     for (at, answer) in answers {
@@ -210,7 +211,7 @@ fn resource_of<'a>(documents: &'a understand::documents::Documents, decision: &D
 
 /// The computed fields that an update may change: by the catalogue, by the opinion of the provider, and in a rehearsal
 /// those that the simulation derives from changed fields.
-pub(crate) fn changing(decision: &Decision, simulated: bool, answers: &Answers) -> Vec<Name> {
+pub(crate) fn changing_fields(decision: &Decision, simulated: bool, answers: &Answers) -> Vec<Name> {
     let changed: Vec<&str> = decision.changes.iter().filter_map(|change| change.path.strip_prefix("spec.")).collect();
     let fields = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
     let mut changing: Vec<Name> = fields

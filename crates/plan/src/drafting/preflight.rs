@@ -26,17 +26,17 @@ use crate::provider_diagnostics::place_at;
 
 /// The objects and resources that the decisions so far create or change.
 #[derive(Default)]
-pub(crate) struct Changing {
+pub(crate) struct PendingChanges {
     /// Ids of the objects.
     pub(crate) ids: Arc<BTreeSet<Name>>,
     /// Addresses of resources that are created or changed, or that use such a resource.
     pub(crate) unsettled: HashSet<Address>,
 }
 
-impl Changing {
+impl PendingChanges {
     /// Adds the objects and resources of a decision.
     pub(crate) fn add(&mut self, decision: &Decision, answers: &Answers) {
-        let changes = is_made_or_changed(decision);
+        let changes = creates_or_changes_object(decision);
         if changes && decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights) {
             let id = answers.preflights.get(&decision.address).and_then(|kept| kept.id.clone());
             let id = id.or_else(|| decision.prior.as_ref().map(|record| record.id.clone()));
@@ -44,21 +44,21 @@ impl Changing {
                 Arc::make_mut(&mut self.ids).insert(id);
             }
         }
-        if changes || self.is_before(decision) {
+        if changes || self.changes_dependency_of(decision) {
             self.unsettled.insert(decision.address.clone());
         }
     }
 
     /// The resources that a plan without a document creates or changes, and recorded resources that use one of them,
     /// also through others. Without the ids of objects.
-    fn of_records(decisions: &[Decision], snapshot: &Snapshot) -> Changing {
+    fn of_records(decisions: &[Decision], snapshot: &Snapshot) -> PendingChanges {
         let mut users: IndexMap<&Address, Vec<&Address>> = IndexMap::default();
         for (address, record) in &snapshot.records {
             record.dependencies.iter().for_each(|used| users.entry(used).or_default().push(address));
         }
-        let made = decisions.iter().filter(|decision| is_made_or_changed(decision));
-        let mut open: Vec<&Address> = made.map(|decision| &decision.address).collect();
-        let mut changing = Changing::default();
+        let changed = decisions.iter().filter(|decision| creates_or_changes_object(decision));
+        let mut open: Vec<&Address> = changed.map(|decision| &decision.address).collect();
+        let mut changing = PendingChanges::default();
         while let Some(address) = open.pop() {
             if changing.unsettled.insert(address.clone()) {
                 open.extend(users.get(address).into_iter().flatten());
@@ -68,7 +68,7 @@ impl Changing {
     }
 
     /// Whether a resource that this one depends on is created or changed.
-    pub(crate) fn is_before(&self, decision: &Decision) -> bool {
+    pub(crate) fn changes_dependency_of(&self, decision: &Decision) -> bool {
         let settled = self.unsettled.is_empty();
         // An intermediate value counts as changed: the parts of its value are not distinguished.
         let uses = |used: &Address| self.unsettled.contains(used) || used.name.starts_with('=');
@@ -77,7 +77,7 @@ impl Changing {
 }
 
 /// Whether a decision creates or changes an object.
-fn is_made_or_changed(decision: &Decision) -> bool {
+fn creates_or_changes_object(decision: &Decision) -> bool {
     match decision.action {
         Action::Create | Action::Replace => true,
         Action::Update => !decision.only_recorded,
@@ -119,7 +119,7 @@ pub(crate) fn obstacles_in(
 pub(crate) async fn ask(
     evaluation: &mut Evaluation,
     drafts: &mut [Decision],
-    changing: &Changing,
+    changing: &PendingChanges,
     obstacles: &mut Vec<Obstacle>,
     world: &dyn World,
     found: &mut Diagnostics,
@@ -129,8 +129,8 @@ pub(crate) async fn ask(
     if wanted.is_empty() {
         return;
     }
-    let kept = |at: usize| evaluation.answers.preflights.contains_key(&drafts[at].address);
-    let asked = wanted.iter().copied().filter(|at| !kept(*at));
+    let is_pinned = |at: usize| evaluation.answers.preflights.contains_key(&drafts[at].address);
+    let asked = wanted.iter().copied().filter(|at| !is_pinned(*at));
     let documents = evaluation.documents.clone();
     let folder_of = |at: usize| documents.folder_declaring(drafts[at].element.map(|(number, _)| number));
     let asked = asked.map(|at| (at, folder_of(at))).map(async |(at, folder)| {
@@ -144,9 +144,9 @@ pub(crate) async fn ask(
         let span_of =
             |field: &str| resource.and_then(|(.., it)| place_at(&it.spec, &field.into())).unwrap_or(decision.span);
         let Some(answer) = reported_answer(decision, answer, found) else { continue };
-        let follows = changing.is_before(decision);
+        let follows = changing.changes_dependency_of(decision);
         obstacles.extend(obstacles_in(decision, &answer, follows, span_of));
-        evaluation.answers.preflights.insert(decision.address.clone(), frozen(answer, folder, follows));
+        evaluation.answers.preflights.insert(decision.address.clone(), pinned_preflight(answer, folder, follows));
     }
     for at in wanted {
         let documents = evaluation.documents.clone();
@@ -220,7 +220,7 @@ pub(crate) fn reported_answer(
 }
 
 /// The part of an answer that the plan stores.
-pub(crate) fn frozen(answer: Preflight, folder: Name, follows: bool) -> PinnedPreflight {
+pub(crate) fn pinned_preflight(answer: Preflight, folder: Name, follows: bool) -> PinnedPreflight {
     let digest = |content| match content {
         SourceContent::Digest(digest) => Some(digest),
         SourceContent::Open | SourceContent::Unreadable(_) => None,
@@ -279,7 +279,7 @@ pub(crate) fn needs_second_read(decision: &Decision) -> bool {
 }
 
 /// Asks for the preflights that `ask` did not ask for: deletes, and all operations of a plan without a document.
-pub(crate) async fn ask_rest(
+pub(crate) async fn ask_remaining(
     draft: &mut Draft,
     snapshot: &Snapshot,
     answers: &Answers,
@@ -288,9 +288,9 @@ pub(crate) async fn ask_rest(
 ) -> IndexMap<Address, PinnedPreflight> {
     let is_asked = |decision: &Decision| {
         let preflights = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights);
-        let there = decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
+        let exists = decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
         let is_asked = match decision.action {
-            Action::Delete => there,
+            Action::Delete => exists,
             Action::Create | Action::Update | Action::Replace => true,
             _ => false,
         };
@@ -304,7 +304,7 @@ pub(crate) async fn ask_rest(
         return IndexMap::default();
     }
     let decisions = &draft.decisions;
-    let changing = Changing::of_records(decisions, snapshot);
+    let changing = PendingChanges::of_records(decisions, snapshot);
     let puts = asked.into_iter().map(async |at| {
         let decision = &decisions[at];
         let folder = decision.prior.as_ref().map(|record| record.origin.folder.clone()).unwrap_or_default();
@@ -316,9 +316,9 @@ pub(crate) async fn ask_rest(
     for (at, folder, answer) in answered {
         let decision = &mut draft.decisions[at];
         let Some(answer) = reported_answer(decision, answer, found) else { continue };
-        let follows = changing.is_before(decision);
+        let follows = changing.changes_dependency_of(decision);
         draft.obstacles.extend(obstacles_in(decision, &answer, follows, |_| decision.span));
-        let answer = frozen(answer, folder, follows);
+        let answer = pinned_preflight(answer, folder, follows);
         apply_sources(decision, &answer, &[]);
         kept.insert(decision.address.clone(), answer);
     }
@@ -331,13 +331,13 @@ pub(crate) fn refuse_obstacles(draft: &mut Draft, found: &mut Diagnostics) {
     if obstacles.is_empty() {
         return;
     }
-    let goes = |decision: &&Decision| matches!(decision.action, Action::Delete | Action::Replace);
-    let going = draft.decisions.iter().filter(goes).filter_map(|decision| decision.prior.as_ref());
-    let going: HashSet<Name> = going.map(|record| record.id.clone()).collect();
+    let is_removal = |decision: &&Decision| matches!(decision.action, Action::Delete | Action::Replace);
+    let removed_records = draft.decisions.iter().filter(is_removal).filter_map(|decision| decision.prior.as_ref());
+    let removed_ids: HashSet<Name> = removed_records.map(|record| record.id.clone()).collect();
     // Resources out of target have no decision in the draft.
     let decided: HashSet<Address> = draft.decisions.iter().map(|decision| decision.address.clone()).collect();
     let still = obstacles
         .into_iter()
-        .filter(|it| decided.contains(&it.address) && !it.id.as_ref().is_some_and(|id| going.contains(id)));
+        .filter(|it| decided.contains(&it.address) && !it.id.as_ref().is_some_and(|id| removed_ids.contains(id)));
     found.extend(still.map(|obstacle| obstacle.diagnostic));
 }

@@ -41,7 +41,7 @@ pub(crate) fn instance_of(
 
 /// Replaces a configuration if its provider says that the new settings, such as another region, need new resources. The
 /// old configuration stays until the resources that were created with it are deleted.
-pub(crate) async fn follow_settings(
+pub(crate) async fn replace_changed_instances(
     evaluation: &Evaluation,
     drafts: &mut [Decision],
     world: &dyn World,
@@ -75,9 +75,10 @@ pub(crate) async fn follow_settings(
 }
 
 /// Replaces the resources whose configuration is replaced.
-pub(crate) fn follow_replaced_instances(drafts: &mut [Decision], remade: &HashSet<Address>) {
+pub(crate) fn replace_managed_resources(drafts: &mut [Decision], replaced_instances: &HashSet<Address>) {
     for decision in drafts {
-        let is_remade = decision.provider.as_ref().is_some_and(|instance| remade.contains(&instance.address));
+        let is_remade =
+            decision.provider.as_ref().is_some_and(|instance| replaced_instances.contains(&instance.address));
         if is_remade && matches!(decision.action, Action::None | Action::Update) {
             decision.action = Action::Replace;
             decision.reasons.insert(0, Reason::ProviderChanged);

@@ -19,11 +19,11 @@ use evaluate::world::World;
 use provider::{Catalogs, LinkKind, Side};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 use understand::check::links::guarantees::{cardinality, missing_guarantee};
-use understand::compare::{Change, mark_like, same};
+use understand::compare::{Change, same, with_secret_marks_of};
 use understand::links::DeterministicMap;
 use understand::links::address::part_of;
 use understand::links::contribution::{Contribution, ContributionIndex, Merger};
-use understand::links::guarantees::{Between, Guarantees, MemberKey, count};
+use understand::links::guarantees::{Guarantees, MemberKey, MemberLink, check_cardinality};
 use understand::links::overlay::{Overlay, overlays_of};
 use understand::links::wiring::LinkTarget;
 
@@ -33,7 +33,7 @@ use crate::linked::{LinkRecord, LinkWrite, Linked};
 use crate::model::{Action, Reason};
 
 /// Evaluates something about a link. Asks the world what the evaluation needs, until nothing is missing.
-pub(crate) async fn answered<T>(
+pub(crate) async fn evaluate_until_answered<T>(
     evaluation: &mut Evaluation,
     catalogs: &Catalogs,
     world: &dyn World,
@@ -55,7 +55,7 @@ pub(crate) async fn answered<T>(
 }
 
 /// A contribution that is written by a step of its own.
-struct WrittenAfter {
+struct SeparateContribution {
     member: (u32, Option<u32>),
     link: Address,
     contribution: Contribution,
@@ -89,7 +89,10 @@ pub(crate) async fn decide_links(
         return;
     }
     for number in 0..declared.pairs().len() as u32 {
-        answered(evaluation, catalogs, world, found, |evaluation, found| evaluation.settle_link(number, found)).await;
+        evaluate_until_answered(evaluation, catalogs, world, found, |evaluation, found| {
+            evaluation.settle_link(number, found)
+        })
+        .await;
     }
     let mut links: Vec<LinkAt> = Vec::new();
     for (number, slot) in evaluation.links.slots.iter().enumerate() {
@@ -100,15 +103,15 @@ pub(crate) async fn decide_links(
         }
     }
     // A link is settled before its ends are. An end may since have turned out to be absent.
-    links.retain(|link| !evaluation.is_gone(*link));
+    links.retain(|link| !evaluation.has_absent_end(*link));
     let (ranks, givers) = check_cardinality_and_guarantees(evaluation, &links, catalogs, found);
     let mut wanted = Vec::with_capacity(links.len());
     for (at, link) in links.iter().enumerate() {
-        let Some(mut one) =
-            answered(evaluation, catalogs, world, found, |evaluation, found| evaluate(evaluation, *link, found))
-                .await
-                .flatten()
-        else {
+        let Some(mut one) = evaluate_until_answered(evaluation, catalogs, world, found, |evaluation, found| {
+            evaluate(evaluation, *link, found)
+        })
+        .await
+        .flatten() else {
             continue;
         };
         one.rank = ranks.get(at).copied().unwrap_or_default();
@@ -124,11 +127,11 @@ pub(crate) async fn decide_links(
         return;
     }
     let positions = positions(draft);
-    let mut standing = DeterministicMap::default();
-    let mut after: Vec<WrittenAfter> = Vec::new();
+    let mut target_contents = DeterministicMap::default();
+    let mut after: Vec<SeparateContribution> = Vec::new();
     for one in wanted {
-        let decided = answered(evaluation, catalogs, world, found, |evaluation, found| {
-            decide_link(draft, evaluation, snapshot, &positions, &mut standing, &one, found)
+        let decided = evaluate_until_answered(evaluation, catalogs, world, found, |evaluation, found| {
+            decide_link(draft, evaluation, snapshot, &positions, &mut target_contents, &one, found)
         })
         .await
         .flatten();
@@ -138,7 +141,7 @@ pub(crate) async fn decide_links(
         }
         draft.links.insert(one.address.clone());
     }
-    conflicts(evaluation, after, found);
+    report_conflicts(evaluation, after, found);
 }
 
 /// The resources that links write into, as far as their contents are known.
@@ -194,7 +197,7 @@ fn check_cardinality_and_guarantees(
         links.iter().filter_map(|link| {
             let pair = declared.pair(link.0)?;
             let (a, b) = (evaluation.end_of(*link, Side::A)?, evaluation.end_of(*link, Side::B)?);
-            Some(Between { a, b, kind: &pair.kind })
+            Some(MemberLink { a, b, kind: &pair.kind })
         })
     };
     let documents = evaluation.documents_of_resources();
@@ -202,8 +205,8 @@ fn check_cardinality_and_guarantees(
         let positions: Vec<Option<u32>> = match &evaluation.resources[resource] {
             Members::Single(_) => vec![None],
             Members::Many(members) => {
-                let there = members.iter().enumerate().filter(|(_, member)| member.is_some());
-                there.map(|(at, _)| Some(at as u32)).collect()
+                let present = members.iter().enumerate().filter(|(_, member)| member.is_some());
+                present.map(|(at, _)| Some(at as u32)).collect()
             }
             _ => Vec::new(),
         };
@@ -211,7 +214,7 @@ fn check_cardinality_and_guarantees(
         positions.into_iter().filter_map(move |position| Some(((resource as u32, position), ty?)))
     });
     let uncertain = evaluation.links.slots.iter().any(|slot| !matches!(slot, LinkSlot::Ready(_)));
-    let counted = count(between(), members, catalogs, |_, _, _| uncertain);
+    let counted = check_cardinality(between(), members, catalogs, |_, _, _| uncertain);
     let name = |(resource, position): MemberKey| {
         evaluation.member(resource, position).map(|member| member.address.to_string()).unwrap_or_default()
     };
@@ -230,7 +233,7 @@ fn check_cardinality_and_guarantees(
         found.push(missing_guarantee(guarantee, &name(at), &by).label(span(at), "nothing here gives it"));
     }
     let mut givers: Vec<Vec<u32>> = vec![Vec::new(); links.len()];
-    for (given, needed) in guarantees.orders() {
+    for (given, needed) in guarantees.givers_and_needers() {
         for link in needed {
             givers[link as usize].extend_from_slice(given);
         }
@@ -263,7 +266,7 @@ fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) 
 }
 
 /// The decisions about a link, and the contributions that it writes by steps of its own.
-type Drafted = (Vec<Decision>, Vec<WrittenAfter>);
+type LinkDecisions = (Vec<Decision>, Vec<SeparateContribution>);
 
 /// Decides about the steps of one link; `None` if it is in error.
 fn decide_link(
@@ -271,23 +274,25 @@ fn decide_link(
     evaluation: &mut Evaluation,
     snapshot: &Snapshot,
     positions: &DeterministicMap<Address, usize>,
-    standing: &mut TargetContents,
-    one: &EvaluatedLink,
+    target_contents: &mut TargetContents,
+    evaluated: &EvaluatedLink,
     found: &mut Diagnostics,
-) -> Result<Option<Drafted>, Need> {
-    let Some(pair) = evaluation.pair(one.link.0) else { return Ok(None) };
+) -> Result<Option<LinkDecisions>, Need> {
+    let Some(pair) = evaluation.pair(evaluated.link.0) else { return Ok(None) };
     let kind = pair.kind.clone();
     let mut targets = vec![LinkTarget::End(Side::A), LinkTarget::End(Side::B)];
     targets.extend((0..kind.uses.len()).map(LinkTarget::Use));
     targets.retain(|target| {
-        kind.effects.iter().any(|effect| effect.after && LinkTarget::of(&effect.into, &kind) == Some(*target))
+        kind.effects.iter().any(|effect| effect.is_own_step && LinkTarget::of(&effect.target, &kind) == Some(*target))
     });
     let mut writes = Vec::with_capacity(targets.len());
     for target in targets {
-        let Some(contributions) = evaluation.contributions(one.link, target, true, found)? else { return Ok(None) };
+        let Some(contributions) = evaluation.contributions(evaluated.link, target, true, found)? else {
+            return Ok(None);
+        };
         writes.push((target, contributions));
     }
-    let prior = snapshot.records.get(&one.address).cloned();
+    let prior = snapshot.records.get(&evaluated.address).cloned();
     // A link whose first writes were never all done is still being created.
     let is_new = prior
         .as_ref()
@@ -297,12 +302,12 @@ fn decide_link(
         evaluation,
         snapshot,
         positions,
-        one,
+        evaluated,
         recorded: prior.as_deref().map(overlays_of).unwrap_or_default(),
         prior,
         is_new,
         // Whether the link exists is known only during apply. If it does not, its writes are removed then.
-        open: evaluation.is_open(one.link),
+        open: evaluation.is_open(evaluated.link),
         decisions: Vec::new(),
         written: Vec::new(),
         kept: Vec::new(),
@@ -311,11 +316,11 @@ fn decide_link(
         kind,
     };
     for (place, (target, contributions)) in writes.into_iter().enumerate() {
-        link.decide_phase(place as u32, target, &contributions, standing);
+        link.decide_write(place as u32, target, &contributions, target_contents);
     }
-    link.undo_rest();
+    link.undo_former_targets();
     let inputs = link.inputs();
-    link.compare_contributions(standing);
+    link.compare_contributions(target_contents);
     link.decide_whole(inputs);
     Ok(Some((link.decisions, link.written)))
 }
@@ -337,7 +342,7 @@ struct LinkDraft<'a> {
     evaluation: &'a Evaluation,
     snapshot: &'a Snapshot,
     positions: &'a DeterministicMap<Address, usize>,
-    one: &'a EvaluatedLink,
+    evaluated: &'a EvaluatedLink,
     kind: Arc<LinkKind>,
     prior: Option<Arc<Record>>,
     /// The contributions that it has written by steps of its own, as recorded.
@@ -345,7 +350,7 @@ struct LinkDraft<'a> {
     is_new: bool,
     open: bool,
     decisions: Vec<Decision>,
-    written: Vec<WrittenAfter>,
+    written: Vec<SeparateContribution>,
     /// Positions in `recorded` of contributions whose target is still the same.
     kept: Vec<usize>,
     /// The changes of its contributions: the target, whether with the target's own spec, and the change.
@@ -359,7 +364,7 @@ impl<'a> LinkDraft<'a> {
     }
 
     fn member(&self, target: LinkTarget) -> Option<&'a Member> {
-        let (resource, position) = self.evaluation.member_of(self.one.link, target)?;
+        let (resource, position) = self.evaluation.member_of(self.evaluated.link, target)?;
         self.evaluation.member(resource, position)
     }
 
@@ -368,31 +373,36 @@ impl<'a> LinkDraft<'a> {
     }
 
     /// Decides about the write of the link into one target.
-    fn decide_phase(
+    fn decide_write(
         &mut self,
         place: u32,
         target: LinkTarget,
         contributions: &[Contribution],
         standing: &mut TargetContents,
     ) {
-        let one = self.one;
+        let one = self.evaluated;
         let name = target.phase(&self.kind);
         let member = self.evaluation.member_of(one.link, target);
         let Some(address) = self.member(target).map(|member| member.address.clone()) else { return };
         let Some(decision) = self.decision_at(&address) else { return };
         let fresh = matches!(decision.action, Action::Create | Action::Replace);
         let is_same_write = |it: &&Overlay| it.target == address && it.phase == name;
-        let mine: Vec<usize> = (0..self.recorded.len()).filter(|at| is_same_write(&&self.recorded[*at])).collect();
-        let write = self.write_changes(&address, &mine, fresh, contributions, standing);
-        let was_there = !mine.is_empty();
-        self.kept.extend(mine);
+        let recorded_writes: Vec<usize> =
+            (0..self.recorded.len()).filter(|at| is_same_write(&&self.recorded[*at])).collect();
+        let write = self.write_changes(&address, &recorded_writes, fresh, contributions, standing);
+        let was_written = !recorded_writes.is_empty();
+        self.kept.extend(recorded_writes);
         self.drifted |= write.drifted;
         self.written.extend(member.into_iter().flat_map(|member| {
             let link = &one.address;
-            contributions.iter().map(move |it| WrittenAfter { member, link: link.clone(), contribution: it.clone() })
+            contributions.iter().map(move |it| SeparateContribution {
+                member,
+                link: link.clone(),
+                contribution: it.clone(),
+            })
         }));
         let same_as_before = write.changes.is_empty();
-        if same_as_before && (!self.open || !was_there) {
+        if same_as_before && (!self.open || !was_written) {
             return;
         }
         let reasons = if same_as_before {
@@ -422,7 +432,7 @@ impl<'a> LinkDraft<'a> {
             desired: Value::list(contributions.iter().map(|it| it.value.clone())),
             ty: decision.ty.clone(),
             condition_open: self.open,
-            ..blank(
+            ..link_decision(
                 part_of(&one.address, &name),
                 decision.type_name.clone(),
                 action,
@@ -438,14 +448,14 @@ impl<'a> LinkDraft<'a> {
     fn write_changes(
         &self,
         address: &Address,
-        mine: &[usize],
+        recorded_writes: &[usize],
         fresh: bool,
         contributions: &[Contribution],
         standing: &mut TargetContents,
     ) -> WriteChanges {
         let mut write = WriteChanges::default();
         let mut seen = contents_of(standing, self.evaluation, self.snapshot, address);
-        let mine = mine.iter().map(|at| &self.recorded[*at]);
+        let mine = recorded_writes.iter().map(|at| &self.recorded[*at]);
         let mut before: DeterministicMap<String, &Overlay> =
             mine.filter_map(|overlay| Some((overlay.contribution.identity()?, overlay))).collect();
         for contribution in contributions {
@@ -468,21 +478,21 @@ impl<'a> LinkDraft<'a> {
             }
         }
         write.undo = before.into_values().filter(|_| !fresh).cloned().collect();
-        write.changes.extend(write.undo.iter().map(|it| taken_out(&it.contribution)));
+        write.changes.extend(write.undo.iter().map(|it| removal_change(&it.contribution)));
         write
     }
 
     /// Removes the contributions of the link from resources that are no longer its targets.
-    fn undo_rest(&mut self) {
+    fn undo_former_targets(&mut self) {
         let recorded = self.recorded.iter().enumerate();
         let left = recorded.filter(|(at, _)| !self.kept.contains(at)).map(|(_, it)| it.clone()).collect();
-        let (one, verb) = (self.one, self.verb());
+        let (one, verb) = (self.evaluated, self.verb());
         self.decisions.extend(undo_writes(self.draft, self.positions, &one.address, left, verb, one.rank, one.span));
     }
 
     /// The inputs in the record of the link: its annotations, and its contributions to the specs of its targets.
     fn inputs(&self) -> Value {
-        let with = Value::list(self.one.with.iter().filter_map(|(target, contribution)| {
+        let with = Value::list(self.evaluated.with.iter().filter_map(|(target, contribution)| {
             let overlay = Overlay {
                 target: self.member(*target)?.address.clone(),
                 phase: target.phase(&self.kind),
@@ -492,7 +502,7 @@ impl<'a> LinkDraft<'a> {
             Some(overlay.to_value())
         }));
         let mut inputs = Map::default();
-        inputs.insert("notes".into(), self.one.notes.clone());
+        inputs.insert("notes".into(), self.evaluated.notes.clone());
         inputs.insert("with".into(), with);
         Value::Map(Arc::new(inputs))
     }
@@ -506,7 +516,7 @@ impl<'a> LinkDraft<'a> {
             .filter_map(Overlay::from_value)
             .filter_map(|it| Some((format!("{}\0{}", it.target, it.contribution.identity()?), it.contribution.value)))
             .collect();
-        for (target, contribution) in &self.one.with {
+        for (target, contribution) in &self.evaluated.with {
             let member = self.member(*target);
             let identity = contribution.identity().zip(member).map(|(it, member)| format!("{}\0{it}", member.address));
             let mut before = identity.and_then(|identity| before.get(&identity)).cloned();
@@ -516,16 +526,17 @@ impl<'a> LinkDraft<'a> {
                 let decision = self.decision_at(&member.address);
                 intact && decision.is_some_and(|decision| decision.action == Action::Update)
             });
-            let mut away = false;
+            let mut is_missing = false;
             if let Some(TargetContent { fields, observed: true, .. }) =
                 set_back.and_then(|member| contents_of(standing, self.evaluation, self.snapshot, &member.address))
                 && !fields.has(contribution)
             {
-                before = fields.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None));
-                away = true;
+                before =
+                    fields.value_of(contribution).map(|now| with_secret_marks_of(now, Some(&contribution.value), None));
+                is_missing = true;
             }
-            self.drifted |= away;
-            if !intact || away {
+            self.drifted |= is_missing;
+            if !intact || is_missing {
                 let after = Some(contribution.value.clone());
                 let change = Change { path: format!("spec.{}", contribution.place()), before, after, forces: false };
                 self.changes.push((target.phase(&self.kind), true, change));
@@ -538,8 +549,8 @@ impl<'a> LinkDraft<'a> {
         let mut resources = Vec::new();
         let mut change = false;
         for (at, name) in self.kind.parts.keys().enumerate() {
-            let address = part_of(&self.one.address, name);
-            let link = self.evaluation.link(self.one.link);
+            let address = part_of(&self.evaluated.address, name);
+            let link = self.evaluation.link(self.evaluated.link);
             let is_wanted = link.is_some_and(|link| matches!(link.parts.get(at), Some(Some(_))));
             match self.decision_at(&address).filter(|_| is_wanted) {
                 Some(decision) => {
@@ -556,7 +567,7 @@ impl<'a> LinkDraft<'a> {
     fn reasons(&self, inputs: &Value, resources_change: bool) -> Vec<Reason> {
         let Some(record) = &self.prior else { return vec![Reason::New] };
         let mut reasons = Vec::new();
-        if !same(&record.inputs, inputs) || !same(&record.outputs, &self.one.data) {
+        if !same(&record.inputs, inputs) || !same(&record.outputs, &self.evaluated.data) {
             reasons.push(Reason::Changed);
         }
         if record.status.word != StatusWord::Ready {
@@ -574,7 +585,7 @@ impl<'a> LinkDraft<'a> {
 
     /// Decides about the link as a whole.
     fn decide_whole(&mut self, inputs: Value) {
-        let one = self.one;
+        let one = self.evaluated;
         let (parts, parts_change) = self.resources();
         let reasons = self.reasons(&inputs, parts_change);
         let ends =
@@ -588,7 +599,7 @@ impl<'a> LinkDraft<'a> {
         }
         let action = if reasons.is_empty() { Action::None } else { self.verb() };
         let changes = std::mem::take(&mut self.changes);
-        let whole = LinkRecord { link: Some(one.link), after: one.after.clone(), parts, changes };
+        let whole = LinkRecord { link: Some(one.link), guarantee_givers: one.after.clone(), parts, changes };
         self.decisions.push(Decision {
             desired: inputs,
             outputs: one.data.clone(),
@@ -596,12 +607,19 @@ impl<'a> LinkDraft<'a> {
             dependencies,
             record_differs: true,
             condition_open: self.open,
-            ..blank(one.address.clone(), one.type_name.clone(), action, reasons, one.span, Linked::Record(whole))
+            ..link_decision(
+                one.address.clone(),
+                one.type_name.clone(),
+                action,
+                reasons,
+                one.span,
+                Linked::Record(whole),
+            )
         });
     }
 }
 
-fn taken_out(contribution: &Contribution) -> Change {
+fn removal_change(contribution: &Contribution) -> Change {
     Change {
         path: format!("spec.{}", contribution.place()),
         before: Some(contribution.value.clone()),
@@ -630,7 +648,7 @@ fn undo_writes(
         if of.element.is_none() || !matches!(of.action, Action::Update | Action::None) {
             continue;
         }
-        let changes = undo.iter().map(|it| taken_out(&it.contribution)).collect();
+        let changes = undo.iter().map(|it| removal_change(&it.contribution)).collect();
         let write = LinkWrite {
             link: link.clone(),
             into: None,
@@ -646,7 +664,7 @@ fn undo_writes(
         decisions.push(Decision {
             changes,
             ty: of.ty.clone(),
-            ..blank(
+            ..link_decision(
                 part_of(link, &name),
                 of.type_name.clone(),
                 action,
@@ -671,11 +689,11 @@ pub(crate) fn undo_link(
         Some(positions) => undo_writes(draft, positions, address, overlays_of(record), Action::Unlink, 0, Span::NONE),
         None => Vec::new(),
     };
-    let whole = LinkRecord { link: None, after: Vec::new(), parts: Vec::new(), changes: Vec::new() };
+    let whole = LinkRecord { link: None, guarantee_givers: Vec::new(), parts: Vec::new(), changes: Vec::new() };
     decisions.push(Decision {
         prior: Some(record.clone()),
         dependencies: record.dependencies.clone(),
-        ..blank(
+        ..link_decision(
             address.clone(),
             record.type_name.clone(),
             Action::Unlink,
@@ -692,7 +710,7 @@ pub(crate) fn decided_resources(draft: &Draft) -> DeterministicMap<Address, usiz
     positions(draft)
 }
 
-fn blank(
+fn link_decision(
     address: Address,
     type_name: TypeId,
     action: Action,
@@ -730,7 +748,7 @@ fn blank(
 }
 
 /// Reports conflicts between values that links write by steps of their own and values of the document or other links.
-fn conflicts(evaluation: &Evaluation, mut written: Vec<WrittenAfter>, found: &mut Diagnostics) {
+fn report_conflicts(evaluation: &Evaluation, mut written: Vec<SeparateContribution>, found: &mut Diagnostics) {
     written.sort_by(|a, b| (a.member, &a.link).cmp(&(b.member, &b.link)));
     let documents = if written.is_empty() { Vec::new() } else { evaluation.documents_of_resources() };
     for of_target in written.chunk_by(|a, b| a.member == b.member) {

@@ -14,7 +14,10 @@ use crate::settled::SettledRecords;
 
 /// The links, and their parts, whose addresses change because the address of an end changes. If the ends are in
 /// different documents afterwards, they have no link, and its record keeps its address.
-pub(crate) fn along(pairs: &IndexMap<Address, Address>, snapshot: &Snapshot) -> IndexMap<Address, Address> {
+pub(crate) fn links_moved_with_ends(
+    pairs: &IndexMap<Address, Address>,
+    snapshot: &Snapshot,
+) -> IndexMap<Address, Address> {
     let mut moved: IndexMap<Address, Address> = IndexMap::default();
     for address in snapshot.records.keys().filter(|address| !pairs.contains_key(*address)) {
         let (Some([a, b]), Some(link)) = (ends_of(address), &address.link) else { continue };

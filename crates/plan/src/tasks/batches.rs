@@ -17,37 +17,37 @@ use crate::tasks::builder::Builder;
 pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft) {
     for line in &draft.batches {
         let mut gate: Option<u32> = None;
-        for together in line {
-            let of = |address: &Address| builder.of.get(address).copied().unwrap_or_default();
-            let forward: Vec<u32> = together.changed.iter().filter_map(|address| of(address).apply_task).collect();
+        for batch in line {
+            let of = |address: &Address| builder.by_address.get(address).copied().unwrap_or_default();
+            let forward: Vec<u32> = batch.changed.iter().filter_map(|address| of(address).apply_task).collect();
             // A delete-first replacement deletes its old object when its batch begins, not earlier.
             let first = |task: &u32| matches!(builder.tasks[*task as usize].kind, TaskKind::DeleteOld(_));
             let old: Vec<u32> =
-                together.changed.iter().filter_map(|address| of(address).delete_task).filter(first).collect();
-            let goes: Vec<u32> = together.deleted.iter().filter_map(|address| of(address).delete_task).collect();
+                batch.changed.iter().filter_map(|address| of(address).delete_task).filter(first).collect();
+            let deletes: Vec<u32> = batch.deleted.iter().filter_map(|address| of(address).delete_task).collect();
             if let Some(gate) = gate {
-                for task in forward.iter().chain(&old).chain(&goes) {
+                for task in forward.iter().chain(&old).chain(&deletes) {
                     builder.wait(*task, gate, Until::Ready);
                 }
             }
             let mut waits: Vec<u32> = forward;
             waits.extend(gate);
             let next = builder.add(TaskKind::Gather, None);
-            if !together.pause.is_zero() {
-                builder.tasks[next as usize].kind = TaskKind::Pause(together.pause);
+            if !batch.pause.is_zero() {
+                builder.tasks[next as usize].kind = TaskKind::Pause(batch.pause);
             }
             builder.tasks[next as usize].waits =
                 waits.into_iter().map(|task| Wait { task, until: Until::Ready }).collect();
             gate = Some(next);
         }
     }
-    take_back(builder, draft);
+    order_temporary_deletes(builder, draft);
 }
 
 /// Deletes a temporary member after its creation, and everything that uses the member before the member.
-fn take_back(builder: &mut Builder<'_>, draft: &Draft) {
+fn order_temporary_deletes(builder: &mut Builder<'_>, draft: &Draft) {
     for decision in draft.decisions.iter().filter(|decision| decision.rolling.temporary) {
-        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        let Some(tasks) = builder.by_address.get(&decision.address).copied() else { continue };
         let (Some(forward), Some(backward)) = (tasks.apply_task, tasks.delete_task) else { continue };
         builder.wait(backward, forward, Until::Ready);
         let mut uses: Vec<&Address> = decision.dependencies.iter().collect();
@@ -60,8 +60,9 @@ fn take_back(builder: &mut Builder<'_>, draft: &Draft) {
                 uses.extend(draft.groups.get(group.as_ref()).into_iter().flatten());
                 continue;
             }
-            let theirs = builder.of.get(used).and_then(|tasks| tasks.delete_task);
-            if let Some(theirs) = theirs.filter(|on| builder.tasks[*on as usize].kind == TaskKind::DeleteTemporary) {
+            let user_delete = builder.by_address.get(used).and_then(|tasks| tasks.delete_task);
+            if let Some(theirs) = user_delete.filter(|on| builder.tasks[*on as usize].kind == TaskKind::DeleteTemporary)
+            {
                 builder.wait(theirs, backward, Until::Ready);
             }
         }

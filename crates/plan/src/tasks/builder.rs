@@ -18,13 +18,13 @@ pub(crate) struct DecisionTasks {
     /// Delete, or the delete of a replacement.
     pub(crate) delete_task: Option<u32>,
     /// The first of the deletes of deposed objects; the others follow it.
-    pub(crate) left_over: Option<u32>,
+    pub(crate) deposed_delete: Option<u32>,
 }
 
 pub(crate) struct Builder<'a> {
     pub(crate) tasks: Vec<Task>,
     /// The tasks of each address; addresses without tasks are left out.
-    pub(crate) of: IndexMap<Address, DecisionTasks>,
+    pub(crate) by_address: IndexMap<Address, DecisionTasks>,
     /// Gathers of intermediate values: `gathers` wait for the value, `releases` wait for all users of the value.
     pub(crate) gathers: IndexMap<Name, Option<u32>>,
     pub(crate) releases: IndexMap<Name, u32>,
@@ -67,7 +67,7 @@ impl Builder<'_> {
         task
     }
 
-    /// Duplicate waits are removed by `settle_waits`.
+    /// Duplicate waits are removed by `merge_waits`.
     pub(crate) fn wait(&mut self, task: u32, on: u32, until: Until) {
         if task != on {
             self.tasks[task as usize].waits.push(Wait { task: on, until });
@@ -75,14 +75,14 @@ impl Builder<'_> {
     }
 
     /// Merges the waits of a task for the same task: the one that needs the most progress stays.
-    pub(crate) fn settle_waits(&mut self) {
+    pub(crate) fn merge_waits(&mut self) {
         for task in &mut self.tasks {
-            let far = |until| match until {
+            let progress_order = |until| match until {
                 Until::Ready => 0,
                 Until::Configured => 1,
                 Until::Over => 2,
             };
-            task.waits.sort_by_key(|wait| (wait.task, far(wait.until)));
+            task.waits.sort_by_key(|wait| (wait.task, progress_order(wait.until)));
             task.waits.dedup_by_key(|wait| wait.task);
         }
     }
@@ -96,7 +96,7 @@ impl Builder<'_> {
     }
 
     /// The tasks of resources of these types that an intermediate value uses, directly or indirectly.
-    pub(crate) fn stable_behind(&self, group: &str, types: &[Name]) -> Vec<u32> {
+    pub(crate) fn tasks_of_types(&self, group: &str, types: &[Name]) -> Vec<u32> {
         let mut found = Vec::new();
         if types.is_empty() {
             return found;
@@ -110,7 +110,7 @@ impl Builder<'_> {
             for used in self.draft.groups.get(group.as_ref()).into_iter().flatten() {
                 match group_key(used) {
                     Some(inner) => stack.push(inner),
-                    None => found.extend(self.of.get(used).and_then(|tasks| tasks.apply_task).filter(|task| {
+                    None => found.extend(self.by_address.get(used).and_then(|tasks| tasks.apply_task).filter(|task| {
                         let decided = self.tasks[*task as usize].decision.as_ref();
                         decided.is_some_and(|decided| types.iter().any(|ty| decided.type_name == *ty))
                     })),
@@ -127,7 +127,7 @@ impl Builder<'_> {
                 .iter()
                 .filter_map(|address| match group_key(address) {
                     Some(inner) => self.gather(&inner),
-                    None => self.of.get(address).and_then(|tasks| tasks.apply_task),
+                    None => self.by_address.get(address).and_then(|tasks| tasks.apply_task),
                 })
                 .collect();
             let waits_for_nothing = waits.is_empty() && !is_deferred(name);

@@ -14,7 +14,7 @@ use understand::documents::{address_of_group, group_key};
 
 use crate::draft::Draft;
 use crate::model::Gate;
-use crate::stops::{After, Subjects};
+use crate::stops::{AfterGate, BreakpointSubjects};
 use crate::task::{TaskKind, Until, Wait};
 use crate::tasks::builder::Builder;
 
@@ -23,7 +23,7 @@ type Set<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
 
 /// The subjects of each task, by the number of the task: the resource itself, and the children that contain it.
 struct TaskSubjects<'s> {
-    subjects: &'s Subjects,
+    subjects: &'s BreakpointSubjects,
     resource: Vec<Option<u32>>,
     parents: Vec<Vec<u32>>,
     /// The tasks of each subject.
@@ -32,7 +32,7 @@ struct TaskSubjects<'s> {
 
 impl TaskSubjects<'_> {
     /// The subjects that are children and contain this place.
-    fn above(&self, path: &[Name]) -> Vec<u32> {
+    fn enclosing_children(&self, path: &[Name]) -> Vec<u32> {
         if self.subjects.children.is_empty() {
             return Vec::new();
         }
@@ -40,7 +40,7 @@ impl TaskSubjects<'_> {
     }
 
     /// Records the subjects of a task. Tasks come in the order of their numbers.
-    fn put(&mut self, task: u32, resource: Option<u32>, parents: Vec<u32>) {
+    fn add_task(&mut self, task: u32, resource: Option<u32>, parents: Vec<u32>) {
         resource.iter().chain(&parents).for_each(|subject| self.members[*subject as usize].push(task));
         self.resource.push(resource);
         self.parents.push(parents);
@@ -66,7 +66,7 @@ impl TaskSubjects<'_> {
 }
 
 /// The gates for which an intermediate value waits.
-struct HeldBack {
+struct GatesOfValue {
     /// The gates of resources, as one task.
     resources: Option<u32>,
     /// The children whose gates it waits for.
@@ -76,18 +76,23 @@ struct HeldBack {
 }
 
 /// Adds the gates, and makes other tasks wait for them.
-pub(crate) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects, snapshot: &Snapshot) -> Vec<Gate> {
+pub(crate) fn add(
+    builder: &mut Builder<'_>,
+    draft: &Draft,
+    subjects: &BreakpointSubjects,
+    snapshot: &Snapshot,
+) -> Vec<Gate> {
     let mut gates = Vec::new();
-    if subjects.all.iter().all(|subject| !subject.before && subject.after == After::Nothing) {
+    if subjects.all.iter().all(|subject| !subject.before && subject.after == AfterGate::Nothing) {
         return gates;
     }
     let count = subjects.all.len();
     let mut places =
         TaskSubjects { subjects, resource: Vec::new(), parents: Vec::new(), members: vec![Vec::new(); count] };
-    locate(builder, &mut places);
+    assign_subjects(builder, &mut places);
     let after = after_gates(builder, &mut places, &mut gates);
     let stops: Vec<Option<u32>> =
-        (0..count).map(|at| after[at].filter(|_| subjects.all[at].after == After::Stops)).collect();
+        (0..count).map(|at| after[at].filter(|_| subjects.all[at].after == AfterGate::Stops)).collect();
     wait_for_gates_of_predecessors(builder, &places, &stops);
     gate_users(builder, draft, &mut places, &stops);
     gate_deletes_of_dependencies(builder, snapshot, &places, &stops);
@@ -97,22 +102,23 @@ pub(crate) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects,
 
 /// Finds the subjects of each task. A gather of a value belongs to the document of the value; a gather of other tasks
 /// belongs to the children that contain all of these tasks.
-fn locate(builder: &Builder<'_>, places: &mut TaskSubjects<'_>) {
+fn assign_subjects(builder: &Builder<'_>, places: &mut TaskSubjects<'_>) {
     let mut of_values: IndexMap<u32, Vec<u32>> = IndexMap::default();
     if !places.subjects.children.is_empty() {
         let gathers = builder.gathers.iter().filter_map(|(name, task)| Some((name, (*task)?)));
         for (name, task) in gathers.chain(builder.releases.iter().map(|(name, task)| (name, *task))) {
-            of_values.insert(task, places.above(&address_of_group(name).path));
+            of_values.insert(task, places.enclosing_children(&address_of_group(name).path));
         }
     }
     for (number, task) in (0..).zip(&builder.tasks) {
         let (resource, parents) = match &task.decision {
-            Some(decided) => {
-                (places.subjects.resources.get(&decided.address).copied(), places.above(&decided.address.path))
-            }
+            Some(decided) => (
+                places.subjects.resources.get(&decided.address).copied(),
+                places.enclosing_children(&decided.address.path),
+            ),
             None => (None, of_values.swap_remove(&number).unwrap_or_else(|| places.common_children(&task.waits))),
         };
-        places.put(number, resource, parents);
+        places.add_task(number, resource, parents);
     }
 }
 
@@ -127,7 +133,7 @@ fn is_backward(kind: TaskKind) -> bool {
     )
 }
 
-fn is_value(kind: TaskKind) -> bool {
+fn is_intermediate(kind: TaskKind) -> bool {
     matches!(kind, TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Read(_) | TaskKind::Gate(_))
 }
 
@@ -142,7 +148,7 @@ fn new_gate(
     gates.push(gate);
     let of = &places.subjects.all[subject as usize];
     let path = of.path.as_deref().or(of.address.as_ref().map(|address| &*address.path)).unwrap_or_default();
-    let parents = places.above(path);
+    let parents = places.enclosing_children(path);
     places.resource.push(of.path.is_none().then_some(subject));
     places.parents.push(parents);
     task
@@ -153,13 +159,13 @@ fn after_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: 
     let subjects = places.subjects;
     let mut after: Vec<Option<u32>> = vec![None; subjects.all.len()];
     for (number, subject) in (0..).zip(&subjects.all) {
-        let Some(action) = subject.action.filter(|_| !subject.before && subject.after != After::Nothing) else {
+        let Some(action) = subject.action.filter(|_| !subject.before && subject.after != AfterGate::Nothing) else {
             continue;
         };
         let gate = Gate {
             place: subject.place.clone(),
             at: action.after(),
-            stops: subject.after == After::Stops,
+            stops: subject.after == AfterGate::Stops,
             after_update: subject.after_update,
         };
         let members = std::mem::take(&mut places.members[number as usize]);
@@ -168,7 +174,7 @@ fn after_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: 
             let of = &builder.tasks[*member as usize];
             let inside_only = || of.waits.iter().all(|wait| places.is_in(wait.task, number));
             let counts = match of.kind {
-                kind if is_value(kind) => false,
+                kind if is_intermediate(kind) => false,
                 TaskKind::DeleteOld(_) => false,
                 kind if action == StatusOp::Delete => is_backward(kind),
                 // Deletes inside a child that no outside dependant waits for are a part of the child's update.
@@ -202,7 +208,7 @@ fn wait_for_gates_of_predecessors(builder: &mut Builder<'_>, places: &TaskSubjec
             let of = places.resource[wait.task as usize].iter().chain(&places.parents[wait.task as usize]);
             for subject in of.filter(|subject| !places.is_in(task, **subject)) {
                 let backward = places.subjects.all[*subject as usize].action == Some(StatusOp::Delete);
-                if is_value(kind) || is_backward(kind) == backward {
+                if is_intermediate(kind) || is_backward(kind) == backward {
                     more.extend(stops[*subject as usize].filter(|gate| *gate != task && *gate != wait.task));
                 }
             }
@@ -214,28 +220,33 @@ fn wait_for_gates_of_predecessors(builder: &mut Builder<'_>, places: &TaskSubjec
 /// Makes users of a subject wait for its gate, even if the subject has no task left to wait for.
 fn gate_users(builder: &mut Builder<'_>, draft: &Draft, places: &mut TaskSubjects<'_>, stops: &[Option<u32>]) {
     let subjects = places.subjects;
-    let is_made = |subject: &u32| {
+    let has_forward_stop = |subject: &u32| {
         stops[*subject as usize].is_some() && subjects.all[*subject as usize].action != Some(StatusOp::Delete)
     };
-    if !(0..stops.len() as u32).any(|subject| is_made(&subject)) {
+    if !(0..stops.len() as u32).any(|subject| has_forward_stop(&subject)) {
         return;
     }
-    let mut held: IndexMap<Name, HeldBack> = IndexMap::default();
+    let mut gates_of_values: IndexMap<Name, GatesOfValue> = IndexMap::default();
     for (name, uses) in &draft.groups {
         let own = address_of_group(name);
         let mut resources: Vec<u32> = Vec::new();
-        let mut children: Set<u32> = places.above(&own.path).into_iter().filter(is_made).collect();
+        let mut children: Set<u32> =
+            places.enclosing_children(&own.path).into_iter().filter(has_forward_stop).collect();
         for used in uses {
-            match group_key(used).map(|inner| held.get(inner.as_ref())) {
+            match group_key(used).map(|inner| gates_of_values.get(inner.as_ref())) {
                 Some(inner) => {
                     resources.extend(inner.and_then(|inner| inner.resources));
                     children.extend(inner.into_iter().flat_map(|inner| inner.children.iter().copied()));
                 }
                 None => {
                     resources.extend(
-                        subjects.resources.get(used).filter(|it| is_made(it)).and_then(|it| stops[*it as usize]),
+                        subjects
+                            .resources
+                            .get(used)
+                            .filter(|it| has_forward_stop(it))
+                            .and_then(|it| stops[*it as usize]),
                     );
-                    children.extend(places.above(&used.path).into_iter().filter(is_made));
+                    children.extend(places.enclosing_children(&used.path).into_iter().filter(has_forward_stop));
                 }
             }
         }
@@ -243,21 +254,25 @@ fn gate_users(builder: &mut Builder<'_>, draft: &Draft, places: &mut TaskSubject
             continue;
         }
         let resources = (!resources.is_empty()).then(|| gather(builder, places, resources, &own));
-        held.insert(name.clone(), HeldBack { resources, children, all: None });
+        gates_of_values.insert(name.clone(), GatesOfValue { resources, children, all: None });
     }
     for decision in &draft.decisions {
-        let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.apply_task) else { continue };
+        let Some(forward) = builder.by_address.get(&decision.address).and_then(|tasks| tasks.apply_task) else {
+            continue;
+        };
         for used in &decision.dependencies {
             let Some(group) = group_key(used) else {
                 let resource = subjects.resources.get(used).copied();
-                for subject in resource.into_iter().chain(places.above(&used.path)).filter(is_made) {
+                for subject in
+                    resource.into_iter().chain(places.enclosing_children(&used.path)).filter(has_forward_stop)
+                {
                     if let Some(gate) = stops[subject as usize].filter(|_| !places.is_in(forward, subject)) {
                         builder.wait(forward, gate, Until::Ready);
                     }
                 }
                 continue;
             };
-            let Some(group) = held.get_mut(group.as_ref()) else { continue };
+            let Some(group) = gates_of_values.get_mut(group.as_ref()) else { continue };
             if let Some(resources) = group.resources {
                 builder.wait(forward, resources, Until::Ready);
             }
@@ -280,7 +295,7 @@ fn gate_users(builder: &mut Builder<'_>, draft: &Draft, places: &mut TaskSubject
 /// Adds a gather of gates that belongs to the document of a value.
 fn gather(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates: Vec<u32>, of: &Address) -> u32 {
     let task = builder.add_gather(gates);
-    places.put(task, None, places.above(&of.path));
+    places.add_task(task, None, places.enclosing_children(&of.path));
     task
 }
 
@@ -303,7 +318,7 @@ fn gate_deletes_of_dependencies(
                 stack.extend(snapshot.groups.get(group.as_ref()).into_iter().flatten());
                 continue;
             }
-            let Some(goes) = builder.of.get(used).and_then(|tasks| tasks.delete_task) else { continue };
+            let Some(goes) = builder.by_address.get(used).and_then(|tasks| tasks.delete_task) else { continue };
             if !places.is_in(goes, number) {
                 builder.wait(goes, gate, Until::Ready);
             }
@@ -323,18 +338,18 @@ fn before_gates(builder: &mut Builder<'_>, places: &mut TaskSubjects<'_>, gates:
         let gate = Gate { place: subject.place.clone(), at: action.before(), stops: true, after_update: false };
         let members = std::mem::take(&mut places.members[number as usize]);
         let task = new_gate(builder, places, number, gates, gate);
-        let mut turn: Vec<Wait> = Vec::new();
+        let mut waits: Vec<Wait> = Vec::new();
         for member in &members {
             let of = &builder.tasks[*member as usize];
-            if is_value(of.kind) || is_backward(of.kind) == (action == StatusOp::Delete) {
+            if is_intermediate(of.kind) || is_backward(of.kind) == (action == StatusOp::Delete) {
                 let outside = |wait: &&Wait| wait.until != Until::Over && !places.is_in(wait.task, number);
-                turn.extend(of.waits.iter().filter(outside));
+                waits.extend(of.waits.iter().filter(outside));
             }
-            if !is_value(of.kind) {
+            if !is_intermediate(of.kind) {
                 builder.wait(*member, task, Until::Ready);
             }
         }
-        builder.tasks[task as usize].waits.extend(turn);
+        builder.tasks[task as usize].waits.extend(waits);
         places.members[number as usize] = members;
     }
 }

@@ -21,31 +21,35 @@ use crate::tasks::builder::Builder;
 
 /// The steps of one link.
 #[derive(Default)]
-struct Steps<'a> {
-    writing: Vec<(u32, &'a LinkWrite)>,
-    taking: Vec<(u32, &'a LinkWrite)>,
-    whole: Option<u32>,
-    after: Vec<Address>,
+struct LinkTasks<'a> {
+    writes: Vec<(u32, &'a LinkWrite)>,
+    removals: Vec<(u32, &'a LinkWrite)>,
+    link_task: Option<u32>,
+    guarantee_givers: Vec<Address>,
     /// Whether the link is no longer declared.
-    goes: bool,
+    is_removed: bool,
 }
 
-/// Adds the waits of the tasks of links, and the waits of other tasks for them. `made` contains the tasks of writes and
-/// links, by the number of their decision.
-pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usize, u32, foldhash::fast::FixedState>) {
-    let mut links: IndexMap<Address, Steps<'_>> = IndexMap::default();
+/// Adds the waits of the tasks of links, and the waits of other tasks for them. `link_tasks` contains the tasks of
+/// writes and links, by the number of their decision.
+pub(crate) fn order(
+    builder: &mut Builder<'_>,
+    draft: &Draft,
+    link_tasks: &HashMap<usize, u32, foldhash::fast::FixedState>,
+) {
+    let mut links: IndexMap<Address, LinkTasks<'_>> = IndexMap::default();
     for (number, decision) in draft.decisions.iter().enumerate() {
-        let Some(task) = made.get(&number).copied() else { continue };
+        let Some(task) = link_tasks.get(&number).copied() else { continue };
         match decision.linked.as_deref() {
             Some(Linked::Write(write)) => {
                 let steps = links.entry(write.link.clone()).or_default();
-                if write.into.is_some() { &mut steps.writing } else { &mut steps.taking }.push((task, write));
+                if write.into.is_some() { &mut steps.writes } else { &mut steps.removals }.push((task, write));
             }
             Some(Linked::Record(whole)) => {
                 let steps = links.entry(decision.address.clone()).or_default();
-                steps.whole = Some(task);
-                steps.goes = decision.action == Action::Unlink;
-                steps.after = whole.after.clone();
+                steps.link_task = Some(task);
+                steps.is_removed = decision.action == Action::Unlink;
+                steps.guarantee_givers = whole.guarantee_givers.clone();
             }
             _ => {}
         }
@@ -56,15 +60,15 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
     let mut parts: IndexMap<Address, Vec<TaskPair>> = IndexMap::default();
     for decision in &draft.decisions {
         if let Some(link) = link_of(&decision.address).filter(|_| decision.ty.is_some() && !is_link_write(decision)) {
-            let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
+            let tasks = builder.by_address.get(&decision.address).copied().unwrap_or_default();
             parts.entry(link).or_default().push((tasks.apply_task, tasks.delete_task));
         }
     }
     for (address, steps) in &links {
         let parts = parts.get(address).map_or(&[][..], Vec::as_slice);
-        one(builder, address, steps, parts);
+        order_link(builder, address, steps, parts);
     }
-    guarantees(builder, &links);
+    wait_for_guarantees(builder, &links);
     serialise_writes(builder, &links);
 }
 
@@ -73,14 +77,22 @@ fn is_link_write(decision: &crate::decision::Decision) -> bool {
 }
 
 /// Orders the steps of one link among themselves and with its ends.
-fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &[(Option<u32>, Option<u32>)]) {
-    let ends: Vec<_> =
-        ends_of(address).into_iter().flatten().map(|end| builder.of.get(&end).copied().unwrap_or_default()).collect();
-    let mut writing = steps.writing.clone();
+fn order_link(
+    builder: &mut Builder<'_>,
+    address: &Address,
+    steps: &LinkTasks<'_>,
+    parts: &[(Option<u32>, Option<u32>)],
+) {
+    let ends: Vec<_> = ends_of(address)
+        .into_iter()
+        .flatten()
+        .map(|end| builder.by_address.get(&end).copied().unwrap_or_default())
+        .collect();
+    let mut writing = steps.writes.clone();
     writing.sort_by_key(|(_, write)| write.write_index);
     let mut before: Option<u32> = None;
     for (task, write) in &writing {
-        let target = builder.of.get(&write.target).copied().unwrap_or_default();
+        let target = builder.by_address.get(&write.target).copied().unwrap_or_default();
         if let Some(on) = target.apply_task {
             builder.wait(*task, on, Until::Ready);
         }
@@ -92,7 +104,7 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
         }
         before = Some(*task);
     }
-    let mut taking = steps.taking.clone();
+    let mut taking = steps.removals.clone();
     taking.sort_by_key(|(_, write)| std::cmp::Reverse(write.write_index));
     let mut before: Option<u32> = None;
     for (task, _) in &taking {
@@ -103,7 +115,7 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
     }
     let taken: Vec<u32> = taking.iter().map(|(task, _)| *task).collect();
     let deleted: Vec<u32> = parts.iter().filter_map(|(_, backward)| *backward).collect();
-    if steps.goes {
+    if steps.is_removed {
         for part in &deleted {
             taken.iter().for_each(|on| builder.wait(*part, *on, Until::Ready));
         }
@@ -111,9 +123,9 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
             taken.iter().chain(&deleted).for_each(|on| builder.wait(end, *on, Until::Ready));
         }
     }
-    let Some(whole) = steps.whole else { return };
+    let Some(whole) = steps.link_task else { return };
     let forward = ends.iter().filter_map(|end| end.apply_task).chain(parts.iter().filter_map(|(forward, _)| *forward));
-    if steps.goes {
+    if steps.is_removed {
         taken.iter().chain(&deleted).for_each(|on| builder.wait(whole, *on, Until::Ready));
         return;
     }
@@ -127,13 +139,13 @@ fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &
 }
 
 /// Makes links that need a guarantee wait for the links that give it.
-fn guarantees(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
+fn wait_for_guarantees(builder: &mut Builder<'_>, links: &IndexMap<Address, LinkTasks<'_>>) {
     for steps in links.values() {
-        let giving: Vec<u32> = steps.after.iter().filter_map(|giver| links.get(giver)?.whole).collect();
+        let giving: Vec<u32> = steps.guarantee_givers.iter().filter_map(|giver| links.get(giver)?.link_task).collect();
         if giving.is_empty() {
             continue;
         }
-        let first = steps.writing.iter().map(|(task, _)| *task).chain(steps.whole);
+        let first = steps.writes.iter().map(|(task, _)| *task).chain(steps.link_task);
         for task in first.collect::<Vec<_>>() {
             giving.iter().for_each(|on| builder.wait(task, *on, Until::Ready));
         }
@@ -148,15 +160,15 @@ type TaskPair = (Option<u32>, Option<u32>);
 type QueuedWrite<'a> = (bool, u32, &'a Address, u32, u32);
 
 /// Orders the steps on one target: first the removals, then the target's own step, then the writes.
-fn serialise_writes(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
+fn serialise_writes(builder: &mut Builder<'_>, links: &IndexMap<Address, LinkTasks<'_>>) {
     let mut targets: IndexMap<&Address, Vec<QueuedWrite<'_>>> = IndexMap::default();
     let mut batches: Vec<Vec<u32>> = Vec::new();
     for (link, steps) in links {
-        for (task, write) in &steps.taking {
+        for (task, write) in &steps.removals {
             let place = u32::MAX - write.write_index;
             targets.entry(&write.target).or_default().push((false, write.guarantee_depth, link, place, *task));
         }
-        for (task, write) in &steps.writing {
+        for (task, write) in &steps.writes {
             targets.entry(&write.target).or_default().push((
                 true,
                 write.guarantee_depth,
@@ -171,7 +183,7 @@ fn serialise_writes(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'
         // Removals run in the opposite order.
         let taken = line.iter().take_while(|(writes, ..)| !writes).count();
         line[..taken].reverse();
-        let own = builder.of.get(target).and_then(|tasks| tasks.apply_task);
+        let own = builder.by_address.get(target).and_then(|tasks| tasks.apply_task);
         for line in [&line[..taken], &line[taken..]] {
             batches.extend(batches_of(line.iter().map(|(.., task)| *task)));
         }
@@ -208,7 +220,7 @@ fn gather_batches(builder: &mut Builder<'_>, batches: &[Vec<u32>]) {
     if batches.is_empty() {
         return;
     }
-    let behind = behind_links(&builder.tasks);
+    let behind = link_dependent_tasks(&builder.tasks);
     for batch in batches {
         let [first, rest @ ..] = &batch[..] else { continue };
         let needed = rest.iter().flat_map(|task| builder.tasks[*task as usize].waits.iter());
@@ -218,7 +230,7 @@ fn gather_batches(builder: &mut Builder<'_>, batches: &[Vec<u32>]) {
 }
 
 /// Whether each task is a step of a link or waits for one, directly or indirectly.
-fn behind_links(tasks: &[Task]) -> Vec<bool> {
+fn link_dependent_tasks(tasks: &[Task]) -> Vec<bool> {
     let is_link = |task: &Task| matches!(task.kind, TaskKind::LinkWrite | TaskKind::Link | TaskKind::Forget);
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
     for (at, task) in tasks.iter().enumerate() {

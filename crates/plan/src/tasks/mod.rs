@@ -29,12 +29,12 @@ use crate::drafting::preflight::needs_second_read;
 use crate::linked::Linked;
 use crate::links::report::{link_changes, links_by_resource, store_links_in_steps};
 use crate::model::{Action, Gate, LeftAlone, LinkChange, Reason, Step};
-use crate::stops::Subjects;
+use crate::stops::BreakpointSubjects;
 use crate::task::{Decided, Task, TaskKind};
 use crate::tasks::builder::{Builder, DecisionTasks};
 use crate::tasks::sort::topological;
 use crate::tasks::steps::number;
-use crate::tasks::waits::{conditions, unique_conflicts, wait_for_users, wait_for_what_is_used};
+use crate::tasks::waits::{add_conditional_deletes, order_unique_values, wait_for_dependencies, wait_for_users};
 
 /// The ordered plan.
 pub(crate) struct Ordered {
@@ -52,7 +52,7 @@ pub(crate) fn order(
     mut draft: Draft,
     snapshot: &Snapshot,
     evaluation: Option<&Evaluation>,
-    subjects: &Subjects,
+    subjects: &BreakpointSubjects,
     partial: bool,
     found: &mut Diagnostics,
 ) -> Ordered {
@@ -63,7 +63,7 @@ pub(crate) fn order(
     let busy = draft.decisions.iter().filter(|decision| decision.action != Action::None).count();
     let mut builder = Builder {
         tasks: Vec::with_capacity(busy),
-        of: IndexMap::with_capacity_and_hasher(busy, Default::default()),
+        by_address: IndexMap::with_capacity_and_hasher(busy, Default::default()),
         gathers: IndexMap::default(),
         releases: IndexMap::default(),
         draft: &draft,
@@ -87,7 +87,7 @@ pub(crate) fn order(
                 TaskKind::Forget => DecisionTasks { delete_task: Some(task), ..DecisionTasks::default() },
                 _ => continue,
             };
-            builder.of.insert(decision.address.clone(), tasks);
+            builder.by_address.insert(decision.address.clone(), tasks);
             continue;
         }
         if decision.action == Action::Replace && decision.protection.retain {
@@ -100,27 +100,27 @@ pub(crate) fn order(
         secret |= decision.prior.as_ref().is_some_and(|record| record.has_secret());
         let mut tasks = resource_tasks(&mut builder, decision, &decided);
         if decision.prior.as_ref().is_some_and(|record| record.deposed.is_some()) {
-            tasks.left_over = builder.deposed_deletes(&decided, tasks);
+            tasks.deposed_delete = builder.deposed_deletes(&decided, tasks);
         }
         match decision.action {
             Action::None if decision.element.is_some() || decision.linked.is_some() => left_alone.unchanged += 1,
             Action::Detach => left_alone.retained.push(decision.address.clone()),
             _ => {}
         }
-        if tasks.apply_task.or(tasks.delete_task).or(tasks.left_over).is_some() {
-            builder.of.insert(decision.address.clone(), tasks);
+        if tasks.apply_task.or(tasks.delete_task).or(tasks.deposed_delete).is_some() {
+            builder.by_address.insert(decision.address.clone(), tasks);
         }
     }
     let deferred = reads::deferred(evaluation);
     builder.make_gathers(|name| deferred.contains_key(name));
-    wait_for_what_is_used(&mut builder, &draft, evaluation);
-    let freed = unique_conflicts(&mut builder, &draft);
+    wait_for_dependencies(&mut builder, &draft, evaluation);
+    let freed = order_unique_values(&mut builder, &draft);
     wait_for_users(&mut builder, &draft, snapshot, &freed);
     batches::order(&mut builder, &draft);
     links::order(&mut builder, &draft, &of_links);
-    conditions(&mut builder, &open, snapshot);
+    add_conditional_deletes(&mut builder, &open, snapshot);
     let gates = gates::add(&mut builder, &draft, subjects, snapshot);
-    builder.settle_waits();
+    builder.merge_waits();
     let reads = reads::by_task(&builder, deferred, partial);
     let mut tasks = builder.tasks;
     let order = topological(&mut tasks, &gates);
@@ -171,7 +171,7 @@ fn resource_tasks(
     };
     let forward = forward.map(|kind| builder.add(kind, Some(&**decided)));
     let backward = backward.map(|kind| builder.add(kind, Some(&**decided)));
-    DecisionTasks { apply_task: forward, delete_task: backward, left_over: None }
+    DecisionTasks { apply_task: forward, delete_task: backward, deposed_delete: None }
 }
 
 /// Whether the object to delete is gone already, and only deposed objects are left.

@@ -8,7 +8,7 @@ use diag::Span;
 use evaluate::resolve::{Evaluation, Slot};
 use understand::documents::group_key;
 
-use crate::drafting::groups::source_group;
+use crate::drafting::groups::data_source_group_name;
 use crate::model::{Action, Step};
 use crate::task::Task;
 use crate::tasks::builder::Builder;
@@ -34,7 +34,9 @@ pub(crate) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
         let Slot::Partial(fields) = slot else { continue };
         let Some((unit, name, source)) = evaluation.documents.data_source(number) else { continue };
         let unit = evaluation.documents.unit(unit);
-        let Some(key) = group_key(&unit.group_address(&source_group(name))).map(|key| Name::from(key.as_ref())) else {
+        let Some(key) =
+            group_key(&unit.group_address(&data_source_group_name(name))).map(|key| Name::from(key.as_ref()))
+        else {
             continue;
         };
         let deferred = Deferred {
@@ -55,13 +57,13 @@ pub(crate) fn by_task(builder: &Builder<'_>, deferred: AllDeferred, partial: boo
     if deferred.is_empty() {
         return IndexMap::default();
     }
-    let read = partial.then(|| behind_resources(&builder.tasks));
+    let read = partial.then(|| tasks_before_resources(&builder.tasks));
     let tasks = deferred.into_iter().filter_map(|(key, one)| Some((builder.gather(&key)?, one)));
     tasks.filter(|(task, _)| read.as_ref().is_none_or(|read| read[*task as usize])).collect()
 }
 
 /// Whether a task of a resource waits for each task, directly or indirectly.
-fn behind_resources(tasks: &[Task]) -> Vec<bool> {
+fn tasks_before_resources(tasks: &[Task]) -> Vec<bool> {
     let mut behind = vec![false; tasks.len()];
     let mut stack: Vec<u32> = Vec::new();
     for (at, task) in tasks.iter().enumerate() {

@@ -40,7 +40,7 @@ pub(crate) fn topological(tasks: &mut [Task], gates: &[Gate]) -> Vec<u32> {
         if first == tasks.len() {
             return order;
         }
-        let Some((task, on)) = dispensable(tasks, gates, &done, first as u32) else {
+        let Some((task, on)) = find_dispensable_wait(tasks, gates, &done, first as u32) else {
             debug_assert!(false, "tasks wait for each other in a circle");
             return order;
         };
@@ -57,7 +57,7 @@ pub(crate) fn topological(tasks: &mut [Task], gates: &[Gate]) -> Vec<u32> {
 /// longer uses the object. Such a cycle arises if the survivor waits for a delete-first replacement, and the
 /// replacement for the delete. The survivor then uses a deleted object for a moment, as it does with the replaced
 /// object.
-fn dispensable(tasks: &[Task], gates: &[Gate], done: &[bool], from: u32) -> Option<(u32, u32)> {
+fn find_dispensable_wait(tasks: &[Task], gates: &[Gate], done: &[bool], from: u32) -> Option<(u32, u32)> {
     let mut path: Vec<u32> = Vec::new();
     let mut seen: IndexMap<u32, usize> = IndexMap::default();
     let mut at = from;
@@ -73,8 +73,8 @@ fn dispensable(tasks: &[Task], gates: &[Gate], done: &[bool], from: u32) -> Opti
     let waits_for_stop = circle.iter().enumerate().position(|(at, task)| {
         let next = tasks[circle[(at + 1) % circle.len()] as usize].kind;
         let is_behind = |number: u32| gates.get(number as usize).is_some_and(|gate| !gate.at.is_before());
-        let goes = matches!(tasks[*task as usize].kind, TaskKind::Delete | TaskKind::DeleteOld(_));
-        goes && matches!(next, TaskKind::Gate(number) if is_behind(number))
+        let is_delete = matches!(tasks[*task as usize].kind, TaskKind::Delete | TaskKind::DeleteOld(_));
+        is_delete && matches!(next, TaskKind::Gate(number) if is_behind(number))
     });
     if let Some(at) = waits_for_stop {
         return Some((circle[at], circle[(at + 1) % circle.len()]));
@@ -86,32 +86,33 @@ fn dispensable(tasks: &[Task], gates: &[Gate], done: &[bool], from: u32) -> Opti
     }
     let kind = |at: usize| tasks[circle[at % circle.len()] as usize].kind;
     let decision = |at: usize| tasks[circle[at % circle.len()] as usize].decision.as_ref();
-    let spared = |wanted: fn(TaskKind) -> bool| {
+    let wait_for_survivor = |wanted: fn(TaskKind) -> bool| {
         (0..circle.len()).find_map(|start| {
-            let goes = wanted(kind(start)) && !decision(start).is_some_and(|decided| decided.may_replace);
+            let is_removable = wanted(kind(start)) && !decision(start).is_some_and(|decided| decided.may_replace);
             let mut end = start + 1;
-            while goes && matches!(kind(end), TaskKind::Gather | TaskKind::Pause(_)) {
+            while is_removable && matches!(kind(end), TaskKind::Gather | TaskKind::Pause(_)) {
                 end += 1;
             }
-            let turns_away = matches!(
+            let is_survivor = matches!(
                 kind(end),
                 TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Settled | TaskKind::Condition
             );
             let another = decision(start).map(|it| it.number) != decision(end).map(|it| it.number);
-            (goes && turns_away && another).then(|| (circle[(end - 1) % circle.len()], circle[end % circle.len()]))
+            (is_removable && is_survivor && another)
+                .then(|| (circle[(end - 1) % circle.len()], circle[end % circle.len()]))
         })
     };
     // The old object of a create-first user is deleted after its new object exists, which may wait for this
     // replacement.
     let deposed_object_of_a_user = || {
         (0..circle.len()).find_map(|start| {
-            let goes = matches!(kind(start), TaskKind::Delete | TaskKind::DeleteOld(_))
+            let is_deposed_delete = matches!(kind(start), TaskKind::Delete | TaskKind::DeleteOld(_))
                 && matches!(kind(start + 1), TaskKind::DeleteOld(_));
-            goes.then(|| (circle[start], circle[(start + 1) % circle.len()]))
+            is_deposed_delete.then(|| (circle[start], circle[(start + 1) % circle.len()]))
         })
     };
-    spared(|kind| kind == TaskKind::Delete)
-        .or_else(|| spared(|kind| matches!(kind, TaskKind::DeleteOld(_))))
+    wait_for_survivor(|kind| kind == TaskKind::Delete)
+        .or_else(|| wait_for_survivor(|kind| matches!(kind, TaskKind::DeleteOld(_))))
         .or_else(deposed_object_of_a_user)
         // The rules above break all known cycles. Any other cycle is broken anywhere, so that no step is lost.
         .or_else(|| Some((*circle.first()?, circle[1 % circle.len()])))

@@ -82,7 +82,7 @@ pub(crate) fn number(
             let on = &sorted[wait.task as usize];
             match on.step {
                 Some(on) => waits_on.push(on),
-                None => behind(&sorted, wait.task, &mut waits_on),
+                None => list_steps_behind(&sorted, wait.task, &mut waits_on),
             }
         }
         waits_on.retain(|on| *on != step);
@@ -95,7 +95,7 @@ pub(crate) fn number(
 
 /// Lists the steps behind an intermediate value, also through other values, up to a limit for readers. The tasks have
 /// all waits.
-fn behind(tasks: &[Task], gather: u32, named: &mut Vec<u32>) {
+fn list_steps_behind(tasks: &[Task], gather: u32, named: &mut Vec<u32>) {
     let mut stack = vec![gather];
     let mut left = NAMED;
     while let Some(gather) = stack.pop() {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_holds_nothing_else_counts() {
+    fn only_leaf_values_are_counted() {
         let count = |text: &str| leaves(&serde_json::from_str::<Value>(text).unwrap());
         assert_eq!(count(r#"{"a":{"b":1,"c":null,"d":[2,{"e":3,"f":4}]},"g":{},"h":[]}"#), 6);
         assert_eq!(count("null"), 0);

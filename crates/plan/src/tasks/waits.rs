@@ -16,7 +16,7 @@ use crate::task::{Decided, TaskKind, Until};
 use crate::tasks::builder::{Builder, DecisionTasks};
 
 /// Makes every create and change wait for what it uses.
-pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: Option<&Evaluation>) {
+pub(crate) fn wait_for_dependencies(builder: &mut Builder<'_>, draft: &Draft, evaluation: Option<&Evaluation>) {
     let Some(evaluation) = evaluation else {
         wait_for_records(builder, draft);
         return;
@@ -24,7 +24,7 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
     let documents = &evaluation.documents;
     for decision in &draft.decisions {
         let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));
-        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        let Some(tasks) = builder.by_address.get(&decision.address).copied() else { continue };
         let Some(forward) = tasks.apply_task.filter(|_| decision.element.is_some() || is_part) else { continue };
         let needs_stable = decision.ty.as_ref().map_or(&[][..], |ty| &ty.needs_stable);
         let edges = decision.element.map_or(&[][..], |(index, _)| documents.graph().edges(GraphNode::Resource(index)));
@@ -38,7 +38,7 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
             .collect();
         for used in &decision.dependencies {
             if let Some(group) = group_key(used) {
-                for on in builder.stable_behind(&group, needs_stable) {
+                for on in builder.tasks_of_types(&group, needs_stable) {
                     builder.wait(forward, on, Until::Ready);
                 }
                 if let Some(gather) = builder.gather(&group) {
@@ -52,7 +52,7 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
                 }
                 continue;
             }
-            let Some(on) = builder.of.get(used).and_then(|tasks| tasks.apply_task) else { continue };
+            let Some(on) = builder.by_address.get(used).and_then(|tasks| tasks.apply_task) else { continue };
             let by_type = builder.tasks[on as usize]
                 .decision
                 .as_ref()
@@ -77,12 +77,12 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
 /// Adds the same waits for a plan without a document, from the dependencies in the records.
 pub(crate) fn wait_for_records(builder: &mut Builder<'_>, draft: &Draft) {
     for decision in draft.decisions.iter().filter(|decision| decision.action != Action::Delete) {
-        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        let Some(tasks) = builder.by_address.get(&decision.address).copied() else { continue };
         let Some(forward) = tasks.apply_task else { continue };
         for used in &decision.dependencies {
             let on = match group_key(used) {
                 Some(group) => builder.gather(&Name::from(group.as_ref())),
-                None => builder.of.get(used).and_then(|tasks| tasks.apply_task),
+                None => builder.by_address.get(used).and_then(|tasks| tasks.apply_task),
             };
             if let Some(on) = on {
                 builder.wait(forward, on, Until::Configured);
@@ -99,12 +99,12 @@ pub(crate) fn wait_for_records(builder: &mut Builder<'_>, draft: &Draft) {
 
 /// Makes a change that sets a unique value wait for the delete or update that releases the value. Returns the addresses
 /// that do not wait for their surviving users.
-pub(crate) fn unique_conflicts(
+pub(crate) fn order_unique_values(
     builder: &mut Builder<'_>,
     draft: &Draft,
 ) -> std::collections::HashSet<Address, foldhash::fast::FixedState> {
     let mut freed = std::collections::HashSet::default();
-    let mut going: IndexMap<(TypeId, Name, String), (Address, u32)> = IndexMap::default();
+    let mut releases: IndexMap<(TypeId, Name, String), (Address, u32)> = IndexMap::default();
     let unique = |decision: &Decision, spec: &Value| -> Vec<(TypeId, Name, String)> {
         let Some(ty) = &decision.ty else { return Vec::new() };
         let values = ty.unique_fields().filter_map(|field| {
@@ -114,21 +114,21 @@ pub(crate) fn unique_conflicts(
         values.collect()
     };
     for decision in &draft.decisions {
-        let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
+        let tasks = builder.by_address.get(&decision.address).copied().unwrap_or_default();
         // A value is released by a delete, by the delete of a deposed object, or by an update that sets another one.
-        let gives_up = match decision.action {
+        let releasing_task = match decision.action {
             Action::Delete | Action::Replace => tasks.delete_task,
             Action::Update => tasks.apply_task,
             _ => None,
         };
-        let Some(gives_up) = gives_up else { continue };
+        let Some(gives_up) = releasing_task else { continue };
         let inputs = decision.prior.as_ref().map_or(&Value::Null, |record| &record.inputs);
         let kept = unique(decision, &decision.desired);
         for key in unique(decision, inputs).into_iter().filter(|key| !kept.contains(key)) {
-            going.insert(key, (decision.address.clone(), gives_up));
+            releases.insert(key, (decision.address.clone(), gives_up));
         }
     }
-    if going.is_empty() {
+    if releases.is_empty() {
         return freed;
     }
     for decision in draft
@@ -136,9 +136,11 @@ pub(crate) fn unique_conflicts(
         .iter()
         .filter(|decision| matches!(decision.action, Action::Create | Action::Replace | Action::Update))
     {
-        let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.apply_task) else { continue };
+        let Some(forward) = builder.by_address.get(&decision.address).and_then(|tasks| tasks.apply_task) else {
+            continue;
+        };
         for key in unique(decision, &decision.desired) {
-            if let Some((address, gives_up)) = going.get(&key).cloned()
+            if let Some((address, gives_up)) = releases.get(&key).cloned()
                 && address != decision.address
             {
                 builder.wait(forward, gives_up, Until::Ready);
@@ -156,8 +158,8 @@ pub(crate) fn wait_for_users(
     snapshot: &Snapshot,
     freed: &std::collections::HashSet<Address, foldhash::fast::FixedState>,
 ) {
-    let goes = |tasks: &DecisionTasks| tasks.delete_task.or(tasks.left_over).is_some();
-    if snapshot.groups.is_empty() && !builder.of.values().any(goes) {
+    let has_deletes = |tasks: &DecisionTasks| tasks.delete_task.or(tasks.deposed_delete).is_some();
+    if snapshot.groups.is_empty() && !builder.by_address.values().any(has_deletes) {
         return;
     }
     // Users as the state knows them: by resource and by intermediate value.
@@ -170,7 +172,7 @@ pub(crate) fn wait_for_users(
             users.entry(used).or_default().push(address);
         }
         if record.deposed.is_some()
-            && let Some(first) = builder.of.get(address).and_then(|tasks| tasks.left_over)
+            && let Some(first) = builder.by_address.get(address).and_then(|tasks| tasks.deposed_delete)
         {
             let last = first + record.deposed_objects().count() as u32 - 1;
             for used in record.deposed_objects().flat_map(|old| &old.dependencies).filter(|used| *used != address) {
@@ -190,7 +192,7 @@ pub(crate) fn wait_for_users(
         let address = address_of_group(name);
         let mut waits: Vec<u32> = Vec::new();
         for user in users.get(&address).into_iter().flatten() {
-            let tasks = builder.of.get(*user).copied().unwrap_or_default();
+            let tasks = builder.by_address.get(*user).copied().unwrap_or_default();
             waits.extend(tasks.apply_task.into_iter().chain(tasks.delete_task));
         }
         for group in groups_using.get(&address).into_iter().flatten() {
@@ -205,24 +207,24 @@ pub(crate) fn wait_for_users(
     let mut users_now: IndexMap<&Address, Vec<u32>> =
         IndexMap::with_capacity_and_hasher(draft.decisions.len(), Default::default());
     for decision in &draft.decisions {
-        if let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.apply_task) {
+        if let Some(forward) = builder.by_address.get(&decision.address).and_then(|tasks| tasks.apply_task) {
             for used in &decision.dependencies {
                 users_now.entry(used).or_default().push(forward);
             }
         }
     }
     for decision in &draft.decisions {
-        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        let Some(tasks) = builder.by_address.get(&decision.address).copied() else { continue };
         for on in old_users.get(&decision.address).into_iter().flatten() {
-            for goes in tasks.delete_task.into_iter().chain(tasks.left_over) {
-                builder.wait(goes, *on, Until::Ready);
+            for delete in tasks.delete_task.into_iter().chain(tasks.deposed_delete) {
+                builder.wait(delete, *on, Until::Ready);
             }
         }
-        if let Some(left_over) = tasks.left_over {
+        if let Some(left_over) = tasks.deposed_delete {
             // A resource that still uses a deposed object releases it first.
             for user in users.get(&decision.address).into_iter().flatten().filter(|user| ***user != decision.address) {
-                let theirs = builder.of.get(*user).copied().unwrap_or_default();
-                for on in theirs.apply_task.into_iter().chain(theirs.delete_task) {
+                let user_tasks = builder.by_address.get(*user).copied().unwrap_or_default();
+                for on in user_tasks.apply_task.into_iter().chain(user_tasks.delete_task) {
                     builder.wait(left_over, on, Until::Configured);
                 }
             }
@@ -245,11 +247,11 @@ pub(crate) fn wait_for_users(
             if **user == decision.address {
                 continue;
             }
-            let theirs = builder.of.get(*user).copied().unwrap_or_default();
-            if let Some(on) = theirs.delete_task.filter(|on| builder.tasks[*on as usize].kind != TaskKind::Forget) {
+            let user_tasks = builder.by_address.get(*user).copied().unwrap_or_default();
+            if let Some(on) = user_tasks.delete_task.filter(|on| builder.tasks[*on as usize].kind != TaskKind::Forget) {
                 builder.wait(backward, on, Until::Ready);
             }
-            if let Some(on) = theirs.apply_task.filter(|_| !delete_first && !freed.contains(&decision.address)) {
+            if let Some(on) = user_tasks.apply_task.filter(|_| !delete_first && !freed.contains(&decision.address)) {
                 builder.wait(backward, on, Until::Configured);
             }
         }
@@ -271,23 +273,27 @@ pub(crate) fn wait_for_users(
 /// Adds deletes of existing resources whose conditions are known only on deploy. If a condition turns out to be false,
 /// the resource is deleted after everything else (decision S32), users before what they use. The record of a link is
 /// dropped after its parts are deleted.
-pub(crate) fn conditions(builder: &mut Builder<'_>, open: &[std::sync::Arc<Decided>], snapshot: &Snapshot) {
+pub(crate) fn add_conditional_deletes(
+    builder: &mut Builder<'_>,
+    open: &[std::sync::Arc<Decided>],
+    snapshot: &Snapshot,
+) {
     if open.is_empty() {
         return;
     }
     let everything = builder.add_gather((0..builder.tasks.len() as u32).collect());
-    let mut going: IndexMap<&Address, u32> = IndexMap::default();
+    let mut deletes: IndexMap<&Address, u32> = IndexMap::default();
     for decided in open {
         let task = builder.add(TaskKind::DeleteIfAbsent, Some(decided));
         builder.wait(task, everything, Until::Configured);
-        going.insert(&decided.address, task);
+        deletes.insert(&decided.address, task);
     }
     let mut users: IndexMap<&Address, Vec<u32>> = IndexMap::default();
     for decided in open {
-        let (Some(own), Some(prior)) = (going.get(&decided.address).copied(), &decided.prior) else { continue };
+        let (Some(own), Some(prior)) = (deletes.get(&decided.address).copied(), &decided.prior) else { continue };
         for used in prior.dependencies.iter().filter(|used| **used != decided.address) {
             let part_of_it = understand::links::address::link_of(used).is_some_and(|link| link == decided.address);
-            match going.get(used).copied().filter(|_| part_of_it) {
+            match deletes.get(used).copied().filter(|_| part_of_it) {
                 Some(part) => builder.wait(own, part, Until::Ready),
                 None => users.entry(used).or_default().push(own),
             }
@@ -299,7 +305,7 @@ pub(crate) fn conditions(builder: &mut Builder<'_>, open: &[std::sync::Arc<Decid
         let task = builder.add_gather(tasks);
         uses.iter().for_each(|used| users.entry(used).or_default().push(task));
     }
-    for (address, task) in going {
+    for (address, task) in deletes {
         users.get(address).into_iter().flatten().for_each(|user| builder.wait(task, *user, Until::Ready));
     }
 }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use plugins::{
-    AfterStop, BoxFuture, Endpoint, Inherit, Launch, Level, ListenAddress, LogLine, Logs, ProcessLimits, Protocol,
-    Recognised,
+    BoxFuture, Endpoint, HandshakeLine, Inherit, Launch, Level, ListenAddress, LogLine, Logs, ProcessLimits, Protocol,
+    StopOutcome,
 };
 
 /// The protocol of the peers: the handshake is `ready PORT [VERSION]`, and the variable `SOCKETS` has the folder of
@@ -25,25 +25,25 @@ impl Protocol for Peer {
         vec![("SOCKETS".into(), sockets.into())]
     }
 
-    fn line(&self, line: &str) -> Recognised {
+    fn line(&self, line: &str) -> HandshakeLine {
         let mut words = line.split(' ');
-        let (Some("ready"), Some(port)) = (words.next(), words.next()) else { return Recognised::Noise };
+        let (Some("ready"), Some(port)) = (words.next(), words.next()) else { return HandshakeLine::NotHandshake };
         let (host, port) = port.split_once(':').unwrap_or(("127.0.0.1", port));
         let (Ok(host), Ok(port)) = (host.parse::<std::net::IpAddr>(), port.parse::<u16>()) else {
-            return Recognised::Refused(format!("`{port}` is no port"));
+            return HandshakeLine::Refused(format!("`{port}` is no port"));
         };
         let protocol = words.next().and_then(|version| version.parse().ok());
-        Recognised::Endpoint(Endpoint { protocol, ..Endpoint::new(ListenAddress::Tcp((host, port).into())) })
+        HandshakeLine::Endpoint(Endpoint { protocol, ..Endpoint::new(ListenAddress::Tcp((host, port).into())) })
     }
 
-    fn stop<'a>(&'a self, _: &'a Endpoint) -> BoxFuture<'a, AfterStop> {
+    fn stop<'a>(&'a self, _: &'a Endpoint) -> BoxFuture<'a, StopOutcome> {
         Box::pin(async {
             match &self.stop {
                 Some(file) => {
                     std::fs::write(file, "").unwrap();
-                    AfterStop::Exits
+                    StopOutcome::Exits
                 }
-                None => AfterStop::Signal,
+                None => StopOutcome::Signal,
             }
         })
     }

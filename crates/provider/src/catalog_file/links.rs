@@ -116,7 +116,21 @@ fn link_kind(item: &Value, place: &JsonPlace<'_>, catalog: &Catalog) -> Result<L
     let gives =
         guarantees(&object, "gives", &["side", "name"])?.into_iter().map(|(side, name, _)| (side, name)).collect();
     let needs = guarantees(&object, "needs", &["side", "name", "must"])?;
-    Ok(LinkKind { a, b, first, per_a, per_b, gives, needs, annotations, require, uses, parts, effects, data })
+    Ok(LinkKind {
+        a,
+        b,
+        first,
+        per_a,
+        per_b,
+        guarantees: gives,
+        needs,
+        annotations,
+        conditions: require,
+        uses,
+        parts,
+        effects,
+        data,
+    })
 }
 
 /// Reads the name of a resource type. A type of this catalogue must exist; one of another cannot be checked here.
@@ -262,7 +276,7 @@ fn effect(
         Some("after") => true,
         Some(other) => return Err(object.error("when", format!("`{other}` is neither with nor after"))),
     };
-    Ok(LinkEffect { into, opinion, value: texts.at(&object, "value")?, after })
+    Ok(LinkEffect { target: into, mode: opinion, value: texts.at(&object, "value")?, is_own_step: after })
 }
 
 /// The names that the texts of one link kind may use.
@@ -360,8 +374,8 @@ fn name_of(accessor: &blueprint::Accessor) -> Option<&Name> {
 fn check_effect_cycle(kind: &LinkKind, catalog: &Catalog, place: &JsonPlace<'_>) -> Result<(), CatalogError> {
     let waits = |into: &str, head: &str, other: &Name| {
         let Some(schema) = schema_of(other, catalog) else { return false };
-        kind.effects.iter().filter(|effect| effect.into.as_ref() == into && !effect.after).any(|effect| {
-            let key = match &effect.opinion {
+        kind.effects.iter().filter(|effect| effect.target.as_ref() == into && !effect.is_own_step).any(|effect| {
+            let key = match &effect.mode {
                 WriteMode::Put(_, key) => Some(key),
                 WriteMode::Set(_) | WriteMode::Add(..) => None,
             };
@@ -379,7 +393,7 @@ fn check_effect_cycle(kind: &LinkKind, catalog: &Catalog, place: &JsonPlace<'_>)
             )));
         }
         let Some(schema) = schema_of(own, catalog) else { continue };
-        let with = kind.effects.iter().filter(|effect| effect.into.as_ref() == side && !effect.after);
+        let with = kind.effects.iter().filter(|effect| effect.target.as_ref() == side && !effect.is_own_step);
         let read = with.flat_map(|effect| parts_read(kind, &effect.value));
         if read.flat_map(part_texts).any(|expr| reads_computed(expr, side, schema)) {
             return Err(place.error(format!(

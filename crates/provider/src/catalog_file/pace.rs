@@ -63,15 +63,15 @@ fn policy(object: &JsonObject<'_>, otherwise: Retries) -> Result<Retries, Catalo
             Err(_) => Err(object.error(key, format!("`{text}` is no length of time such as `2s` or `1m30s`"))),
         }
     };
-    let attempts = object.small_count("attempts")?.unwrap_or(otherwise.attempts);
+    let attempts = object.small_count("attempts")?.unwrap_or(otherwise.max_retries);
     if attempts > MOST_ATTEMPTS {
         return Err(object.error("attempts", format!("must be at most {MOST_ATTEMPTS}")));
     }
-    let first = pause("first", otherwise.first)?;
+    let first = pause("first", otherwise.first_pause)?;
     // The default maximum grows with a longer first pause.
-    let longest = pause("longest", otherwise.longest.max(first))?;
+    let longest = pause("longest", otherwise.max_pause.max(first))?;
     if longest < first {
         return Err(object.error("longest", "must be at least as long as `first`"));
     }
-    Ok(Retries { attempts, first, longest })
+    Ok(Retries { max_retries: attempts, first_pause: first, max_pause: longest })
 }

@@ -180,7 +180,12 @@ fn waits(object: &JsonObject<'_>, schema: &Schema) -> Result<Vec<ImplicitDepende
                 return Err(object.error(key, "must name at least one field"));
             }
         }
-        waits.push(ImplicitDependency { type_name: object.need_text("for")?, own, its, through });
+        waits.push(ImplicitDependency {
+            type_name: object.need_text("for")?,
+            own_fields: own,
+            awaited_fields: its,
+            through,
+        });
     }
     Ok(waits)
 }

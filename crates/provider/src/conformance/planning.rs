@@ -24,7 +24,7 @@ struct Before<'a> {
 }
 
 impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
-    fn decides(&self) -> bool {
+    fn provider_decides(&self) -> bool {
         self.resource_type.capabilities.plans == Plans::Always
     }
 
@@ -91,22 +91,22 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         if facts(&preview) != facts(&last) {
             self.fail(format!("planning the {word} twice gives different answers"));
         }
-        if self.decides() {
+        if self.provider_decides() {
             let open = unknown_fields(desired);
             if let Some(early) = self.ask_plan(mode, PlanPhase::Preview, before, &open).await {
-                self.keeps(&early, &last, word);
+                self.check_refinement(&early, &last, word);
             }
         }
         Some(last)
     }
 
     /// Checks that the plan with all values keeps everything that a plan with unknown values promised.
-    fn keeps(&mut self, early: &Planned, last: &Planned, word: &str) {
+    fn check_refinement(&mut self, early: &Planned, last: &Planned, word: &str) {
         if !self.resource_type.capabilities.exact || early.inexact || last.inexact {
             return;
         }
         if let (Some(before), Some(after)) = (&early.outputs, &last.outputs)
-            && let Some(path) = broken(before, after)
+            && let Some(path) = first_difference(before, after)
         {
             self.fail(format!(
                 "`{path}` is planned for the {word} while values are unknown, and differently with them"
@@ -120,11 +120,11 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     /// Checks that the result of an operation agrees with the plan.
-    fn as_planned(&mut self, planned: &Planned, applied: &Applied, word: &str) {
+    fn check_planned_outputs(&mut self, planned: &Planned, applied: &Applied, word: &str) {
         if self.resource_type.capabilities.exact
             && !planned.inexact
             && let Some(outputs) = &planned.outputs
-            && let Some(path) = broken(outputs, &applied.fields)
+            && let Some(path) = first_difference(outputs, &applied.fields)
         {
             self.fail(format!("`{path}` is another one after {word} than planned"));
         }
@@ -145,7 +145,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         match self.with_error_recorded(session.apply(&call, request).await) {
             Ok(applied) => {
                 if let Some(planned) = &planned {
-                    self.as_planned(planned, &applied, "create");
+                    self.check_planned_outputs(planned, &applied, "create");
                 }
                 Some(recorded(applied, asked.inputs))
             }
@@ -166,7 +166,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             self.fail(format!("the update of the case would replace the resource because of {}", replaces.join(", ")));
             return None;
         }
-        if self.decides() && asked.verdict != Verdict::Update {
+        if self.provider_decides() && asked.verdict != Verdict::Update {
             self.fail(format!("the update of the case is planned as {:?}", asked.verdict));
         }
         let private = if asked.private.is_null() { prior.private.clone() } else { asked.private.clone() };
@@ -188,7 +188,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         match self.with_error_recorded(session.apply(&call, request).await) {
             Ok(applied) => {
                 if let Some(planned) = &planned {
-                    self.as_planned(planned, &applied, "update");
+                    self.check_planned_outputs(planned, &applied, "update");
                 }
                 Some(recorded(applied, asked.inputs))
             }
@@ -200,8 +200,8 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     /// Checks that a provider that decides finds no difference directly after an operation.
-    pub(super) async fn nothing_differs(&mut self, (applied, desired): &(Applied, Value), after: &str) {
-        if !self.decides() {
+    pub(super) async fn check_no_difference(&mut self, (applied, desired): &(Applied, Value), after: &str) {
+        if !self.provider_decides() {
             return;
         }
         let inputs = applied.inputs.clone().unwrap_or_else(|| desired.clone());
@@ -225,7 +225,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     /// Checks that values of the current schema version stay as they are.
-    pub(super) async fn upgrade_changes_nothing(&mut self, (applied, inputs): &(Applied, Value)) {
+    pub(super) async fn check_upgrade(&mut self, (applied, inputs): &(Applied, Value)) {
         let Some(session) = self.session().await else { return };
         let call = self.call("upgrade");
         let request = UpgradeRequest {
@@ -261,10 +261,10 @@ fn unknown_fields(spec: &Value) -> Value {
 }
 
 /// The first place at which a value differs from the planned one. A value that is planned as unknown may be anything.
-fn broken(planned: &Value, now: &Value) -> Option<FieldPath> {
-    let (planned, now) = (planned.bare(), now.bare());
+fn first_difference(planned: &Value, now: &Value) -> Option<FieldPath> {
+    let (planned, now) = (planned.unmarked(), now.unmarked());
     let below = |step: PathStep, planned: &Value, now: &Value| {
-        broken(planned, now).map(|rest| FieldPath(std::iter::once(step).chain(rest.0).collect()))
+        first_difference(planned, now).map(|rest| FieldPath(std::iter::once(step).chain(rest.0).collect()))
     };
     match (planned, now) {
         (Value::Unknown(_), _) => None,

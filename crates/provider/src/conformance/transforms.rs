@@ -19,13 +19,18 @@ pub async fn transforms(provider: &dyn Provider) -> Vec<String> {
     for (name, definition) in &provider.catalog().transforms {
         match provider.transform(name) {
             None => failures.push(format!("{name}: the provider does not carry it out")),
-            Some(transform) => one(name, definition, transform, &mut failures).await,
+            Some(transform) => check_transform(name, definition, transform, &mut failures).await,
         }
     }
     failures
 }
 
-async fn one(name: &Name, definition: &TransformDef, transform: &dyn Transform, failures: &mut Vec<String>) {
+async fn check_transform(
+    name: &Name,
+    definition: &TransformDef,
+    transform: &dyn Transform,
+    failures: &mut Vec<String>,
+) {
     let mut fail = |what: String| failures.push(format!("{name}: {what}"));
     let none = document(&[("first", None), ("second", None)]);
     match transform.transform(none.clone()).await {

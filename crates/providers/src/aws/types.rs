@@ -54,7 +54,7 @@ impl PackedTypes {
     }
 
     /// The type at a position of the index. `None` if the position has no type, or if the file is damaged.
-    pub fn made(&self, at: usize) -> Option<Arc<ResourceType>> {
+    pub fn type_at(&self, at: usize) -> Option<Arc<ResourceType>> {
         let made = self.made.get(at)?.get_or_init(|| {
             let (block, position) = self.block_of(at)?;
             resource_type(self.packed.name(at), block, position).ok().map(Arc::new)
@@ -65,7 +65,7 @@ impl PackedTypes {
 
 impl TypeSource for PackedTypes {
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
-        self.made(self.find(name)?)
+        self.type_at(self.find(name)?)
     }
 
     fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
@@ -75,7 +75,7 @@ impl TypeSource for PackedTypes {
     fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
         let at = self.find(name)?;
         self.packed.entry(at).filter(|entry| entry.is_listed)?;
-        self.made(at).map(|ty| Arc::new(sources::data_source_type(&ty)))
+        self.type_at(at).map(|ty| Arc::new(sources::data_source_type(&ty)))
     }
 
     fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
@@ -94,7 +94,7 @@ impl TypeSource for PackedTypes {
 
 fn resource_type(name: &str, block: &UnpackedBlock, position: usize) -> Result<ResourceType, MalformedCatalog> {
     let PackedType { original, shape, abilities, id_field, .. } = block.ty(position)?;
-    let mut making = Making { block, shapes: vec![ConversionState::New; block.shapes()], names: HashMap::new() };
+    let mut making = TypeBuilder { block, shapes: vec![ConversionState::New; block.shapes()], names: HashMap::new() };
     let Kind::Object(schema) = making.shape(shape)?.kind else { return Err(MalformedCatalog) };
     let id_field = id_field.map(|field| making.name(field)).filter(|field| schema.fields.contains_key(field));
     let reads = abilities & ability::READ != 0;
@@ -133,13 +133,13 @@ enum ConversionState {
 }
 
 /// Builds the fields of one type. Shapes that several fields share are built once.
-struct Making<'b> {
+struct TypeBuilder<'b> {
     block: &'b UnpackedBlock,
     shapes: Vec<ConversionState>,
     names: HashMap<&'b str, Name>,
 }
 
-impl<'b> Making<'b> {
+impl<'b> TypeBuilder<'b> {
     fn name(&mut self, text: &'b str) -> Name {
         self.names.entry(text).or_insert_with(|| text.into()).clone()
     }

@@ -81,7 +81,7 @@ fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], 
     }
     let hash = values::hash(&text);
     let name = filters.iter().find(|(path, operator, _)| path.as_ref() == "name" && operator.as_ref() == "=");
-    let name = name.and_then(|(.., search)| search.bare().as_text());
+    let name = name.and_then(|(.., search)| search.unmarked().as_text());
     let null = Value::Null;
     let facts =
         ValueFacts { hash: &hash, id: &hash, updates: 1, type_name: &data_source_type.name, sent: &null, name, fit };
@@ -89,7 +89,7 @@ fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], 
     let mut fields: Map =
         fields.map(|(name, field)| (name.clone(), values::computed(name, name, field, &facts))).collect();
     for (path, operator, search) in filters {
-        wished::meet(&mut fields, &data_source_type.schema, path, operator, &search.revealed(), fit);
+        wished::satisfy_filter(&mut fields, &data_source_type.schema, path, operator, &search.revealed(), fit);
     }
     Candidate { filter_fields: Value::Map(Arc::default()), fields: Value::Map(Arc::new(fields)) }
 }

@@ -50,7 +50,7 @@ pub enum WorldError {
 
 /// A world file. It is opened for writing with the first change.
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct WorldFile {
     path: PathBuf,
     file: Option<File>,
     /// The number of lines in the file.
@@ -60,10 +60,10 @@ pub(super) struct Keeper {
     buffer: Vec<u8>,
 }
 
-impl Keeper {
-    /// Reads a file and passes each change to `take`, in order. A missing file is empty.
-    pub(super) fn load(path: &Path, mut take: impl FnMut(ChangeLine)) -> Result<Keeper, WorldError> {
-        let mut keeper = Keeper { path: path.into(), file: None, lines: 0, whole: None, buffer: Vec::new() };
+impl WorldFile {
+    /// Reads a file and passes each change to `on_change`, in order. A missing file is empty.
+    pub(super) fn load(path: &Path, mut on_change: impl FnMut(ChangeLine)) -> Result<WorldFile, WorldError> {
+        let mut keeper = WorldFile { path: path.into(), file: None, lines: 0, whole: None, buffer: Vec::new() };
         let shown = path.display().to_string();
         let unreadable = |source| WorldError::Unreadable { path: shown.clone(), source };
         let file = match File::open(path) {
@@ -93,7 +93,7 @@ impl Keeper {
                 }
             } else {
                 let text = std::str::from_utf8(&text).map_err(|_| foreign())?;
-                take(serde_json::from_str(text).map_err(|_| foreign())?);
+                on_change(serde_json::from_str(text).map_err(|_| foreign())?);
             }
         }
     }

@@ -41,14 +41,14 @@ pub use self::object::FakeObject;
 pub use self::script::{FaultKind, ScriptedFault, When};
 pub use self::world::{FakeCloud, OperationRefusal, SharedCloud};
 
-use self::object::{RecordedValues, Wish};
+use self::object::{DesiredObject, RecordedValues};
 use self::script::Script;
-use crate::parts::read_in_parts;
+use crate::parts::read_lazily;
 
 const TEXT: &str = include_str!("catalog.json");
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
-    let catalog = read_in_parts(TEXT, finish);
+    let catalog = read_lazily(TEXT, finish);
     Arc::new(catalog.expect("the catalogue of `test` is part of the program"))
 });
 
@@ -89,7 +89,7 @@ pub struct FakeOptions {
     /// none.
     pub functions: Option<Arc<dyn Provider>>,
     /// Disables the [`EventLog`].
-    pub keeps_no_journal: bool,
+    pub disable_event_log: bool,
     /// Called when a scripted crash ends the process. The crashed call never returns, so its future must be dropped.
     pub on_crash: Option<OnCrash>,
 }
@@ -104,7 +104,7 @@ pub fn provider(options: FakeOptions) -> FakeProvider {
         catalog,
         world: options.world.unwrap_or_default(),
         script: Mutex::new(Script::new(options.faults)),
-        journal: Mutex::new(EventLog { is_off: options.keeps_no_journal, ..EventLog::default() }),
+        journal: Mutex::new(EventLog { is_off: options.disable_event_log, ..EventLog::default() }),
         fit: Fit::new(),
         functions: options.functions,
         functions_session: tokio::sync::OnceCell::new(),
@@ -177,7 +177,7 @@ impl FakeProvider {
         let place = format!("{}/{address}", call.instance);
         lock(&self.world).remember_outcome(&place);
 
-        let fault = lock(&self.script).strike(operation, &address);
+        let fault = lock(&self.script).take_fault(operation, &address);
         match fault {
             Some(FaultKind::Transient) => {
                 return Err(ProviderError::new(ErrorKind::Transient, "the simulated cloud is busy"));
@@ -247,12 +247,12 @@ impl FakeProvider {
         let desired = request.desired.revealed();
         self.accepted(resource_type, &desired)?;
         wait(call, &desired).await?;
-        let unsettled = match lock(&self.script).slow(address) {
+        let unsettled = match lock(&self.script).unready_polls(address) {
             Some(checks) => checks,
             None => Some(0),
         };
         let stable = unsettled == Some(0) && !self.late.contains(resource_type.name.name());
-        let wish = Wish { token: &call.token, sent: &desired, secrets, unsettled };
+        let wish = DesiredObject { token: &call.token, sent: &desired, secrets, unsettled };
         let mut world = lock(&self.world);
         let object = if request.operation == Operation::Create {
             world.create(resource_type, place, wish).map_err(refused)?
@@ -266,8 +266,8 @@ impl FakeProvider {
                 RecordedValues { sent: request.prior_inputs, fields: request.prior },
             );
             let object = world.object(id).filter(|object| object.type_name == resource_type.name);
-            let object = object.ok_or_else(|| refused(OperationRefusal::NotThere))?;
-            if let Some(path) = values::forced(&resource_type.schema, &object.fields, &desired) {
+            let object = object.ok_or_else(|| refused(OperationRefusal::NotFound))?;
+            if let Some(path) = values::immutable_change(&resource_type.schema, &object.fields, &desired) {
                 let message = format!("`{path}` cannot be changed in place: the resource must be replaced");
                 return Err(ProviderError::new(ErrorKind::Permanent, message).at(path));
             }
@@ -310,7 +310,7 @@ fn rejected<'a>(resource_type: &'a ResourceType, spec: &'a Value) -> impl Iterat
     resource_type
         .rejects
         .iter()
-        .filter(|rejection| spec.get(&rejection.field).is_some_and(|value| *value.bare() == rejection.equals))
+        .filter(|rejection| spec.get(&rejection.field).is_some_and(|value| *value.unmarked() == rejection.equals))
         .map(|rejection| (rejection.field.as_ref(), rejection.message.as_ref()))
 }
 
@@ -327,7 +327,7 @@ fn refused(refusal: OperationRefusal) -> ProviderError {
             ProviderError::new(ErrorKind::Conflict, format!("another object has this `{field}` already"))
                 .at(field.to_string())
         }
-        OperationRefusal::NotThere => {
+        OperationRefusal::NotFound => {
             ProviderError::new(ErrorKind::NotFound, "the object does not exist in the simulated cloud")
         }
         OperationRefusal::Unwritable(error) => ProviderError::new(
@@ -468,7 +468,7 @@ impl Session for FakeProvider {
                 (Some(id), _) => Some(Name::from(id)),
                 (None, token) => token.and_then(|token| world.by_token(token)).map(|object| object.id.clone()),
             };
-            let id = id.filter(|id| world.object(id).is_some()).ok_or_else(|| refused(OperationRefusal::NotThere))?;
+            let id = id.filter(|id| world.object(id).is_some()).ok_or_else(|| refused(OperationRefusal::NotFound))?;
             if !world.poll_ready(&id) {
                 return Ok(Readiness::NotYet);
             }

@@ -45,7 +45,7 @@ pub struct FakeObject {
 }
 
 /// The desired state of an object in a create or update.
-pub(super) struct Wish<'a> {
+pub(super) struct DesiredObject<'a> {
     /// The token of the call.
     pub(super) token: &'a Name,
     /// The sent fields, with revealed secrets.
@@ -68,7 +68,7 @@ impl FakeObject {
         if !veil::has_placeholder(&self.fields, &self.secrets) {
             return;
         }
-        self.fields = veil::restored(&self.fields, &self.secrets, known.sent);
+        self.fields = veil::unmask(&self.fields, &self.secrets, known.sent);
         if veil::has_placeholder(&self.fields, &self.secrets) {
             let sent = known.sent.revealed();
             let secrets = SentSecrets::of(known.sent);
@@ -76,14 +76,14 @@ impl FakeObject {
             let facts = ValueFacts { id: &self.id, updates: self.updates, ..facts };
             let id_field = resource_type.id_field.as_ref();
             let made = values::complete(&resource_type.schema, id_field, &sent, Some(&self.fields), &facts);
-            let made = veil::restored(&self.fields, &self.secrets, &made);
-            self.fields = veil::restored(&made, &self.secrets, known.fields);
+            let made = veil::unmask(&self.fields, &self.secrets, &made);
+            self.fields = veil::unmask(&made, &self.secrets, known.fields);
         }
     }
 
     /// A copy without secrets, for the file.
-    pub(super) fn veiled(&self) -> Box<FakeObject> {
-        Box::new(FakeObject { fields: veil::hidden(&self.fields, &self.secrets), ..self.clone() })
+    pub(super) fn masked(&self) -> Box<FakeObject> {
+        Box::new(FakeObject { fields: veil::mask(&self.fields, &self.secrets), ..self.clone() })
     }
 }
 
@@ -109,6 +109,6 @@ pub(super) fn facts_of<'a>(
     secrets: &SentSecrets,
 ) -> ValueFacts<'a> {
     let name = plausible::own_name(&resource_type.name, &resource_type.schema, sent);
-    let name = name.filter(|name| !secrets.are_in(name));
+    let name = name.filter(|name| !secrets.occur_in(name));
     ValueFacts { hash, id: "", updates: 1, type_name: &resource_type.name, sent, name, fit }
 }

@@ -89,7 +89,7 @@ impl Script {
     }
 
     /// The fault of a call that starts now. Uses the fault up.
-    pub(super) fn strike(&mut self, operation: Operation, address: &str) -> Option<FaultKind> {
+    pub(super) fn take_fault(&mut self, operation: Operation, address: &str) -> Option<FaultKind> {
         let fault = self
             .faults
             .iter_mut()
@@ -103,7 +103,7 @@ impl Script {
     }
 
     /// The number of polls that report the resource as not ready, if a fault sets it: `Some(None)` means all polls.
-    pub(super) fn slow(&self, address: &str) -> Option<Option<u32>> {
+    pub(super) fn unready_polls(&self, address: &str) -> Option<Option<u32>> {
         self.faults.iter().filter(|fault| fault.at.as_ref() == address).find_map(|fault| match fault.kind {
             FaultKind::Slow { checks } => Some(checks),
             _ => None,

@@ -2,7 +2,7 @@
 
 use blueprint::wire::WireDocument;
 use blueprint::{Expr, ExprKind, Name, Resource, Value};
-use provider::transform::{each_resource, field, made_of, with_suffix};
+use provider::transform::{derived_resource, each_resource, field, with_suffix};
 use provider::{BoxFuture, Transform, TransformError};
 
 /// The type that only the transform `test-2024-01-01` handles.
@@ -53,7 +53,7 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
         metadata: service.metadata.clone(),
         lifecycle: service.lifecycle.clone(),
         description: service.description.clone(),
-        ..made_of(service, "test/function", vec![("name", title.clone())])
+        ..derived_resource(service, "test/function", vec![("name", title.clone())])
     };
     made.push((format!("{name}_fn").into(), function));
     let wanted = match field(service, "queue").map(|expr| (&expr.kind, expr)) {
@@ -63,8 +63,10 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
         Some((_, expr)) => Some(Some(Box::new(expr.clone()))),
     };
     if let Some(condition) = wanted {
-        let queue =
-            Resource { condition, ..made_of(service, "test/queue", vec![("name", with_suffix(&title, "-queue"))]) };
+        let queue = Resource {
+            condition,
+            ..derived_resource(service, "test/queue", vec![("name", with_suffix(&title, "-queue"))])
+        };
         made.push((format!("{name}_queue").into(), queue));
     }
     Ok(made)

@@ -85,7 +85,7 @@ fn filled(template: &Value, facts: &ValueFacts<'_>) -> Value {
 fn filled_text(text: &str, facts: &ValueFacts<'_>) -> Value {
     let alone = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let alone = alone.filter(|mark| !mark.contains(['{', '}']));
-    if let Some(value) = alone.and_then(|mark| marked(mark, facts)) {
+    if let Some(value) = alone.and_then(|mark| placeholder_value(mark, facts)) {
         return value;
     }
     let mut out = String::with_capacity(text.len() + 8);
@@ -94,7 +94,7 @@ fn filled_text(text: &str, facts: &ValueFacts<'_>) -> Value {
         out.push_str(&rest[..start]);
         rest = &rest[start..];
         let mark = rest.find('}').map(|end| &rest[1..end]);
-        match mark.and_then(|mark| Some((mark, marked(mark, facts)?))) {
+        match mark.and_then(|mark| Some((mark, placeholder_value(mark, facts)?))) {
             Some((mark, value)) => {
                 match value {
                     Value::Null => {}
@@ -115,7 +115,7 @@ fn filled_text(text: &str, facts: &ValueFacts<'_>) -> Value {
 }
 
 /// The value of a placeholder. Null if the spec has no value at its path. `None` if `mark` is not a placeholder.
-fn marked(mark: &str, facts: &ValueFacts<'_>) -> Option<Value> {
+fn placeholder_value(mark: &str, facts: &ValueFacts<'_>) -> Option<Value> {
     Some(match mark {
         "hash" => Value::text(facts.hash),
         "id" => Value::text(facts.id),
@@ -182,7 +182,7 @@ fn complete_at(
         let path = || if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
         match sent.get(name) {
             Some(value) if fills_in(field) => {
-                fields.insert(name.clone(), within(&path(), field, value, before, facts));
+                fields.insert(name.clone(), with_computed(&path(), field, value, before, facts));
             }
             Some(value) => {
                 fields.insert(name.clone(), value.clone());
@@ -213,7 +213,7 @@ fn fills_in(field: &Field) -> bool {
 }
 
 /// A sent value with the computed values inside it.
-fn within(path: &str, field: &Field, sent: &Value, before: Option<&Value>, facts: &ValueFacts<'_>) -> Value {
+fn with_computed(path: &str, field: &Field, sent: &Value, before: Option<&Value>, facts: &ValueFacts<'_>) -> Value {
     match (&field.kind, sent) {
         (Kind::Object(inner), Value::Map(_)) => complete_at(path, inner, None, sent, before, facts),
         (Kind::Array(item), Value::List(items)) => {
@@ -222,13 +222,13 @@ fn within(path: &str, field: &Field, sent: &Value, before: Option<&Value>, facts
                 items
                     .iter()
                     .enumerate()
-                    .map(|(at, value)| within(&format!("{path}[{at}]"), item, value, before.get(at), facts)),
+                    .map(|(at, value)| with_computed(&format!("{path}[{at}]"), item, value, before.get(at), facts)),
             )
         }
         (Kind::Map(inside), Value::Map(entries)) => {
             let entries = entries.iter().map(|(key, value)| {
                 let before = before.and_then(|before| before.get(key));
-                (key.clone(), within(&format!("{path}.{key}"), inside, value, before, facts))
+                (key.clone(), with_computed(&format!("{path}.{key}"), inside, value, before, facts))
             });
             Value::Map(Arc::new(entries.collect()))
         }
@@ -237,7 +237,7 @@ fn within(path: &str, field: &Field, sent: &Value, before: Option<&Value>, facts
 }
 
 /// The path of a field that differs although it, or a parent, cannot be changed in place.
-pub(super) fn forced(schema: &Schema, before: &Value, after: &Value) -> Option<String> {
+pub(super) fn immutable_change(schema: &Schema, before: &Value, after: &Value) -> Option<String> {
     for (name, field) in &schema.fields {
         if !field.is_settable() {
             continue;
@@ -250,7 +250,7 @@ pub(super) fn forced(schema: &Schema, before: &Value, after: &Value) -> Option<S
                 return Some(name.to_string());
             }
         } else if let Kind::Object(inner) = &field.kind
-            && let Some(path) = forced(inner, old, new)
+            && let Some(path) = immutable_change(inner, old, new)
         {
             return Some(format!("{name}.{path}"));
         }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use blueprint::{Map, Name, Value};
-use provider::Scrub;
+use provider::Scrubber;
 
 /// The placeholder of a secret in a file.
 const SECRET_PLACEHOLDER: &str = "(secret)";
@@ -15,20 +15,20 @@ const SECRET_PLACEHOLDER: &str = "(secret)";
 #[derive(Debug, Default)]
 pub(super) struct SentSecrets {
     sent: Vec<Name>,
-    scrub: Option<Scrub>,
+    scrub: Option<Scrubber>,
 }
 
 impl SentSecrets {
     /// Collects the marked secrets of a value.
     pub(super) fn of(sent: &Value) -> SentSecrets {
         match sent.has_secret() {
-            true => SentSecrets { sent: places(sent), scrub: Some(Scrub::of([sent])) },
+            true => SentSecrets { sent: secret_paths(sent), scrub: Some(Scrubber::of([sent])) },
             false => SentSecrets::default(),
         }
     }
 
     /// Whether a text contains one of the secrets.
-    pub(super) fn are_in(&self, text: &str) -> bool {
+    pub(super) fn occur_in(&self, text: &str) -> bool {
         self.scrub.as_ref().is_some_and(|scrub| scrub.marked(&Value::text(text)).has_secret() || scrub.occurs_in(text))
     }
 
@@ -44,7 +44,7 @@ impl SentSecrets {
                 };
                 !sent.iter().any(below)
             };
-            let repeated: Vec<Name> = places(&scrub.marked(fields)).into_iter().filter(is_new).collect();
+            let repeated: Vec<Name> = secret_paths(&scrub.marked(fields)).into_iter().filter(is_new).collect();
             sent.extend(repeated);
         }
         sent
@@ -57,13 +57,13 @@ pub(super) fn has_placeholder(fields: &Value, places: &[Name]) -> bool {
 }
 
 /// The paths of secrets in a sent value, as JSON pointers.
-fn places(sent: &Value) -> Vec<Name> {
+fn secret_paths(sent: &Value) -> Vec<Name> {
     let mut found = Vec::new();
-    look(sent, &mut String::new(), &mut found);
+    collect_secret_paths(sent, &mut String::new(), &mut found);
     found
 }
 
-fn look(value: &Value, path: &mut String, found: &mut Vec<Name>) {
+fn collect_secret_paths(value: &Value, path: &mut String, found: &mut Vec<Name>) {
     let length = path.len();
     match value {
         Value::Secret(_) => found.push(path.as_str().into()),
@@ -71,7 +71,7 @@ fn look(value: &Value, path: &mut String, found: &mut Vec<Name>) {
             for (key, value) in entries.iter() {
                 path.push('/');
                 path.push_str(&key.replace('~', "~0").replace('/', "~1"));
-                look(value, path, found);
+                collect_secret_paths(value, path, found);
                 path.truncate(length);
             }
         }
@@ -79,7 +79,7 @@ fn look(value: &Value, path: &mut String, found: &mut Vec<Name>) {
             for (at, value) in items.iter().enumerate() {
                 path.push('/');
                 path.push_str(&at.to_string());
-                look(value, path, found);
+                collect_secret_paths(value, path, found);
                 path.truncate(length);
             }
         }
@@ -88,14 +88,14 @@ fn look(value: &Value, path: &mut String, found: &mut Vec<Name>) {
 }
 
 /// The fields with a placeholder at each of these paths.
-pub(super) fn hidden(fields: &Value, places: &[Name]) -> Value {
+pub(super) fn mask(fields: &Value, places: &[Name]) -> Value {
     places
         .iter()
         .fold(fields.clone(), |fields, place| replaced(&fields, place, &|_| Some(Value::text(SECRET_PLACEHOLDER))))
 }
 
 /// The fields with the `known` values in place of the placeholders at these paths.
-pub(super) fn restored(fields: &Value, places: &[Name], known: &Value) -> Value {
+pub(super) fn unmask(fields: &Value, places: &[Name], known: &Value) -> Value {
     places.iter().fold(fields.clone(), |fields, place| {
         let known = at(known, place).map(Value::revealed);
         replaced(&fields, place, &|now| known.clone().filter(|_| now.as_text() == Some(SECRET_PLACEHOLDER)))
@@ -109,7 +109,7 @@ fn step(place: &str) -> Option<(String, &str)> {
 }
 
 fn at<'a>(value: &'a Value, place: &str) -> Option<&'a Value> {
-    let value = value.bare();
+    let value = value.unmarked();
     let Some((step, rest)) = step(place) else { return Some(value) };
     let inner = match value {
         Value::Map(entries) => entries.get(step.as_str())?,
@@ -145,27 +145,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sent_in_secret_is_veiled_and_comes_back() {
+    fn sent_secrets_are_masked_and_restored() {
         let secret = Value::from("s").secret();
         let sent = Value::map([
             ("plain", Value::from("p")),
             ("a/b", Value::list([Value::from("x"), secret.clone()])),
             ("deep", Value::map([("in", secret)])),
         ]);
-        let places = places(&sent);
+        let places = secret_paths(&sent);
         assert_eq!(places.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["/a~1b/1", "/deep/in"]);
         let clear = sent.revealed();
-        let veiled = hidden(&clear, &places);
+        let veiled = mask(&clear, &places);
         assert_eq!(veiled.get("deep").and_then(|deep| deep.get("in")), Some(&SECRET_PLACEHOLDER.into()));
         assert!(!veiled.to_string().contains("\"s\""), "{veiled}");
-        assert_eq!(restored(&veiled, &places, &sent), clear);
-        assert_eq!(restored(&veiled, &places, &Value::Null), veiled, "the value is not known");
+        assert_eq!(unmask(&veiled, &places, &sent), clear);
+        assert_eq!(unmask(&veiled, &places, &Value::Null), veiled, "the value is not known");
         let touched = replaced(&veiled, "/deep/in", &|_| Some("by hand".into()));
-        assert_eq!(restored(&touched, &places, &sent).get("deep"), touched.get("deep"), "what is there is there");
+        assert_eq!(unmask(&touched, &places, &sent).get("deep"), touched.get("deep"), "what is there is there");
     }
 
     #[test]
-    fn computed_values_that_repeat_a_secret_are_veiled_too() {
+    fn computed_values_that_repeat_a_secret_are_masked() {
         let sent = Value::map([
             ("number", Value::Int(918_273).secret()),
             ("name", Value::from("planted").secret()),
@@ -179,15 +179,15 @@ mod tests {
             ("keys", Value::map([("planted", Value::Int(1))])),
         ]);
         let secrets = SentSecrets::of(&sent);
-        assert!(secrets.are_in("a-planted") && !secrets.are_in("a-shown"));
+        assert!(secrets.occur_in("a-planted") && !secrets.occur_in("a-shown"));
         let places = secrets.places_in(&fields);
         assert_eq!(
             places.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),
             ["/number", "/name", "/copy/n", "/copy/arn", "/keys"]
         );
-        let veiled = hidden(&fields, &places);
+        let veiled = mask(&fields, &places);
         assert!(!veiled.to_string().contains("planted") && !veiled.to_string().contains("918273"), "{veiled}");
         assert!(has_placeholder(&veiled, &places) && !has_placeholder(&fields, &places));
-        assert_eq!(restored(&restored(&veiled, &places, &sent), &places, &fields), fields);
+        assert_eq!(unmask(&unmask(&veiled, &places, &sent), &places, &fields), fields);
     }
 }

@@ -8,9 +8,9 @@ use blueprint::{Field, Kind, Map, Name, Schema, Value};
 use provider::{Direction, Fit};
 
 /// Changes `fields` so that one filter matches. A filter on a field that is not exported changes nothing.
-pub(super) fn meet(fields: &mut Map, schema: &Schema, path: &str, operator: &str, search: &Value, fit: &Fit) {
+pub(super) fn satisfy_filter(fields: &mut Map, schema: &Schema, path: &str, operator: &str, search: &Value, fit: &Fit) {
     if let Some(field) = schema.fields.get(path) {
-        if let Some(wanted) = fields.get(path).and_then(|now| wanted(now, field, operator, search))
+        if let Some(wanted) = fields.get(path).and_then(|now| satisfying_value(now, field, operator, search))
             && fit.field(&wanted, field, Direction::Answered).is_none()
         {
             fields.insert(path.into(), wanted);
@@ -21,28 +21,35 @@ pub(super) fn meet(fields: &mut Map, schema: &Schema, path: &str, operator: &str
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let (name, rest) = path.split_at(end);
     let (Some(field), Some(now)) = (schema.fields.get(name), fields.get(name)) else { return };
-    if let Some(changed) = inside(now, field, rest, operator, search, fit) {
+    if let Some(changed) = satisfy_inner_filter(now, field, rest, operator, search, fit) {
         fields.insert(name.into(), changed);
     }
 }
 
 /// The value of a field in which a filter on an inner path matches.
-fn inside(now: &Value, field: &Field, rest: &str, operator: &str, search: &Value, fit: &Fit) -> Option<Value> {
+fn satisfy_inner_filter(
+    now: &Value,
+    field: &Field,
+    rest: &str,
+    operator: &str,
+    search: &Value,
+    fit: &Fit,
+) -> Option<Value> {
     if rest.is_empty() {
-        let wanted = wanted(now, field, operator, search)?;
+        let wanted = satisfying_value(now, field, operator, search)?;
         return fit.field(&wanted, field, Direction::Answered).is_none().then_some(wanted);
     }
     match (&field.kind, now) {
         (Kind::Object(schema), Value::Map(map)) => {
             let mut map = Map::clone(map);
-            meet(&mut map, schema, rest.strip_prefix('.')?, operator, search, fit);
+            satisfy_filter(&mut map, schema, rest.strip_prefix('.')?, operator, search, fit);
             Some(Value::Map(Arc::new(map)))
         }
         (Kind::Array(item), Value::List(items)) => {
             let (index, rest) = rest.strip_prefix('[')?.split_once(']')?;
             let index: usize = if index.is_empty() { 0 } else { index.parse().ok()? };
             let mut items: Vec<Value> = items.to_vec();
-            let changed = inside(items.get(index)?, item, rest, operator, search, fit)?;
+            let changed = satisfy_inner_filter(items.get(index)?, item, rest, operator, search, fit)?;
             *items.get_mut(index)? = changed;
             Some(Value::list(items))
         }
@@ -51,7 +58,7 @@ fn inside(now: &Value, field: &Field, rest: &str, operator: &str, search: &Value
 }
 
 /// A value close to `now` that the operator accepts. `None` if `now` need not change, as for negations.
-fn wanted(now: &Value, field: &Field, operator: &str, search: &Value) -> Option<Value> {
+fn satisfying_value(now: &Value, field: &Field, operator: &str, search: &Value) -> Option<Value> {
     Some(match (operator, now, search) {
         ("=", ..) => widened(search, field),
         ("in", _, Value::List(items)) => widened(items.first()?, field),

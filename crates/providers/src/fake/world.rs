@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use blueprint::{IndexMap, Map, Name, Names, Value};
 use provider::{Catalog, Fit, ResourceType};
 
-use super::keep::{ChangeLine, Keeper, WorldError};
-use super::object::{FakeObject, RecordedValues, Wish, facts_of};
+use super::keep::{ChangeLine, WorldError, WorldFile};
+use super::object::{DesiredObject, FakeObject, RecordedValues, facts_of};
 use super::values::{self, ValueFacts};
 use super::veil::SentSecrets;
 
@@ -28,9 +28,9 @@ pub struct FakeCloud {
     /// The owner of the value of a unique field, by type, field and value.
     unique: IndexMap<String, Name>,
     /// Addresses whose last call has an unknown outcome.
-    untraceable: IndexMap<Name, ()>,
+    unknown_outcomes: IndexMap<Name, ()>,
     fit: Fit,
-    keeper: Option<Keeper>,
+    world_file: Option<WorldFile>,
 }
 
 /// The state of an address.
@@ -51,7 +51,7 @@ pub enum OperationRefusal {
         field: Name,
     },
     /// The object does not exist.
-    NotThere,
+    NotFound,
     /// The file of the world cannot be written.
     Unwritable(String),
 }
@@ -71,17 +71,17 @@ impl FakeCloud {
             object.fields.share_keys(&mut names);
             object
         };
-        let keeper = Keeper::load(path, |line| match line {
+        let keeper = WorldFile::load(path, |line| match line {
             ChangeLine::Created(object, count) => world.insert(shared(object), Some(count)),
-            ChangeLine::Changed(object) => world.put(shared(object)),
+            ChangeLine::Changed(object) => world.upsert(shared(object)),
             ChangeLine::Gone(id) => {
-                world.forget(&id);
+                world.remove_from_indexes(&id);
             }
             ChangeLine::Made(place, count) => {
                 world.places.entry(place).or_default().made = count;
             }
         })?;
-        world.keeper = Some(keeper);
+        world.world_file = Some(keeper);
         Ok(world)
     }
 
@@ -109,21 +109,21 @@ impl FakeCloud {
     /// Changes a field from outside the engine. `path` is its name, or a path with dots into objects. Null removes the
     /// field.
     pub fn set(&mut self, instance: &str, address: &str, path: &str, value: Value) -> Result<(), OperationRefusal> {
-        let object = self.object_at(instance, address).ok_or(OperationRefusal::NotThere)?.clone();
+        let object = self.object_at(instance, address).ok_or(OperationRefusal::NotFound)?.clone();
         let steps: Vec<&str> = path.split('.').collect();
-        let fields = with(&object.fields, &steps, &value);
+        let fields = with_value_at(&object.fields, &steps, &value);
         self.replace(FakeObject { fields, ..object })
     }
 
     /// Deletes an object from outside the engine.
-    pub fn vanish(&mut self, instance: &str, address: &str) -> Result<(), OperationRefusal> {
-        let id = self.object_at(instance, address).ok_or(OperationRefusal::NotThere)?.id.clone();
+    pub fn delete_externally(&mut self, instance: &str, address: &str) -> Result<(), OperationRefusal> {
+        let id = self.object_at(instance, address).ok_or(OperationRefusal::NotFound)?.id.clone();
         self.remove(&id).map(|_| ())
     }
 
     /// Creates an object from outside the engine, under a free id.
     pub fn make(&mut self, catalog: &Catalog, type_name: &str, id: &str, spec: &Value) -> Result<(), OperationRefusal> {
-        let Some(resource_type) = catalog.resource_type(type_name) else { return Err(OperationRefusal::NotThere) };
+        let Some(resource_type) = catalog.resource_type(type_name) else { return Err(OperationRefusal::NotFound) };
         let id_field = resource_type.id_field.as_ref();
         if self.objects.contains_key(id) {
             return Err(OperationRefusal::Taken { field: id_field.cloned().unwrap_or_else(|| "id".into()) });
@@ -144,8 +144,8 @@ impl FakeCloud {
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled: Some(0),
         };
-        self.free(&resource_type, &object.fields, "")?;
-        self.keep(|| ChangeLine::Changed(object.veiled()))?;
+        self.check_unique(&resource_type, &object.fields, "")?;
+        self.write_change(|| ChangeLine::Changed(object.masked()))?;
         self.insert(Box::new(object), None);
         Ok(())
     }
@@ -155,22 +155,22 @@ impl FakeCloud {
         &mut self,
         resource_type: &ResourceType,
         place: &str,
-        wish: Wish<'_>,
+        wish: DesiredObject<'_>,
     ) -> Result<FakeObject, OperationRefusal> {
-        let Wish { token, sent, secrets, unsettled } = wish;
+        let DesiredObject { token, sent, secrets, unsettled } = wish;
         if let Some(object) = self.by_token(token)
             && object.place.as_ref() == place
             && object.type_name == resource_type.name
         {
             return Ok(object.clone());
         }
-        self.free(resource_type, sent, "")?;
+        self.check_unique(resource_type, sent, "")?;
         let id_field = resource_type.id_field.as_ref();
         let count = self.places.get(place).map_or(0, |place| place.made) + 1;
         let mut hash = values::hash(&format!("{place}#{count}"));
         // Ids are shown and stored unencrypted, so they are not derived from secrets.
         let open =
-            |id: Name, hash: &str| if secrets.are_in(&id) { values::plain_id(&resource_type.name, hash) } else { id };
+            |id: Name, hash: &str| if secrets.occur_in(&id) { values::plain_id(&resource_type.name, hash) } else { id };
         let mut id = match named_by(resource_type, sent).filter(|id| !self.objects.contains_key(id)) {
             Some(id) => id,
             None => {
@@ -208,7 +208,7 @@ impl FakeCloud {
             unique: resource_type.unique_fields().cloned().collect(),
             unsettled,
         };
-        self.keep(|| ChangeLine::Created(object.veiled(), count))?;
+        self.write_change(|| ChangeLine::Created(object.masked(), count))?;
         self.insert(Box::new(object.clone()), Some(count));
         Ok(object)
     }
@@ -219,14 +219,14 @@ impl FakeCloud {
         resource_type: &ResourceType,
         id: &str,
         place: &str,
-        wish: Wish<'_>,
+        wish: DesiredObject<'_>,
     ) -> Result<FakeObject, OperationRefusal> {
-        let Wish { token, sent, secrets, unsettled } = wish;
-        let object = self.object(id).ok_or(OperationRefusal::NotThere)?;
+        let DesiredObject { token, sent, secrets, unsettled } = wish;
+        let object = self.object(id).ok_or(OperationRefusal::NotFound)?;
         if object.update_token == *token {
             return Ok(object.clone());
         }
-        self.free(resource_type, sent, id)?;
+        self.check_unique(resource_type, sent, id)?;
         let updates = object.updates + 1;
         let facts = ValueFacts { id, updates, ..facts_of(resource_type, sent, &object.hash, &self.fit, &secrets) };
         let id_field = resource_type.id_field.as_ref();
@@ -259,7 +259,7 @@ impl FakeCloud {
             && let Some(mut object) = self.objects.get(id).cloned()
         {
             object.place = place().into();
-            self.put(object);
+            self.upsert(object);
         }
         let object = self.objects.get_mut(id)?;
         object.restore_secrets(resource_type, known, &self.fit);
@@ -294,23 +294,23 @@ impl FakeCloud {
 
     /// Makes the outcome of the last call for an address unknown.
     pub(super) fn forget_outcome(&mut self, place: &str) {
-        self.untraceable.insert(place.into(), ());
+        self.unknown_outcomes.insert(place.into(), ());
     }
 
     /// Makes the outcome of calls for an address known again.
     pub(super) fn remember_outcome(&mut self, place: &str) {
-        if !self.untraceable.is_empty() {
-            self.untraceable.swap_remove(place);
+        if !self.unknown_outcomes.is_empty() {
+            self.unknown_outcomes.swap_remove(place);
         }
     }
 
     /// Whether the outcome of the last call for an address is unknown.
     pub(super) fn is_outcome_unknown(&self, place: impl FnOnce() -> String) -> bool {
-        !self.untraceable.is_empty() && self.untraceable.contains_key(place().as_str())
+        !self.unknown_outcomes.is_empty() && self.unknown_outcomes.contains_key(place().as_str())
     }
 
     /// Checks that every unique value in `fields` is free, or belongs to `own`.
-    fn free(&self, resource_type: &ResourceType, fields: &Value, own: &str) -> Result<(), OperationRefusal> {
+    fn check_unique(&self, resource_type: &ResourceType, fields: &Value, own: &str) -> Result<(), OperationRefusal> {
         for name in resource_type.unique_fields() {
             if let Some(key) = unique_key(&resource_type.name, name, fields)
                 && self.unique.get(&key).is_some_and(|owner| owner.as_ref() != own)
@@ -323,8 +323,8 @@ impl FakeCloud {
 
     /// Replaces an object, in the file too.
     fn replace(&mut self, object: FakeObject) -> Result<(), OperationRefusal> {
-        self.keep(|| ChangeLine::Changed(object.veiled()))?;
-        self.put(Box::new(object));
+        self.write_change(|| ChangeLine::Changed(object.masked()))?;
+        self.upsert(Box::new(object));
         Ok(())
     }
 
@@ -332,24 +332,24 @@ impl FakeCloud {
         if !self.objects.contains_key(id) {
             return Ok(false);
         }
-        self.keep(|| ChangeLine::Gone(id.into()))?;
-        self.forget(id);
+        self.write_change(|| ChangeLine::Gone(id.into()))?;
+        self.remove_from_indexes(id);
         Ok(true)
     }
 
     /// Inserts or replaces an object in every index.
-    fn put(&mut self, object: Box<FakeObject>) {
+    fn upsert(&mut self, object: Box<FakeObject>) {
         match self.objects.get(&object.id) {
             // The object keeps its position among the objects at its address.
             Some(before) if before.place == object.place && before.token == object.token => {
                 let before = before.clone();
-                self.release(&before);
-                self.claim(&object);
+                self.unindex_unique_values(&before);
+                self.index_unique_values(&object);
                 self.objects.insert(object.id.clone(), object);
             }
             _ => {
                 let id = object.id.clone();
-                self.forget(&id);
+                self.remove_from_indexes(&id);
                 self.insert(object, None);
             }
         }
@@ -369,26 +369,26 @@ impl FakeCloud {
             known.ids.reserve_exact(1);
             known.ids.push(object.id.clone());
         }
-        self.claim(&object);
+        self.index_unique_values(&object);
         self.objects.insert(object.id.clone(), object);
     }
 
-    fn forget(&mut self, id: &str) {
+    fn remove_from_indexes(&mut self, id: &str) {
         let Some(object) = self.objects.swap_remove(id) else { return };
         self.tokens.swap_remove(&object.token);
         if let Some(place) = self.places.get_mut(&object.place) {
             place.ids.retain(|other| *other != object.id);
         }
-        self.release(&object);
+        self.unindex_unique_values(&object);
     }
 
-    fn claim(&mut self, object: &FakeObject) {
+    fn index_unique_values(&mut self, object: &FakeObject) {
         for key in object.unique.iter().filter_map(|name| unique_key(&object.type_name, name, &object.fields)) {
             self.unique.insert(key, object.id.clone());
         }
     }
 
-    fn release(&mut self, object: &FakeObject) {
+    fn unindex_unique_values(&mut self, object: &FakeObject) {
         for key in object.unique.iter().filter_map(|name| unique_key(&object.type_name, name, &object.fields)) {
             if self.unique.get(&key) == Some(&object.id) {
                 self.unique.swap_remove(&key);
@@ -397,15 +397,15 @@ impl FakeCloud {
     }
 
     /// Writes a change to the file, if the world has one, before the change is made.
-    fn keep(&mut self, line: impl FnOnce() -> ChangeLine) -> Result<(), OperationRefusal> {
-        let FakeCloud { objects, places, keeper, .. } = self;
+    fn write_change(&mut self, line: impl FnOnce() -> ChangeLine) -> Result<(), OperationRefusal> {
+        let FakeCloud { objects, places, world_file: keeper, .. } = self;
         match keeper {
             None => Ok(()),
             Some(keeper) => keeper
                 .write(&line(), || {
                     let made = places.iter().filter(|(_, known)| known.made > 0);
                     let made = made.map(|(place, known)| ChangeLine::Made(place.clone(), known.made));
-                    made.chain(objects.values().map(|object| ChangeLine::Changed(object.veiled())))
+                    made.chain(objects.values().map(|object| ChangeLine::Changed(object.masked())))
                 })
                 .map_err(|error| OperationRefusal::Unwritable(error.to_string())),
         }
@@ -428,12 +428,12 @@ fn unique_key(type_name: &str, field: &str, fields: &Value) -> Option<String> {
 }
 
 /// A map with another value at a path. Null removes the field.
-fn with(fields: &Value, path: &[&str], value: &Value) -> Value {
+fn with_value_at(fields: &Value, path: &[&str], value: &Value) -> Value {
     let [first, rest @ ..] = path else { return value.clone() };
     let mut map: Map = fields.as_map().cloned().unwrap_or_default();
     let inner = match rest {
         [] => value.clone(),
-        _ => with(map.get(first).unwrap_or(&Value::Null), rest, value),
+        _ => with_value_at(map.get(first).unwrap_or(&Value::Null), rest, value),
     };
     if inner.is_null() {
         map.shift_remove(first);

@@ -39,7 +39,7 @@ static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
 /// The descriptions that `cargo xtask catalog openstack` generates with the catalogue of OpenStack.
 static DESCRIBED: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
     let types = PackedTypes::open(include_bytes!("described.bin"));
-    Arc::new(types.expect("the descriptions of `OS::Heat` are part of the program").answering(&DEPLOYMENTS))
+    Arc::new(types.expect("the descriptions of `OS::Heat` are part of the program").with_open_attributes(&DEPLOYMENTS))
 });
 
 /// Types whose attributes are the outputs of their configuration. The names of these attributes are not known in

@@ -24,7 +24,7 @@ static LETTERS: LazyLock<Encoding> = LazyLock::new(|| {
 pub(super) fn physical_name(call: &Call) -> Name {
     let mut instance = call.instance.to_string();
     for child in &call.address.path {
-        let mark = twelve(&["child", &instance, child]);
+        let mark = short_digest(&["child", &instance, child]);
         instance = format!("{instance}-{child}-{mark}");
     }
     let resource = match &call.address.key {
@@ -32,7 +32,7 @@ pub(super) fn physical_name(call: &Call) -> Name {
         Some(Key::Index(index)) => format!("{}-{index}", call.address.name),
         Some(Key::Name(key)) => format!("{}-{key}", call.address.name),
     };
-    let mark = twelve(&["thing", &call.token]);
+    let mark = short_digest(&["thing", &call.token]);
     shortened(&format!("{instance}-{resource}-{mark}")).into()
 }
 
@@ -54,7 +54,7 @@ pub(super) fn uuid(call: &Call, what: &str) -> Uuid {
     Builder::from_random_bytes(bytes).into_uuid()
 }
 
-fn twelve(parts: &[&str]) -> String {
+fn short_digest(parts: &[&str]) -> String {
     let mut text = LETTERS.encode(&digest(parts)[..10]);
     text.truncate(12);
     text
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn marks_have_twelve_small_letters_and_digits() {
-        let mark = twelve(&["thing", "a"]);
+        let mark = short_digest(&["thing", "a"]);
         assert!(mark.len() == 12 && mark.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
         assert_ne!(digest(&["a", "bc"]), digest(&["ab", "c"]));
     }

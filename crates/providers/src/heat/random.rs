@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_refused() {
+    fn unsatisfiable_fields_are_refused() {
         let short = r#"{"length": 3, "character_classes": [{"class": "digits", "min": 4}]}"#;
         assert_eq!(
             problems(short),

@@ -15,9 +15,9 @@ pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
 pub(super) fn misfit(wanted: &str, value: &Value) -> Option<String> {
     let hidden = value.has_secret();
     let shown = |text: String| if hidden { "the secret".to_owned() } else { text };
-    let text = || shown(pycompat::text(value.bare()));
-    let repr = || shown(pycompat::repr(value.bare()));
-    match (wanted, value.bare()) {
+    let text = || shown(pycompat::text(value.unmarked()));
+    let repr = || shown(pycompat::repr(value.unmarked()));
+    match (wanted, value.unmarked()) {
         (_, Value::Null | Value::Unknown(_)) => None,
         ("string", Value::Text(_) | Value::Int(_) | Value::Decimal(_) | Value::Bool(_)) => None,
         ("string", _) => Some(format!("Value must be a string; got {}", repr())),

@@ -40,7 +40,7 @@ pub(super) async fn wait(call: &Call, seconds: f64) -> Result<(), ProviderError>
 
 /// A number of seconds from a property: an integer or a float.
 pub(super) fn number(value: &Value) -> Option<f64> {
-    match value.bare() {
+    match value.unmarked() {
         Value::Int(value) => Some(*value as f64),
         Value::Float(value) => Some(*value),
         _ => None,

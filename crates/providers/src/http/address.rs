@@ -15,10 +15,10 @@ const NO_ADDRESS: &str = "is no address, such as `https://example.com/items`";
 /// # Errors
 /// A phrase with the problem.
 pub(super) fn absolute(text: &str) -> Result<Url, &'static str> {
-    served(Url::parse(text).map_err(|_| NO_ADDRESS)?)
+    check_http_url(Url::parse(text).map_err(|_| NO_ADDRESS)?)
 }
 
-fn served(url: Url) -> Result<Url, &'static str> {
+fn check_http_url(url: Url) -> Result<Url, &'static str> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err("is no address of `http` or `https`");
     }
@@ -32,7 +32,7 @@ pub(super) fn problem(text: &str) -> Option<String> {
     let checked = fill(text, &mut known).and_then(|(text, _)| {
         // The base is known only later. Any base shows whether the text can be a URL.
         let base = Url::parse("http://host/").map_err(|_| NO_ADDRESS.to_owned())?;
-        served(base.join(&text).map_err(|_| NO_ADDRESS.to_owned())?).map_err(str::to_owned)
+        check_http_url(base.join(&text).map_err(|_| NO_ADDRESS.to_owned())?).map_err(str::to_owned)
     });
     checked.err()
 }
@@ -43,7 +43,7 @@ pub(super) fn filled(text: &str, outputs: &Value, base: &Url) -> Result<(Url, bo
     let fields = outputs.as_map().unwrap_or(&nothing);
     let (text, secret) = fill(text, &mut |name| {
         let value = lookup(fields, name)??;
-        let (bare, marked) = value.exposed();
+        let (bare, marked) = value.split_secret();
         match bare {
             Value::Text(text) => Some((text.to_string(), marked)),
             Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Decimal(_) => Some((bare.to_string(), marked)),
@@ -51,7 +51,7 @@ pub(super) fn filled(text: &str, outputs: &Value, base: &Url) -> Result<(Url, bo
         }
     })?;
     let url = base.join(&text).map_err(|_| NO_ADDRESS.to_owned())?;
-    Ok((served(url)?, secret))
+    Ok((check_http_url(url)?, secret))
 }
 
 /// Fills values into a template. A value at the start is inserted unchanged, because it may be the beginning of a URL;
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_the_answer_take_their_places() {
+    fn values_of_the_answer_are_filled_in() {
         let url = |text: &str| check(text).unwrap().0;
         assert_eq!(url("http://host/{json.id}/x"), "http://host/a%20b%2Fc/x");
         assert_eq!(url("/items/{json.items[0].n}"), "http://host:81/items/7");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn missing_value_is_named_in_the_error() {
         for text in ["/{json.nothing}", "/{json.items}", "/{body}", "/{json.items[0}", "/{json.id"] {
             assert!(check(text).is_err(), "{text}");
         }

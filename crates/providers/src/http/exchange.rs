@@ -245,7 +245,7 @@ impl Exchange {
             message.push_str(&said);
         }
         let error = ProviderError::new(kind, secrets.scrub(&message));
-        match asked_to_wait(&answer.headers) {
+        match retry_after(&answer.headers) {
             Some(pause) => error.with_retry_after(pause),
             None => error,
         }
@@ -253,7 +253,7 @@ impl Exchange {
 }
 
 /// The pause that the server asks for (RFC 9110, 10.2.3): in seconds, or until a time of the server's clock.
-fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let asked = text(RETRY_AFTER)?.trim();
     if let Ok(seconds) = asked.parse() {
@@ -308,7 +308,7 @@ pub(super) fn method(text: &str) -> Result<Method, &'static str> {
 
 /// Reads headers from a map of names, or from a list of `Name: value`.
 pub(super) fn header_list(value: &Value) -> Vec<(Name, Value)> {
-    let (bare, secret) = value.exposed();
+    let (bare, secret) = value.split_secret();
     match bare {
         Value::Map(entries) => {
             entries.iter().map(|(name, value)| (name.clone(), value.clone().tainted(secret))).collect()
@@ -337,7 +337,7 @@ pub(super) fn header(name: &str, value: &Value) -> Result<(HeaderName, HeaderVal
     if parsed == CONTENT_LENGTH || framing.contains(parsed.as_str()) {
         return Err(refuse("is set by the connection itself"));
     }
-    let (bare, secret) = value.exposed();
+    let (bare, secret) = value.split_secret();
     let mut value = HeaderValue::from_str(bare.as_text().unwrap_or_default())
         .map_err(|_| refuse("holds a character that no header can hold"))?;
     value.set_sensitive(secret);
@@ -349,11 +349,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_says_how_long_it_is_to_be_left_alone() {
+    fn retry_after_header_is_parsed() {
         let said = |after: &str, date: &str| {
             let header = |text: &str| HeaderValue::from_str(text).expect("a header");
             let headers = [(RETRY_AFTER, header(after)), (DATE, header(date))];
-            asked_to_wait(&headers.into_iter().collect()).map(|pause| pause.as_secs())
+            retry_after(&headers.into_iter().collect()).map(|pause| pause.as_secs())
         };
         let now = "Sat, 21 Nov 2026 20:00:00 GMT";
         assert_eq!(said("120", now), Some(120));
@@ -361,6 +361,6 @@ mod tests {
         assert_eq!(said("Sat, 21 Nov 2026 19:00:00 GMT", now), None);
         assert_eq!(said("soon", now), None);
         assert_eq!(said("-5", now), None);
-        assert_eq!(asked_to_wait(&HeaderMap::new()), None);
+        assert_eq!(retry_after(&HeaderMap::new()), None);
     }
 }

@@ -9,7 +9,7 @@ use blueprint::{Asset, Value, format_float};
 /// # Errors
 /// If a value cannot be sent.
 pub(super) fn body(value: &Value) -> Result<Option<(Vec<u8>, &'static str)>, &'static str> {
-    Ok(Some(match value.bare() {
+    Ok(Some(match value.unmarked() {
         Value::Null => return Ok(None),
         Value::Text(text) => (text.as_bytes().to_vec(), "text/plain; charset=utf-8"),
         Value::Bytes(bytes) => (bytes.to_vec(), "application/octet-stream"),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn json_becomes_data_and_its_marks_mean_nothing() {
+    fn json_marks_in_an_answer_are_plain_data() {
         assert_eq!(parse(r#"{"n":3,"f":3.0}"#), Value::map([("n", Value::Int(3)), ("f", Value::Float(3.0))]));
         assert_eq!(parse("18446744073709551615"), Value::Decimal("18446744073709551615".into()));
         assert_eq!(parse(r#"{"$secret":"x"}"#), Value::map([("$secret", Value::from("x"))]));

@@ -71,11 +71,11 @@ impl RequestRole {
 
     /// The fields of the request in a spec, including inherited ones. `None` if the spec has no such request.
     fn fields(self, spec: &Value) -> Option<Value> {
-        let secret = spec.exposed().1;
+        let secret = spec.split_secret().1;
         if self == RequestRole::Make {
             return Some(spec.clone());
         }
-        let (own, marked) = spec.get(self.key()).filter(|own| !own.is_null())?.exposed();
+        let (own, marked) = spec.get(self.key()).filter(|own| !own.is_null())?.split_secret();
         let mut fields: Map = own.as_map()?.clone();
         for field in self.inherits() {
             if fields.get(field).is_none_or(Value::is_null)
@@ -186,7 +186,7 @@ pub(super) async fn create(
 ) -> Result<Applied, ProviderError> {
     let secrets = secrets(call, [request.desired, &Value::Null, &Value::Null]);
     let mut exchange = exchange(RequestRole::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?;
-    mark(&mut exchange, call);
+    add_idempotency_key(&mut exchange, call);
     let answer = exchange.send(call, clients, &secrets).await?;
     accept(&exchange, &answer, &secrets, request.desired, call.token.clone())
 }
@@ -212,7 +212,7 @@ pub(super) async fn update(
         Some(exchange) => exchange,
         None => exchange(RequestRole::Make, request.desired, &Value::Null)?.ok_or_else(nothing_to_send)?,
     };
-    mark(&mut exchange, call);
+    add_idempotency_key(&mut exchange, call);
     let answer = exchange.send(call, clients, &secrets).await?;
     let gone = is_gone(&exchange, &answer);
     let result = accept(&exchange, &answer, &secrets, request.desired, id);
@@ -230,7 +230,7 @@ pub(super) async fn delete(
     let Some(mut exchange) = exchange(RequestRole::Delete, request.prior_inputs, request.prior)? else {
         return Ok(done);
     };
-    mark(&mut exchange, call);
+    add_idempotency_key(&mut exchange, call);
     let answer = exchange.send(call, clients, &secrets).await?;
     if exchange.expects(answer.status) || is_gone(&exchange, &answer) {
         return Ok(done);
@@ -273,7 +273,7 @@ fn is_gone(exchange: &Exchange, answer: &HttpAnswer) -> bool {
 }
 
 /// Adds the idempotency key, by which a server recognises a repeated request.
-fn mark(exchange: &mut Exchange, call: &Call) {
+fn add_idempotency_key(exchange: &mut Exchange, call: &Call) {
     if matches!(exchange.method, Method::POST | Method::PATCH)
         && let Ok(token) = HeaderValue::from_str(&call.token)
     {

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use blueprint::Value;
-use provider::{Planned, ProviderError, Recalled};
+use provider::{Planned, ProviderError, RecordedObject};
 
-use super::existing::{Existing, is_ours, nothing_at, parents};
+use super::existing::{Existing, is_created_by_provider, nothing_at, parents};
 use super::own_paths::OwnPaths;
 use super::place::{PathContext, absolute, flag, text};
 use super::whole_file::{self, PathContent};
@@ -23,7 +23,7 @@ pub(super) fn plan(
 ) -> Result<Planned, ProviderError> {
     let Some(path) = text(desired, "path") else { return Ok(Planned::default()) };
     let is_replaced = text(replaced, "path") == Some(path);
-    let path = place.written(path)?;
+    let path = place.target_path(path)?;
     let before = if is_replaced || own.has(&path) {
         nothing_at(&path, own)
     } else {
@@ -52,7 +52,7 @@ pub(super) fn existing(
 /// The refusal of a create at a path with a different object. `None` if that object may be replaced.
 pub(super) fn refusal(type_name: &str, path: &Path, desired: &Value) -> Result<Option<ProviderError>, ProviderError> {
     let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let kind = match (type_name, whole_file::look(path)?) {
+    let kind = match (type_name, whole_file::inspect_path(path)?) {
         (_, PathContent::Nothing) => return Ok(None),
         ("local/directory", _) => return Ok(Some(whole_file::never_replaced(path, "a file"))),
         (_, PathContent::Folder { .. }) => return Ok(Some(whole_file::never_replaced(path, "a folder"))),
@@ -64,7 +64,7 @@ pub(super) fn refusal(type_name: &str, path: &Path, desired: &Value) -> Result<O
 }
 
 /// Finds in the state the paths that earlier processes created.
-pub(super) fn recall(root: &Path, own: &OwnPaths, objects: &[Recalled<'_>]) {
+pub(super) fn recall(root: &Path, own: &OwnPaths, objects: &[RecordedObject<'_>]) {
     for object in objects {
         let is_folder = match object.type_name {
             "local/directory" => true,
@@ -76,7 +76,7 @@ pub(super) fn recall(root: &Path, own: &OwnPaths, objects: &[Recalled<'_>]) {
         own.add_parents(&path, parents(object.private));
         let is_ours = match (object.id, is_folder) {
             (Some(_), true) => directory::is_created(object.private),
-            (Some(_), false) => is_ours(object.private),
+            (Some(_), false) => is_created_by_provider(object.private),
             // A failed create may have created the folder. A file is written completely or not at all.
             (None, true) => matches!(Existing::of(object.private), Existing::Nothing { .. }),
             (None, false) => false,

@@ -84,7 +84,7 @@ fn inputs_digest(place: &PathContext, parts: &ArchiveEntries) -> Result<String, 
 
 /// The digest of the current input of a spec, in the form of `inputsSha256`.
 pub(super) fn digest_now(place: &PathContext, spec: &Value) -> Result<Value, ProviderError> {
-    let own = place.written(text(spec, "path").unwrap_or_default())?;
+    let own = place.target_path(text(spec, "path").unwrap_or_default())?;
     let secret = spec.get("entries").is_some_and(Value::has_secret);
     Ok(Value::from(inputs_digest(place, &parts(place, spec, &own)?)?).tainted(secret))
 }
@@ -104,7 +104,7 @@ pub(super) fn existing(
     path: &Path,
     desired: &Value,
 ) -> Result<Existing, ProviderError> {
-    match whole_file::look(path)? {
+    match whole_file::inspect_path(path)? {
         PathContent::Nothing => return Ok(existing::nothing_at(path, own)),
         PathContent::File { link: false, .. } => {}
         _ => return Ok(Existing::Different),
@@ -125,7 +125,7 @@ pub(super) fn read(
 ) -> Result<ReadOutcome, ProviderError> {
     let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
     let private = own.ownership_of_read(&path, &recorded);
-    let PathContent::File { size, .. } = whole_file::look(&path)? else { return Ok(ReadOutcome::Absent) };
+    let PathContent::File { size, .. } = whole_file::inspect_path(&path)? else { return Ok(ReadOutcome::Absent) };
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
     // The outcome of the create is unknown. Packing again tells whether the create wrote this file.
@@ -157,11 +157,11 @@ pub(super) fn read(
 /// Packs the archive, or removes it.
 pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyRequest) -> Result<Applied, ProviderError> {
     let path = change.path(place)?;
-    let found = whole_file::look(&path)?;
+    let found = whole_file::inspect_path(&path)?;
     if change.operation == Operation::Delete {
         return match found {
             PathContent::Nothing => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
-            _ if !existing::is_ours(&change.private) => Ok(existing::kept(&path)),
+            _ if !existing::is_created_by_provider(&change.private) => Ok(existing::kept(&path)),
             PathContent::File { link: false, .. } => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
             _ => Ok(deleted(vec![format!("`{}` is no archive of ours any more: it is kept", path.display())])),
         };

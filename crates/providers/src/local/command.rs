@@ -8,7 +8,7 @@ use std::time::Duration;
 use blueprint::{FieldPath, Name, Value, parse_duration};
 use provider::{
     Applied, ApplyRequest, Call, CheckFindings, ErrorKind, Observed, Operation, PlanRequest, Planned, ProviderError,
-    ReadOutcome, ReadRequest, Scrub,
+    ReadOutcome, ReadRequest, Scrubber,
 };
 
 use super::place::{entries, is_set, text};
@@ -24,7 +24,7 @@ pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 /// The exit code of `read` that means that the resource does not exist.
 const GONE: i32 = 3;
 /// The warning about a secret in a command.
-pub(super) const SHOWS: &str =
+pub(super) const SECRET_IN_COMMAND_LINE: &str =
     "a secret in a command line shows in the list of processes: hand it over by `stdin` or `environment`";
 /// Limits of the part of stderr that the error of a failed command shows.
 const TAIL_LINES: usize = 20;
@@ -35,13 +35,13 @@ pub(super) fn check(spec: &Value) -> CheckFindings {
     let mut checked = CheckFindings::default();
     for action in ACTIONS {
         let Some(command) = spec.get(action) else { continue };
-        let empty = match command.bare() {
+        let empty = match command.unmarked() {
             Value::Text(text) => text.trim().is_empty(),
             Value::List(items) => items.first().is_none_or(|program| program.as_text() == Some("")),
             _ => false,
         };
         if command.has_secret() {
-            checked.warn(action, SHOWS);
+            checked.warn(action, SECRET_IN_COMMAND_LINE);
         }
         if empty {
             checked.refuse(action, format!("the command `{action}` is empty"));
@@ -53,7 +53,7 @@ pub(super) fn check(spec: &Value) -> CheckFindings {
         checked.refuse("timeout", format!("`{timeout}` is {error}"));
     }
     if spec.get("interpreter").is_some_and(Value::has_secret) {
-        checked.warn("interpreter", SHOWS);
+        checked.warn("interpreter", SECRET_IN_COMMAND_LINE);
     }
     if spec.get("interpreter").and_then(Value::as_list).is_some_and(<[Value]>::is_empty) {
         checked.refuse("interpreter", "the interpreter is empty: write the program and its arguments");
@@ -77,7 +77,7 @@ fn written(spec: &Value, field: &str) -> Option<Value> {
 
 /// The program and arguments of an action. A text runs through `sh -c` or the `interpreter`; a list runs directly.
 fn words(spec: &Value, action: &str) -> Option<Vec<String>> {
-    match spec.get(action)?.bare() {
+    match spec.get(action)?.unmarked() {
         Value::Text(script) => {
             let mut words: Vec<String> = match spec.get("interpreter").and_then(Value::as_list) {
                 Some(interpreter) => interpreter.iter().filter_map(argument).collect(),
@@ -92,7 +92,7 @@ fn words(spec: &Value, action: &str) -> Option<Vec<String>> {
 }
 
 fn argument(value: &Value) -> Option<String> {
-    match value.bare() {
+    match value.unmarked() {
         Value::Null => None,
         Value::Text(text) => Some(text.to_string()),
         other => Some(other.to_string()),
@@ -120,13 +120,13 @@ async fn act(
     environment.push(("CYAN_ACTION".into(), word.into()));
     environment.push(("CYAN_ADDRESS".into(), call.address.to_string()));
     environment.push(("CYAN_TOKEN".into(), token.into()));
-    let scrub = Scrub::of([spec, &call.settings]);
+    let scrub = Scrubber::of([spec, &call.settings]);
     let stdin = text(spec, "stdin").map(str::to_owned);
     process::run(call, ProgramRun { words, folder, environment, stdin, limit, limited_by: "timeout", scrub }).await
 }
 
 /// The error of a command with another exit code than 0.
-pub(super) fn failure(what: &str, ended: &ProgramEnd, scrub: &Scrub) -> ProviderError {
+pub(super) fn failure(what: &str, ended: &ProgramEnd, scrub: &Scrubber) -> ProviderError {
     let how = match (ended.code, ended.signal) {
         (Some(code), _) => format!("ended with exit code {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),
@@ -209,7 +209,7 @@ pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<ReadOu
                 Some(0) => {}
                 Some(GONE) => return Ok(ReadOutcome::Absent),
                 _ => {
-                    return Err(failure("the command `read`", &ended, &Scrub::of([spec, &call.settings])).at("read"));
+                    return Err(failure("the command `read`", &ended, &Scrubber::of([spec, &call.settings])).at("read"));
                 }
             }
         }
@@ -233,7 +233,7 @@ pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<ReadOu
 
 /// Runs the command of the operation.
 pub(super) async fn apply(call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
-    let scrub = Scrub::of([request.desired, request.prior_inputs, &call.settings]);
+    let scrub = Scrubber::of([request.desired, request.prior_inputs, &call.settings]);
     let (spec, action) = match request.operation {
         Operation::Delete => (request.prior_inputs, "delete"),
         Operation::Update if is_set(request.desired, "update") => (request.desired, "update"),

@@ -7,11 +7,11 @@ use std::fs;
 use std::path::Path;
 
 use blueprint::{Name, Value};
-use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderDiagnostic, ProviderError, Scrub};
+use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderDiagnostic, ProviderError, Scrubber};
 
 use super::archive_list::globs;
-use super::command::{DEFAULT_TIMEOUT, SHOWS, failure, printed};
-use super::place::{PathContext, failed, on_a_thread};
+use super::command::{DEFAULT_TIMEOUT, SECRET_IN_COMMAND_LINE, failure, printed};
+use super::place::{PathContext, failed, run_blocking};
 use super::process::{self, ProgramRun};
 use super::whole_file;
 
@@ -35,11 +35,11 @@ pub(super) async fn fetch(call: &Call, request: FetchRequest<'_>) -> Result<Fetc
     let fields = match request.type_name {
         "local/file" => {
             let path = needed("path")?;
-            on_a_thread(call, move |place| file(place, &path)).await?
+            run_blocking(call, move |place| file(place, &path)).await?
         }
         "local/directory" => {
             let (path, glob) = (needed("path")?, text("glob"));
-            on_a_thread(call, move |place| directory(place, &path, glob.as_deref())).await?
+            run_blocking(call, move |place| directory(place, &path, glob.as_deref())).await?
         }
         "local/environment" => environment(&needed("name")?)?,
         "local/command" => command(call, &request, needed("command")?, text("workingDir"), text("stdin")).await?,
@@ -55,7 +55,9 @@ pub(super) async fn fetch(call: &Call, request: FetchRequest<'_>) -> Result<Fetc
         Value::map(fields)
     };
     let shown = request.filters.iter().filter(|(field, _, value)| field.as_ref() == "command" && value.has_secret());
-    let warning = |field: &Name| ProviderDiagnostic::warning(field.clone(), SHOWS.replace(" or `environment`", ""));
+    let warning = |field: &Name| {
+        ProviderDiagnostic::warning(field.clone(), SECRET_IN_COMMAND_LINE.replace(" or `environment`", ""))
+    };
     let diagnostics = shown.map(|(field, ..)| warning(field)).collect();
     Ok(Fetched { candidates: vec![Candidate { filter_fields, fields }], applied, diagnostics })
 }
@@ -197,7 +199,7 @@ async fn command(
 ) -> Result<DataFields, ProviderError> {
     let folder = folder.map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder).into());
     let values: Vec<&Value> = request.filters.iter().map(|(_, _, value)| value).chain([&call.settings]).collect();
-    let scrub = Scrub::of(values);
+    let scrub = Scrubber::of(values);
     let environment = vec![
         ("CYAN_ACTION".into(), "read".into()),
         ("CYAN_ADDRESS".into(), call.address.to_string()),

@@ -35,7 +35,7 @@ fn ownership(created: bool, parents: usize) -> Value {
 
 /// Compares the object at the path of a folder to be created with the folder.
 pub(super) fn existing(own: &OwnPaths, path: &Path) -> Result<Existing, ProviderError> {
-    Ok(match whole_file::look(path)? {
+    Ok(match whole_file::inspect_path(path)? {
         PathContent::Nothing => existing::nothing_at(path, own),
         PathContent::Folder { .. } => Existing::Matching,
         _ => Existing::Different,
@@ -49,7 +49,7 @@ pub(super) fn read(
     recorded: OwnedReadRequest,
 ) -> Result<ReadOutcome, ProviderError> {
     let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
-    let PathContent::Folder { mode } = whole_file::look(&path)? else { return Ok(ReadOutcome::Absent) };
+    let PathContent::Folder { mode } = whole_file::inspect_path(&path)? else { return Ok(ReadOutcome::Absent) };
     let parents = existing::parents(&recorded.private);
     own.add_parents(&path, parents);
     let ours = match Existing::of(&recorded.private) {
@@ -92,13 +92,13 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     // Nothing existed when the plan was made, so another step of this run created the folder, for example for a file in
     // it.
     let was_nothing = matches!(Existing::of(&change.private), Existing::Nothing { .. });
-    let mut found = whole_file::look(&path)?;
+    let mut found = whole_file::inspect_path(&path)?;
     let mut ours = is_created(&change.private) || own.has(&path) || was_nothing;
     if matches!(found, PathContent::Nothing) {
         let above = change.desired.get("parents").and_then(Value::as_bool).unwrap_or(true);
         match make(&path, above, own)? {
             Some(levels) => (ours, parents) = (true, levels.max(parents)),
-            None => (ours, found) = (ours || own.has(&path), whole_file::look(&path)?),
+            None => (ours, found) = (ours || own.has(&path), whole_file::inspect_path(&path)?),
         }
     }
     match found {
@@ -147,7 +147,7 @@ fn make(path: &Path, parents: bool, own: &OwnPaths) -> Result<Option<usize>, Pro
 
 fn delete(path: &Path, own: &OwnPaths, ours: bool) -> Result<Applied, ProviderError> {
     let kept = |why: String| Ok(deleted(vec![format!("`{}` is kept: {why}", path.display())]));
-    match whole_file::look(path)? {
+    match whole_file::inspect_path(path)? {
         PathContent::Nothing => {
             own.forget(path);
             unix::sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;

@@ -66,7 +66,7 @@ impl Existing {
 
 /// The number of folders above a resource that its create created or will create.
 pub(super) fn parents(private: &Value) -> usize {
-    match private.get("parents").map(Value::bare) {
+    match private.get("parents").map(Value::unmarked) {
         Some(Value::Int(count)) => usize::try_from(*count).unwrap_or(0),
         _ => 0,
     }
@@ -91,13 +91,13 @@ pub(super) fn ownership(is_ours: bool, parents: usize) -> Value {
 }
 
 /// Whether the provider created a recorded resource. Records of earlier versions lack this field and count as created.
-pub(super) fn is_ours(private: &Value) -> bool {
+pub(super) fn is_created_by_provider(private: &Value) -> bool {
     private.get("made").and_then(Value::as_bool).unwrap_or(true)
 }
 
 /// Sets the computed field `existed`: whether the resource existed before it was declared.
 pub(super) fn set_existed(fields: &mut Map, private: &Value) {
-    let existed = if is_ours(private) { Value::Null } else { Value::Bool(true) };
+    let existed = if is_created_by_provider(private) { Value::Null } else { Value::Bool(true) };
     fields.insert("existed".into(), existed);
 }
 
@@ -113,13 +113,13 @@ impl OwnPaths {
         let private = match &recorded.id {
             Some(_) => recorded.private.clone(),
             None => {
-                self.sweep_beside(path);
+                self.sweep_parent(path);
                 let before = Existing::of(&recorded.private);
                 let is_ours = !before.is_adoption() || self.has(path);
                 ownership(is_ours, parents(&recorded.private))
             }
         };
-        if is_ours(&private) {
+        if is_created_by_provider(&private) {
             self.add(path.to_path_buf());
         }
         self.add_parents(path, parents(&private));

@@ -18,7 +18,7 @@ use super::place::{PathContext, entries, failed, flag, id_of, is_set, text};
 use super::requests::{OwnedApplyRequest, OwnedReadRequest, deleted};
 use super::whole_file::{self, PathContent};
 
-const WAYS: [&str; 4] = ["content", "contentBase64", "source", "sensitiveContent"];
+const CONTENT_FIELDS: [&str; 4] = ["content", "contentBase64", "source", "sensitiveContent"];
 const DEFAULT_MODE: u32 = 0o644;
 /// Maximum number of bytes of a changed file that are read as its content.
 const MOST_SHOWN: u64 = 10 << 20;
@@ -26,7 +26,7 @@ const MOST_SHOWN: u64 = 10 << 20;
 /// Checks that the content is given in exactly one way, and that base64 is valid.
 pub(super) fn check(spec: &Value) -> CheckFindings {
     let mut checked = CheckFindings::default();
-    let written: Vec<&str> = WAYS.into_iter().filter(|way| is_set(spec, way)).collect();
+    let written: Vec<&str> = CONTENT_FIELDS.into_iter().filter(|way| is_set(spec, way)).collect();
     match written.as_slice() {
         [] => checked.refuse(
             "",
@@ -58,7 +58,7 @@ struct DesiredContent {
 }
 
 fn content(place: &PathContext, spec: &Value) -> Result<DesiredContent, ProviderError> {
-    for way in WAYS {
+    for way in CONTENT_FIELDS {
         let Some(value) = spec.get(way).filter(|value| !value.is_null()) else { continue };
         let Some(text) = value.as_text() else { continue };
         let secret = value.has_secret() || way == "sensitiveContent";
@@ -93,7 +93,7 @@ pub(super) fn existing(
     path: &Path,
     desired: &Value,
 ) -> Result<Existing, ProviderError> {
-    let (found, link) = match whole_file::look(path)? {
+    let (found, link) = match whole_file::inspect_path(path)? {
         PathContent::Nothing => return Ok(existing::nothing_at(path, own)),
         PathContent::File { mode, link, .. } => (mode, link),
         _ => return Ok(Existing::Different),
@@ -118,13 +118,13 @@ pub(super) fn read(
 ) -> Result<ReadOutcome, ProviderError> {
     let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
     let private = own.ownership_of_read(&path, &recorded);
-    let (mode, size) = match whole_file::look(&path)? {
+    let (mode, size) = match whole_file::inspect_path(&path)? {
         PathContent::File { mode, size, .. } => (mode, size),
         _ => return Ok(ReadOutcome::Absent),
     };
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
-    if recorded.id.is_none() && !ours(place, inputs, &digest, mode) {
+    if recorded.id.is_none() && !matches_spec(place, inputs, &digest, mode) {
         // The outcome of the create is unknown. A create writes its file completely or not at all, so another program
         // wrote this file.
         return Ok(ReadOutcome::Absent);
@@ -174,7 +174,7 @@ pub(super) fn read(
     }))
 }
 
-fn ours(place: &PathContext, inputs: &Value, digest: &str, found: u32) -> bool {
+fn matches_spec(place: &PathContext, inputs: &Value, digest: &str, found: u32) -> bool {
     content(place, inputs).is_ok_and(|content| whole_file::digest(&content.bytes) == digest)
         && mode(inputs).is_ok_and(|mode| mode == found)
 }
@@ -207,7 +207,7 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
         change.check_source("source", &digest)?;
     }
     let create = change.operation == Operation::Create;
-    let found = whole_file::look(&path)?;
+    let found = whole_file::inspect_path(&path)?;
     let there_already = match found {
         PathContent::Nothing => false,
         PathContent::File { mode: found, link, .. } => {
@@ -246,9 +246,9 @@ fn delete(path: &Path, own: &OwnPaths, private: &Value) -> Result<Applied, Provi
     let kept = |what: &str| {
         deleted(vec![format!("`{}` is {what} by now, which was not made here: it is kept", path.display())])
     };
-    match whole_file::look(path)? {
+    match whole_file::inspect_path(path)? {
         PathContent::Nothing => whole_file::remove(path, own).map(|()| deleted(Vec::new())),
-        _ if !existing::is_ours(private) => Ok(existing::kept(path)),
+        _ if !existing::is_created_by_provider(private) => Ok(existing::kept(path)),
         PathContent::File { link: false, .. } => whole_file::remove(path, own).map(|()| deleted(Vec::new())),
         PathContent::File { link: true, .. } => Ok(kept("a link")),
         PathContent::Folder { .. } => Ok(kept("a folder")),

@@ -29,7 +29,7 @@ use std::sync::{Arc, LazyLock};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckFindings, CheckRequest, Configuration, Configured,
     FetchRequest, Fetched, PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome,
-    ReadRequest, Recalled, Session, configured,
+    ReadRequest, RecordedObject, Session, configured,
 };
 
 use self::own_paths::OwnPaths;
@@ -57,7 +57,7 @@ impl Provider for LocalProvider {
         &CATALOG
     }
 
-    fn recall(&self, root: &Path, objects: &[Recalled<'_>]) {
+    fn set_recorded_objects(&self, root: &Path, objects: &[RecordedObject<'_>]) {
         adoption::recall(root, &self.own, objects);
     }
 
@@ -106,7 +106,7 @@ impl Session for LocalProvider {
                     other => return Err(unknown_type(other)),
                 };
             let own = self.own.clone();
-            place::on_a_thread(call, move |place| read(place, &own, recorded)).await
+            place::run_blocking(call, move |place| read(place, &own, recorded)).await
         })
     }
 
@@ -117,7 +117,7 @@ impl Session for LocalProvider {
             }
             let (type_name, own) = (request.type_name.to_owned(), self.own.clone());
             let (replaced, desired) = (request.prior_inputs.clone(), request.desired.clone());
-            place::on_a_thread(call, move |place| adoption::plan(place, &own, &type_name, &replaced, &desired)).await
+            place::run_blocking(call, move |place| adoption::plan(place, &own, &type_name, &replaced, &desired)).await
         })
     }
 
@@ -128,7 +128,7 @@ impl Session for LocalProvider {
     ) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         let owned = preflight::OwnedRequest::of(&request);
         let own = self.own.clone();
-        Box::pin(place::on_a_thread(call, move |place| preflight::preflight(place, &own, &owned)))
+        Box::pin(place::run_blocking(call, move |place| preflight::preflight(place, &own, &owned)))
     }
 
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
@@ -154,7 +154,7 @@ impl Session for LocalProvider {
                     other => return Err(unknown_type(other)),
                 };
             let own = self.own.clone();
-            place::on_a_thread(call, move |place| apply(place, &own, change)).await
+            place::run_blocking(call, move |place| apply(place, &own, change)).await
         })
     }
 

@@ -9,7 +9,7 @@ use super::{temporary, unix};
 
 /// The maximum number of times that the delete of a folder is postponed because of own resources in it, which the same
 /// run may delete.
-const MOST_PUT_OFF: usize = 2;
+const MAX_POSTPONED_DELETES: usize = 2;
 
 /// The own paths. All calls share them, and they live as long as the provider.
 #[derive(Clone, Default)]
@@ -24,7 +24,7 @@ struct PathMemory {
     /// Folders to be deleted that were not empty. They are deleted after the same run has emptied them.
     waiting: HashSet<PathBuf>,
     /// The number of times that the delete of a folder was postponed because own resources were still in it.
-    put_off: HashMap<PathBuf, usize>,
+    postponed_deletes: HashMap<PathBuf, usize>,
 }
 
 impl OwnPaths {
@@ -71,7 +71,7 @@ impl OwnPaths {
     }
 
     /// Removes temporary files of killed runs from the folder above a path, once per folder.
-    pub(super) fn sweep_beside(&self, path: &Path) {
+    pub(super) fn sweep_parent(&self, path: &Path) {
         if let Some(folder) = path.parent() {
             self.sweep(folder);
         }
@@ -87,9 +87,9 @@ impl OwnPaths {
         if !entries.flatten().all(|entry| memory.paths.contains(&entry.path())) {
             return false;
         }
-        let tries = memory.put_off.entry(folder.to_path_buf()).or_default();
+        let tries = memory.postponed_deletes.entry(folder.to_path_buf()).or_default();
         *tries += 1;
-        *tries <= MOST_PUT_OFF
+        *tries <= MAX_POSTPONED_DELETES
     }
 
     /// Marks an own folder for deletion once it is empty.

@@ -20,14 +20,14 @@ pub(super) struct PathContext {
 
 impl PathContext {
     /// The absolute path of a file that is written.
-    pub(super) fn written(&self, path: &str) -> Result<PathBuf, ProviderError> {
-        not_from_home(path)?;
+    pub(super) fn target_path(&self, path: &str) -> Result<PathBuf, ProviderError> {
+        refuse_home_path(path)?;
         absolute(&self.root.join(path))
     }
 
     /// The absolute path of a file that is read.
     pub(super) fn source(&self, path: &str) -> Result<PathBuf, ProviderError> {
-        not_from_home(path)?;
+        refuse_home_path(path)?;
         if self.folder.to_str().is_some_and(|folder| folder.contains("://")) && !path.starts_with('/') {
             let text =
                 format!("`{path}` is relative to a remote document: only the function `file` reads remote files");
@@ -54,7 +54,7 @@ impl PathContext {
     }
 }
 
-fn not_from_home(path: &str) -> Result<(), ProviderError> {
+fn refuse_home_path(path: &str) -> Result<(), ProviderError> {
     match blueprint::home_mistake(path) {
         Some(why) => Err(ProviderError::new(ErrorKind::Document, why)),
         None => Ok(()),
@@ -94,7 +94,7 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, ProviderError> {
 ///
 /// A cancellation does not interrupt work that has begun, because it ends soon and its outcome must be known. The
 /// deadline still applies, because a file system may hang.
-pub(super) async fn on_a_thread<T: Send + 'static>(
+pub(super) async fn run_blocking<T: Send + 'static>(
     call: &Call,
     work: impl FnOnce(&PathContext) -> Result<T, ProviderError> + Send + 'static,
 ) -> Result<T, ProviderError> {
@@ -104,7 +104,7 @@ pub(super) async fn on_a_thread<T: Send + 'static>(
     let place = PathContext { root: call.root.clone(), folder: call.folder.clone(), cancel: call.cancel.clone() };
     let handle = tokio::task::spawn_blocking(move || work(&place));
     let joined = match call.deadline {
-        Some(deadline) => tokio::time::timeout(deadline, handle).await.map_err(|_| too_late())?,
+        Some(deadline) => tokio::time::timeout(deadline, handle).await.map_err(|_| deadline_exceeded())?,
         None => handle.await,
     };
     joined.unwrap_or_else(|_| Err(ProviderError::new(ErrorKind::Permanent, "the work on this object was aborted")))
@@ -116,7 +116,7 @@ pub(super) fn cancelled() -> ProviderError {
 }
 
 /// The error of a call after its deadline.
-pub(super) fn too_late() -> ProviderError {
+pub(super) fn deadline_exceeded() -> ProviderError {
     ProviderError::new(ErrorKind::TimedOut, "not done in the time given")
 }
 

@@ -61,16 +61,16 @@ pub(super) fn preflight(
     };
     let spec = if request.operation == Operation::Delete { &request.prior_inputs } else { &request.desired };
     let path = match (text(spec, "path"), request.id.as_deref()) {
-        (Some(path), _) => place.written(path)?,
-        (None, Some(id)) if request.operation == Operation::Delete => place.written(id)?,
+        (Some(path), _) => place.target_path(path)?,
+        (None, Some(id)) if request.operation == Operation::Delete => place.target_path(id)?,
         _ => return Ok(Preflight { sources, ..Preflight::default() }),
     };
     let id = id_of(&path);
     let existing = existing(request, &path)?;
     let is_own = request.id.as_deref() == Some(&*id) || request.changing.contains(&id);
     let refused = match request.operation {
-        Operation::Create if !is_own => match in_the_way(place, own, request, &path, &sources) {
-            Ok(None) => above(&path)
+        Operation::Create if !is_own => match create_refusal(place, own, request, &path, &sources) {
+            Ok(None) => blocking_parent(&path)
                 .filter(|above| !request.changes(above))
                 .map(|above| format!("cannot make the folder `{}`: a file is in the way", above.display())),
             Ok(Some(error)) | Err(error) => Some(error.message),
@@ -116,8 +116,8 @@ fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError>
     {
         return Ok(Value::map([("link", Value::from(target.display().to_string()))]));
     }
-    Ok(match whole_file::look(path)? {
-        PathContent::Nothing => match above(path) {
+    Ok(match whole_file::inspect_path(path)? {
+        PathContent::Nothing => match blocking_parent(path) {
             Some(above) => Value::map([("above", Value::from(above.display().to_string()))]),
             None => Value::Null,
         },
@@ -145,7 +145,7 @@ fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError>
 }
 
 /// The refusal that the create would return.
-fn in_the_way(
+fn create_refusal(
     place: &PathContext,
     own: &OwnPaths,
     request: &OwnedRequest,
@@ -162,7 +162,7 @@ fn in_the_way(
 }
 
 /// The nearest existing path above if it is not a folder; `None` if it is a folder.
-fn above(path: &Path) -> Option<&Path> {
+fn blocking_parent(path: &Path) -> Option<&Path> {
     for folder in path.ancestors().skip(1) {
         // If a path cannot be read, one of its parents may be a file.
         if let Ok(found) = std::fs::metadata(folder) {

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::join_all;
-use provider::{Call, ErrorKind, Progress, ProviderError, Scrub};
+use provider::{Call, ErrorKind, Progress, ProviderError, Scrubber};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 
-use super::place::{cancelled, too_late};
+use super::place::{cancelled, deadline_exceeded};
 use super::unix;
 
 /// Maximum number of bytes kept of each stream.
@@ -44,7 +44,7 @@ pub(super) struct ProgramRun {
     /// The field to which an error about the time limit points.
     pub(super) limited_by: &'static str,
     /// The secrets that must not be shown.
-    pub(super) scrub: Scrub,
+    pub(super) scrub: Scrubber,
 }
 
 /// The result of a program that has ended.
@@ -70,7 +70,7 @@ struct Captured {
 /// The process group of a running program. Dropping it ends the progress and, unless it is released, kills the group.
 struct ProcessGroup {
     leader: Option<u32>,
-    over: Arc<AtomicBool>,
+    has_ended: Arc<AtomicBool>,
 }
 
 impl ProcessGroup {
@@ -82,7 +82,7 @@ impl ProcessGroup {
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
+        self.has_ended.store(true, Ordering::Relaxed);
         if let Some(leader) = self.leader {
             unix::end_group(leader, true);
         }
@@ -100,7 +100,7 @@ pub(super) async fn run(call: &Call, run: ProgramRun) -> Result<ProgramEnd, Prov
     }
     let mut child = start(&run)?;
     let over = Arc::new(AtomicBool::new(false));
-    let mut group = ProcessGroup { leader: child.id(), over: over.clone() };
+    let mut group = ProcessGroup { leader: child.id(), has_ended: over.clone() };
     if let (Some(mut pipe), Some(text)) = (child.stdin.take(), run.stdin) {
         // A separate task, because the program may print before it has read all input. The program may also end without
         // reading it.
@@ -117,14 +117,15 @@ pub(super) async fn run(call: &Call, run: ProgramRun) -> Result<ProgramEnd, Prov
     let (out, err) = (Arc::new(Mutex::new(Captured::default())), Arc::new(Mutex::new(Captured::default())));
     let out_ended = child.stdout.take().map(|stream| {
         let (kept, scrub, progress) = (out.clone(), run.scrub.clone(), progress.clone());
-        tokio::spawn(listen(stream, kept, scrub, progress))
+        tokio::spawn(read_stream(stream, kept, scrub, progress))
     });
-    let err_ended = child.stderr.take().map(|stream| tokio::spawn(listen(stream, err.clone(), run.scrub, progress)));
+    let err_ended =
+        child.stderr.take().map(|stream| tokio::spawn(read_stream(stream, err.clone(), run.scrub, progress)));
     let ended = tokio::select! {
         status = child.wait() => Ok(status),
         () = call.cancel.cancelled() => Err(cancelled()),
         () = tokio::time::sleep(run.limit) => Err(out_of_time(run.limit, run.limited_by)),
-        () = after(call.deadline) => Err(too_late()),
+        () = after(call.deadline) => Err(deadline_exceeded()),
     };
     let status = match ended {
         Ok(status) => status.map_err(|error| {
@@ -203,10 +204,10 @@ fn start(run: &ProgramRun) -> Result<Child, ProviderError> {
 }
 
 /// Reads a stream to its end: keeps the beginning, and reports each line as progress.
-async fn listen(
+async fn read_stream(
     mut stream: impl AsyncRead + Unpin + Send + 'static,
     kept: Arc<Mutex<Captured>>,
-    scrub: Scrub,
+    scrub: Scrubber,
     progress: Progress,
 ) {
     let mut line = Vec::new();
@@ -231,7 +232,7 @@ async fn listen(
     show(&line, &scrub, &progress);
 }
 
-fn show(line: &[u8], scrub: &Scrub, progress: &Progress) {
+fn show(line: &[u8], scrub: &Scrubber, progress: &Progress) {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_end();
     if !text.is_empty() {

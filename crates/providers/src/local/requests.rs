@@ -64,7 +64,7 @@ impl OwnedReadRequest {
 
 fn first_path(place: &PathContext, fields: &[&Value], id: Option<&str>) -> Result<Option<PathBuf>, ProviderError> {
     match fields.iter().find_map(|fields| text(fields, "path")).or(id) {
-        Some(path) => place.written(path).map(Some),
+        Some(path) => place.target_path(path).map(Some),
         None => Ok(None),
     }
 }

@@ -21,7 +21,7 @@ enum LinkPathContent {
     Folder,
 }
 
-fn look(path: &Path) -> Result<LinkPathContent, ProviderError> {
+fn inspect_link(path: &Path) -> Result<LinkPathContent, ProviderError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => {
             fs::read_link(path).map(LinkPathContent::Link).map_err(|error| failed("read the link", path, &error))
@@ -37,7 +37,7 @@ fn look(path: &Path) -> Result<LinkPathContent, ProviderError> {
 
 /// Compares the object at the path of a link to be created with the spec.
 pub(super) fn existing(own: &OwnPaths, path: &Path, desired: &Value) -> Result<Existing, ProviderError> {
-    Ok(match (look(path)?, text(desired, "target")) {
+    Ok(match (inspect_link(path)?, text(desired, "target")) {
         (LinkPathContent::Nothing, _) => existing::nothing_at(path, own),
         (LinkPathContent::Link(there), Some(target)) if there == Path::new(target) => Existing::Matching,
         (LinkPathContent::Link(_), None) => Existing::Undecided,
@@ -53,7 +53,7 @@ pub(super) fn read(
 ) -> Result<ReadOutcome, ProviderError> {
     let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
     let private = own.ownership_of_read(&path, &recorded);
-    let LinkPathContent::Link(target) = look(&path)? else { return Ok(ReadOutcome::Absent) };
+    let LinkPathContent::Link(target) = inspect_link(&path)? else { return Ok(ReadOutcome::Absent) };
     let target = target.display().to_string();
     let wanted = text(&recorded.inputs, "target");
     if recorded.id.is_none() && wanted != Some(target.as_str()) {
@@ -81,11 +81,11 @@ pub(super) fn read(
 /// Creates, changes or removes the link.
 pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyRequest) -> Result<Applied, ProviderError> {
     let path = change.path(place)?;
-    let found = look(&path)?;
+    let found = inspect_link(&path)?;
     if change.operation == Operation::Delete {
         return match found {
             LinkPathContent::Nothing => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
-            _ if !existing::is_ours(&change.private) => Ok(existing::kept(&path)),
+            _ if !existing::is_created_by_provider(&change.private) => Ok(existing::kept(&path)),
             LinkPathContent::Link(_) => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
             _ => Ok(deleted(vec![format!(
                 "`{}` is no link any more, so it was not made here: it is kept",
@@ -96,7 +96,7 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     let target = text(&change.desired, "target")
         .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`target` is missing").at("target"))?;
     let may_replace = change.operation == Operation::Update || flag(&change.desired, "overwrite");
-    let right = match found {
+    let is_up_to_date = match found {
         LinkPathContent::Nothing => false,
         LinkPathContent::Link(there) if there == Path::new(target) => true,
         LinkPathContent::Link(_) if may_replace => false,
@@ -107,8 +107,8 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
     };
     let create = change.operation == Operation::Create;
     let mut private = if create { Value::Null } else { change.private.clone() };
-    if !right {
-        let parents = put(&path, target, own)?;
+    if !is_up_to_date {
+        let parents = write_link(&path, target, own)?;
         if create {
             private = existing::ownership_of_created(parents, &change.private);
         }
@@ -124,9 +124,9 @@ pub(super) fn apply(place: &PathContext, own: &OwnPaths, change: OwnedApplyReque
 
 /// Creates the link under a temporary name and renames it, so that the link is never missing in between. Returns the
 /// number of [`whole_file::make_parents`].
-fn put(path: &Path, target: &str, own: &OwnPaths) -> Result<usize, ProviderError> {
+fn write_link(path: &Path, target: &str, own: &OwnPaths) -> Result<usize, ProviderError> {
     let parents = whole_file::make_parents(path, own)?;
-    own.sweep_beside(path);
+    own.sweep_parent(path);
     let parent = path.parent().unwrap_or(Path::new("/"));
     let (folder, _lock) = temporary::folder_in(parent).map_err(|error| failed("write into", parent, &error))?;
     let temporary = folder.path().join("link");

@@ -24,7 +24,7 @@ pub(super) enum PathContent {
 }
 
 /// Finds the object at a path.
-pub(super) fn look(path: &Path) -> Result<PathContent, ProviderError> {
+pub(super) fn inspect_path(path: &Path) -> Result<PathContent, ProviderError> {
     let own = match fs::symlink_metadata(path) {
         Ok(own) => own,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -130,7 +130,7 @@ fn make_folders(folder: &Path, own: &OwnPaths) -> io::Result<usize> {
 
 /// Removes a file or a link, durably.
 pub(super) fn remove(path: &Path, own: &OwnPaths) -> Result<(), ProviderError> {
-    own.sweep_beside(path);
+    own.sweep_parent(path);
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove", path, &error)),
         _ => {}
@@ -154,7 +154,7 @@ pub(super) fn write(
     fill: impl FnOnce(&mut fs::File) -> Result<(), ProviderError>,
 ) -> Result<usize, ProviderError> {
     let parents = make_parents(path, own)?;
-    own.sweep_beside(path);
+    own.sweep_parent(path);
     let parent = path.parent().unwrap_or(Path::new("/"));
     let mut temporary = temporary::file_in(parent).map_err(|error| failed("write into", parent, &error))?;
     fill(temporary.as_file_mut())?;

@@ -36,7 +36,7 @@ pub(super) fn check_shuffle(spec: &Value, found: &mut CheckFindings) {
 /// so that the numbers of occurrences differ by at most one.
 pub(super) fn shuffle(spec: &Value, random: &mut StdRng) -> Value {
     let Some(input) = spec.get("input") else { return Value::list([]) };
-    let (list, secret) = input.exposed();
+    let (list, secret) = input.split_secret();
     let items = list.as_list().unwrap_or_default();
     let wanted =
         spec.get("count").and_then(Value::as_int).map_or(items.len(), |count| usize::try_from(count).unwrap_or(0));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_are_come_evenly() {
+    fn count_above_the_number_of_items_repeats_items_evenly() {
         let drawn = letters(Some(7));
         for letter in ["a", "b", "c"] {
             let times = drawn.iter().filter(|item| *item == letter).count();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_secret_stays_secret() {
+    fn secret_items_stay_secret() {
         let spec = Value::map([("input", Value::list([Value::from("pin").secret(), Value::from("pin").secret()]))]);
         assert_eq!(shuffle(&spec, &mut StdRng::seed_from_u64(1)).to_string(), "[(secret), (secret)]");
     }

@@ -7,7 +7,7 @@ use blueprint::{
     Accessor, AccessorKind, Expr, ExprKind, Lifecycle, Name, Ref, ReferenceHead, Resource, TextPart, Value,
 };
 use diag::Span;
-use provider::transform::{each_resource, field, made_of};
+use provider::transform::{derived_resource, each_resource, field};
 use provider::{BoxFuture, Transform, TransformError};
 
 /// The name of the transform.
@@ -52,7 +52,7 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
             condition: service.condition.clone(),
             depends_on: service.depends_on.clone(),
             lifecycle: lifecycle.clone(),
-            ..made_of(service, "local/directory", vec![("path", path)])
+            ..derived_resource(service, "local/directory", vec![("path", path)])
         };
         made.push((folder.clone(), directory));
     }
@@ -66,7 +66,7 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
         metadata: service.metadata.clone(),
         description: service.description.clone(),
         lifecycle,
-        ..made_of(service, "local/file", spec)
+        ..derived_resource(service, "local/file", spec)
     };
     made.push((format!("{name}_unit").into(), unit));
     Ok(made)

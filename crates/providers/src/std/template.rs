@@ -74,7 +74,7 @@ pub(super) async fn render(call: &Call, spec: &Value) -> Result<Map, ProviderErr
                 ProviderError::new(ErrorKind::Document, explain(&error, &place, secret_template, secret)).at(field)
             })
     };
-    let rendered = on_a_thread(call, work).await?;
+    let rendered = run_blocking(call, work).await?;
     let fields: [(Name, Value); 2] =
         [("rendered".into(), Value::from(rendered).tainted(secret)), ("sourceSha256".into(), digest)];
     Ok(fields.into_iter().collect())
@@ -111,7 +111,7 @@ fn source(call: &Call, spec: &Value) -> Option<PathBuf> {
 }
 
 async fn read(call: &Call, path: PathBuf) -> Result<(String, String), ProviderError> {
-    on_a_thread(call, move || {
+    run_blocking(call, move || {
         let refused =
             |kind, why: &str| ProviderError::new(kind, format!("cannot read `{}`: {why}", path.display())).at("source");
         let bytes = std::fs::read(&path).map_err(|error| match error.kind() {
@@ -129,7 +129,7 @@ async fn read(call: &Call, path: PathBuf) -> Result<(String, String), ProviderEr
     .await
 }
 
-async fn on_a_thread<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     call: &Call,
     work: impl FnOnce() -> Result<T, ProviderError> + Send + 'static,
 ) -> Result<T, ProviderError> {
@@ -153,7 +153,7 @@ fn environment<'a>(strict: bool) -> Environment<'a> {
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         environment.set_syntax(syntax);
     }
-    environment.set_formatter(as_the_dialects_do);
+    environment.set_formatter(format_value);
     environment.set_undefined_behavior(if strict { UndefinedBehavior::Strict } else { UndefinedBehavior::Chainable });
     environment.set_fuel(Some(FUEL));
     environment.set_debug(true);
@@ -161,7 +161,7 @@ fn environment<'a>(strict: bool) -> Environment<'a> {
 }
 
 /// Writes `true`, `false`, and nothing for `none`, like an interpolation in a document and unlike Python.
-fn as_the_dialects_do(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Item) -> Result<(), minijinja::Error> {
+fn format_value(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Item) -> Result<(), minijinja::Error> {
     match value.kind() {
         ValueKind::Bool => {
             out.write_str(if value.is_true() { "true" } else { "false" }).map_err(minijinja::Error::from)

@@ -29,7 +29,7 @@ pub struct TimeProvider {}
 const DURATIONS: [&str; 3] = ["every", "create", "delete"];
 
 /// The computed fields of all types. An update does not change them.
-const KEPT: [&str; 4] = ["id", "rfc3339", "unix", "expires"];
+const STABLE_FIELDS: [&str; 4] = ["id", "rfc3339", "unix", "expires"];
 
 impl Provider for TimeProvider {
     fn catalog(&self) -> &Arc<Catalog> {
@@ -69,7 +69,8 @@ impl Session for TimeProvider {
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
-            let expired = if request.type_name == "time/rotating" { past(request.outputs, call.now) } else { None };
+            let expired =
+                if request.type_name == "time/rotating" { rotation_reason(request.outputs, call.now) } else { None };
             Ok(ReadOutcome::Present(Observed {
                 id: id.into(),
                 fields: request.outputs.clone(),
@@ -91,12 +92,13 @@ impl Session for TimeProvider {
             let update = request.operation == Operation::Update;
             let mut fields = entries(request.desired);
             if update {
-                fields
-                    .extend(KEPT.iter().filter_map(|field| Some(((*field).into(), request.prior.get(field)?.clone()))));
+                fields.extend(
+                    STABLE_FIELDS.iter().filter_map(|field| Some(((*field).into(), request.prior.get(field)?.clone()))),
+                );
             }
             match request.type_name {
                 "time/static" | "time/sleep" if update => {}
-                "time/static" => moment(&mut fields, "rfc3339", call.now)?,
+                "time/static" => set_time(&mut fields, "rfc3339", call.now)?,
                 "time/sleep" => {
                     sleep(call, request.desired, "create").await?;
                     fields.insert("id".into(), Value::Text(call.token.clone()));
@@ -126,7 +128,7 @@ fn out_of_range() -> ProviderError {
 }
 
 /// Writes a time as RFC 3339 under a name, and as seconds since 1970 under `unix` if it is the time of the resource.
-fn moment(fields: &mut Map, name: &str, seconds: i64) -> Result<(), ProviderError> {
+fn set_time(fields: &mut Map, name: &str, seconds: i64) -> Result<(), ProviderError> {
     let text = jiff::Timestamp::from_second(seconds).map_err(|_| out_of_range())?.to_string();
     fields.insert(name.into(), text.into());
     if name == "rfc3339" {
@@ -135,26 +137,26 @@ fn moment(fields: &mut Map, name: &str, seconds: i64) -> Result<(), ProviderErro
     Ok(())
 }
 
-fn length(spec: &Value, field: &str) -> Result<Option<Duration>, ProviderError> {
+fn duration_field(spec: &Value, field: &str) -> Result<Option<Duration>, ProviderError> {
     let Some(text) = spec.get(field).and_then(Value::as_text) else { return Ok(None) };
     let refuse = |error| ProviderError::new(ErrorKind::Document, format!("`{text}` is {error}")).at(field);
     parse_duration(text).map(Some).map_err(refuse)
 }
 
 fn rotate(fields: &mut Map, spec: &Value, now: i64) -> Result<(), ProviderError> {
-    let every = length(spec, "every")?
+    let every = duration_field(spec, "every")?
         .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`every` is missing").at("every"))?;
     let start = fields.get("unix").and_then(Value::as_int).unwrap_or(now);
     let end = i64::try_from(every.as_secs())
         .ok()
         .and_then(|every| start.checked_add(every))
         .ok_or_else(|| out_of_range().at("every"))?;
-    moment(fields, "rfc3339", start)?;
-    moment(fields, "expires", end).map_err(|error| error.at("every"))
+    set_time(fields, "rfc3339", start)?;
+    set_time(fields, "expires", end).map_err(|error| error.at("every"))
 }
 
 /// The reason why a rotation is due. `None` if it is not due.
-fn past(fields: &Value, now: i64) -> Option<String> {
+fn rotation_reason(fields: &Value, now: i64) -> Option<String> {
     let expires = fields.get("expires").and_then(Value::as_text)?;
     let end: jiff::Timestamp = expires.parse().ok()?;
     (now >= end.as_second()).then(|| format!("it was to be renewed at {expires}"))
@@ -162,7 +164,7 @@ fn past(fields: &Value, now: i64) -> Option<String> {
 
 /// Waits for the duration in a field, until the call is cancelled or its deadline passes.
 async fn sleep(call: &Call, spec: &Value, field: &str) -> Result<(), ProviderError> {
-    let Some(duration) = length(spec, field)?.filter(|duration| !duration.is_zero()) else { return Ok(()) };
+    let Some(duration) = duration_field(spec, field)?.filter(|duration| !duration.is_zero()) else { return Ok(()) };
     (call.progress)(&format!("waiting {}", blueprint::format_duration(duration)));
     let deadline = async {
         match call.deadline {

@@ -35,7 +35,7 @@ pub(super) struct Issued {
     pub(super) warnings: Vec<String>,
 }
 
-fn at(field: &str, message: &str) -> ProviderError {
+fn field_error(field: &str, message: &str) -> ProviderError {
     ProviderError::new(ErrorKind::Document, message).at(field)
 }
 
@@ -52,7 +52,7 @@ impl CertificateFrame {
         let from = u64::try_from(now).unwrap_or(0);
         let until = from.saturating_add(validity.as_secs());
         if until > LAST_SECOND {
-            return Err(at("validity", "ends after the year 9999, which no certificate can name"));
+            return Err(field_error("validity", "ends after the year 9999, which no certificate can name"));
         }
         let mut serial = [0; SERIAL_BYTES];
         SysRng.try_fill_bytes(&mut serial).map_err(|_| {
@@ -63,7 +63,7 @@ impl CertificateFrame {
         Ok(CertificateFrame { from, until, serial })
     }
 
-    fn put(&self, spec: &Value, params: &mut CertificateParams) {
+    fn apply_to(&self, spec: &Value, params: &mut CertificateParams) {
         let epoch = date_time_ymd(1970, 1, 1);
         params.not_before = epoch + Duration::from_secs(self.from);
         params.not_after = epoch + Duration::from_secs(self.until);
@@ -71,12 +71,12 @@ impl CertificateFrame {
         let is_ca = spec.get("isCa").and_then(Value::as_bool).unwrap_or(false);
         params.is_ca = if is_ca { IsCa::Ca(BasicConstraints::Unconstrained) } else { IsCa::ExplicitNoCa };
         match spec.get("usages").and_then(Value::as_list) {
-            Some(names) => usages::put(names.iter().filter_map(Value::as_text), params),
-            None => usages::put(usages::usual(is_ca).iter().copied(), params),
+            Some(names) => usages::set_usages(names.iter().filter_map(Value::as_text), params),
+            None => usages::set_usages(usages::usual(is_ca).iter().copied(), params),
         }
     }
 
-    fn made(&self, certificate: &Certificate, warnings: Vec<String>) -> Issued {
+    fn issued(&self, certificate: &Certificate, warnings: Vec<String>) -> Issued {
         let serial = data_encoding::HEXLOWER.encode(&self.serial);
         let fields = [
             ("certificatePem", certificate.pem()),
@@ -94,12 +94,12 @@ pub(super) fn self_signed(call: &Call, spec: &Value) -> Result<Issued, ProviderE
     let key = private_key::read(spec, "privateKeyPem")?;
     let frame = CertificateFrame::draw(spec, call.now)?;
     let mut params = CertificateParams::default();
-    names::put(spec, &mut params)?;
-    frame.put(spec, &mut params);
+    names::set_names(spec, &mut params)?;
+    frame.apply_to(spec, &mut params);
     let certificate = params
         .self_signed(&key)
         .map_err(|_| ProviderError::new(ErrorKind::Document, "no certificate can be made of this"))?;
-    Ok(frame.made(&certificate, Vec::new()))
+    Ok(frame.issued(&certificate, Vec::new()))
 }
 
 /// A certificate for a request, signed by an authority.
@@ -109,33 +109,33 @@ pub(super) fn signed(call: &Call, spec: &Value) -> Result<Issued, ProviderError>
     let frame = CertificateFrame::draw(spec, call.now)?;
     let warnings = check_authority(ca_pem, ca_key.der_bytes(), &frame)?;
     let issuer = Issuer::from_ca_cert_pem(ca_pem, ca_key)
-        .map_err(|_| at("caCertificatePem", "is a certificate whose contents cannot be used to sign"))?;
+        .map_err(|_| field_error("caCertificatePem", "is a certificate whose contents cannot be used to sign"))?;
 
     let (mut params, public_key) =
         read_request(spec.get("certificateRequestPem").and_then(Value::as_text).unwrap_or_default())?;
     // The usages in the request are ignored, because the signer decides.
-    frame.put(spec, &mut params);
+    frame.apply_to(spec, &mut params);
     params.use_authority_key_identifier_extension = true;
     let certificate = params
         .signed_by(&public_key, &issuer)
         .map_err(|_| ProviderError::new(ErrorKind::Document, "no certificate can be made of this request"))?;
-    Ok(frame.made(&certificate, warnings))
+    Ok(frame.issued(&certificate, warnings))
 }
 
 /// Checks that the authority can issue valid certificates. Returns warnings.
 fn check_authority(pem: &str, raw_key: &[u8], frame: &CertificateFrame) -> Result<Vec<String>, ProviderError> {
     let field = "caCertificatePem";
-    let (_, contents) = parse_x509_pem(pem.as_bytes()).map_err(|_| at(field, NO_CERTIFICATE))?;
-    let authority = contents.parse_x509().map_err(|_| at(field, NO_CERTIFICATE))?;
+    let (_, contents) = parse_x509_pem(pem.as_bytes()).map_err(|_| field_error(field, NO_CERTIFICATE))?;
+    let authority = contents.parse_x509().map_err(|_| field_error(field, NO_CERTIFICATE))?;
     if !authority.is_ca() {
-        return Err(at(field, "is no certificate of an authority: it was made without `isCa: true`"));
+        return Err(field_error(field, "is no certificate of an authority: it was made without `isCa: true`"));
     }
     if authority.public_key().subject_public_key.data.as_ref() != raw_key {
-        return Err(at("caPrivateKeyPem", "is not the key of the certificate in `caCertificatePem`"));
+        return Err(field_error("caPrivateKeyPem", "is not the key of the certificate in `caCertificatePem`"));
     }
     let end = authority.validity().not_after.timestamp();
     if end < i64::try_from(frame.from).unwrap_or(i64::MAX) {
-        return Err(at(field, "has ended, so nothing that it signs would be accepted"));
+        return Err(field_error(field, "has ended, so nothing that it signs would be accepted"));
     }
     let mut warnings = Vec::new();
     if end < i64::try_from(frame.until).unwrap_or(i64::MAX) {
@@ -152,7 +152,7 @@ const NO_REQUEST: &str = "is no certificate request in PEM form";
 fn read_request(pem: &str) -> Result<(CertificateParams, SubjectPublicKeyInfo), ProviderError> {
     let field = "certificateRequestPem";
     let request = CertificateSigningRequestParams::from_pem(pem).map_err(|error| {
-        at(
+        field_error(
             field,
             match error {
                 rcgen::Error::InvalidCertificationRequestSignature => "has a signature that cannot be verified",
@@ -165,10 +165,11 @@ fn read_request(pem: &str) -> Result<(CertificateParams, SubjectPublicKeyInfo), 
         )
     })?;
     // The key type is read from the key, because the algorithm of the signature does not name the curve.
-    let (_, contents) = parse_x509_pem(pem.as_bytes()).map_err(|_| at(field, NO_REQUEST))?;
-    let (_, parsed) = X509CertificationRequest::from_der(&contents.contents).map_err(|_| at(field, NO_REQUEST))?;
+    let (_, contents) = parse_x509_pem(pem.as_bytes()).map_err(|_| field_error(field, NO_REQUEST))?;
+    let (_, parsed) =
+        X509CertificationRequest::from_der(&contents.contents).map_err(|_| field_error(field, NO_REQUEST))?;
     let public_key = SubjectPublicKeyInfo::from_der(parsed.certification_request_info.subject_pki.raw)
-        .map_err(|_| at(field, "holds a key of a kind that is not known here"))?;
+        .map_err(|_| field_error(field, "holds a key of a kind that is not known here"))?;
     Ok((request.params, public_key))
 }
 

@@ -43,7 +43,7 @@ pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
 }
 
 /// The reason to renew a certificate: it has expired, or expires in less than `renewBefore`. `None` otherwise.
-pub(super) fn reason(now: i64, inputs: &Value, outputs: &Value) -> Option<String> {
+pub(super) fn renewal_reason(now: i64, inputs: &Value, outputs: &Value) -> Option<String> {
     let text = outputs.get("notAfter").and_then(Value::as_text)?;
     let end = text.parse::<jiff::Timestamp>().ok()?.as_second();
     if now >= end {
@@ -78,10 +78,10 @@ mod tests {
         let outputs = Value::map([("notAfter", Value::from("2023-01-02T00:00:00Z"))]);
         let inputs = Value::map([("renewBefore", Value::from("1h"))]);
         let end = 1_672_617_600;
-        assert_eq!(reason(end - 3601, &inputs, &outputs), None);
-        assert!(reason(end - 3600, &inputs, &outputs).unwrap().contains("1h 0m"));
-        assert_eq!(reason(end - 1, &Value::Null, &outputs), None);
-        assert_eq!(reason(end, &Value::Null, &outputs).unwrap(), "it ended at 2023-01-02T00:00:00Z");
+        assert_eq!(renewal_reason(end - 3601, &inputs, &outputs), None);
+        assert!(renewal_reason(end - 3600, &inputs, &outputs).unwrap().contains("1h 0m"));
+        assert_eq!(renewal_reason(end - 1, &Value::Null, &outputs), None);
+        assert_eq!(renewal_reason(end, &Value::Null, &outputs).unwrap(), "it ended at 2023-01-02T00:00:00Z");
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Session for TlsProvider {
                 id: request.id.unwrap_or_default().into(),
                 fields: Value::Map(Arc::new(fields)),
                 private: request.private.clone(),
-                expired: expiry::reason(call.now, request.inputs, request.outputs),
+                expired: expiry::renewal_reason(call.now, request.inputs, request.outputs),
                 ..Observed::default()
             }))
         })
@@ -133,7 +133,7 @@ async fn create(call: &Call, request: &ApplyRequest<'_>) -> Result<Applied, Prov
             let name = spec.get("algorithm").and_then(Value::as_text).unwrap_or("ecdsa-p256");
             let algorithm = KeyAlgorithm::named(name)
                 .ok_or_else(|| ProviderError::new(ErrorKind::Document, "is no known algorithm").at("algorithm"))?;
-            let made = on_a_thread(call, move || private_key::generate(algorithm)).await?;
+            let made = run_blocking(call, move || private_key::generate(algorithm)).await?;
             let (id, fields) = made.ok_or_else(|| ProviderError::new(ErrorKind::Permanent, "no key can be made"))?;
             Ok(applied(id, merged(spec, fields)))
         }
@@ -148,7 +148,7 @@ async fn create(call: &Call, request: &ApplyRequest<'_>) -> Result<Applied, Prov
 }
 
 /// Runs slow work on another thread and waits until the call ends. The thread itself is not interrupted.
-async fn on_a_thread<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     call: &Call,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ProviderError> {

@@ -66,7 +66,7 @@ pub(super) fn check(spec: &Value, found: &mut CheckFindings) {
 
 /// Whether a field has or will have a value.
 fn is_filled(value: &Value) -> bool {
-    match value.bare() {
+    match value.unmarked() {
         Value::Null => false,
         Value::Text(text) => !text.is_empty(),
         Value::List(items) => !items.is_empty(),
@@ -75,7 +75,7 @@ fn is_filled(value: &Value) -> bool {
 }
 
 /// Sets subject and alternative names of a certificate or a request.
-pub(super) fn put(spec: &Value, params: &mut CertificateParams) -> Result<(), ProviderError> {
+pub(super) fn set_names(spec: &Value, params: &mut CertificateParams) -> Result<(), ProviderError> {
     params.distinguished_name = DistinguishedName::new();
     params.subject_alt_names.clear();
     for (field, kind) in SUBJECT {

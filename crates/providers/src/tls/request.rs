@@ -11,7 +11,7 @@ use super::{names, private_key};
 pub(super) fn make(spec: &Value) -> Result<(Name, Map), ProviderError> {
     let key = private_key::read(spec, "privateKeyPem")?;
     let mut params = CertificateParams::default();
-    names::put(spec, &mut params)?;
+    names::set_names(spec, &mut params)?;
     let refused = |_| ProviderError::new(ErrorKind::Document, "no certificate request can be made of this");
     let request = params.serialize_request(&key).map_err(refused)?;
     let id = data_encoding::HEXLOWER.encode(&Sha256::digest(request.der())[..16]);

@@ -43,7 +43,7 @@ pub(super) fn usual(is_ca: bool) -> &'static [&'static str] {
 }
 
 /// Sets the usages of a certificate, each once. Unknown names are ignored; the catalogue refuses them earlier.
-pub(super) fn put<'a>(names: impl IntoIterator<Item = &'a str>, params: &mut CertificateParams) {
+pub(super) fn set_usages<'a>(names: impl IntoIterator<Item = &'a str>, params: &mut CertificateParams) {
     params.key_usages.clear();
     params.extended_key_usages.clear();
     for usage in names.into_iter().filter_map(named) {
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn each_usage_is_set_once() {
         let mut params = CertificateParams::default();
-        put(["server-auth", "digital-signature", "server-auth"], &mut params);
+        set_usages(["server-auth", "digital-signature", "server-auth"], &mut params);
         assert_eq!((params.key_usages.len(), params.extended_key_usages.len()), (1, 1));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use blueprint::{Asset, Name, Value};
 use grpc_client::GrpcCode;
 use plugins::Level;
-use pulumi_host::{AnswerProblem, Autonaming, CallFailure, DiffOf, PluginSession, ReadResult};
+use pulumi_host::{AnswerProblem, Autonaming, CallFailure, DiffDecider, PluginSession, ReadResult};
 use pulumi_wire::{Phase, PropertyPath};
 use serde_json::Value as Json;
 
@@ -36,7 +36,7 @@ fn wanted(what: &str) -> Value {
 #[tokio::test]
 async fn capabilities_come_from_the_handshake_or_from_configure() {
     let Some((peer, session)) = start(&[]).await else { return };
-    assert!(peer.client.shook_hands());
+    assert!(peer.client.supports_handshake());
     let capabilities = session.capabilities();
     assert!(capabilities.preview && capabilities.autonaming);
     assert!(capabilities.accepts.secrets && capabilities.accepts.resources && capabilities.accepts.bytes);
@@ -61,7 +61,7 @@ async fn capabilities_come_from_the_handshake_or_from_configure() {
 #[tokio::test]
 async fn a_plugin_that_is_not_ready_is_asked_again() {
     let Some((peer, _session)) = start(&["--late"]).await else { return };
-    assert!(peer.client.shook_hands());
+    assert!(peer.client.supports_handshake());
 }
 
 #[tokio::test]
@@ -186,7 +186,7 @@ async fn each_call_encodes_values_by_its_rules() {
     let ignored = [PropertyPath::parse("a[*].b").unwrap()];
     let with = pulumi_host::Desired { inputs: &inputs, ignored: &ignored, timeout: Some(Duration::from_millis(1500)) };
     let diff = session.diff(&PLAN, &before, &with).await.unwrap();
-    assert_eq!((diff.decided, diff.changed), (DiffOf::Inputs, true), "an unknown value may differ");
+    assert_eq!((diff.decided, diff.changed), (DiffDecider::Inputs, true), "an unknown value may differ");
     let request = &requests(&peer, "Diff")[0];
     for side in ["olds", "news", "old_inputs"] {
         assert!(request[side]["code"].get("text").is_none() && request[side]["code"].get("hash").is_some(), "{side}");
@@ -247,7 +247,7 @@ async fn a_running_provider_is_attached_to_and_left_running() {
     let variable = format!("other:1,bare:{}", address.port());
     let endpoint = pulumi_host::attached("bare", &variable).unwrap().unwrap();
     let plugin = plugins::attach("pulumi provider `bare`", endpoint);
-    let connecting = pulumi_host::Connecting { engine_address: peer.engine.address(), program_folder: None };
+    let connecting = pulumi_host::ConnectOptions { engine_address: peer.engine.address(), program_folder: None };
     let client = pulumi_host::Client::connect(&plugin, &connecting).await.unwrap();
     assert_eq!(client.version().await.unwrap().as_deref(), Some("1.2.3"));
     plugin.stop().await;
@@ -255,7 +255,7 @@ async fn a_running_provider_is_attached_to_and_left_running() {
 }
 
 #[tokio::test]
-async fn a_value_that_cannot_be_sent_asks_nothing() {
+async fn unencodable_value_makes_no_call() {
     let Some((peer, session)) = start(&[]).await else { return };
     let inputs = Value::map([("size", Value::Int(i64::MAX))]);
     let failure = session.check(&PLAN, &Value::Null, &inputs, &SEED, None).await.unwrap_err();

@@ -31,7 +31,7 @@ async fn a_schema_becomes_a_catalogue() {
 }
 
 #[tokio::test]
-async fn a_resource_lives_from_plan_to_delete() {
+async fn resource_lifecycle_from_plan_to_delete() {
     let Some((package, things)) = Package::shop().await else { return };
     // A create with an unknown input.
     let desired = spec(&[("label", Value::unknown(Some(Type::Text), None)), ("size", Value::Int(3))]);
@@ -175,7 +175,7 @@ async fn secrets_keep_their_marks() {
 }
 
 #[tokio::test]
-async fn unknown_settings_leave_everything_open() {
+async fn plan_is_undecided_with_unknown_settings() {
     let Some(package) = Package::of("shop", &[]) else { return };
     let provider = package.open().await.unwrap();
     let settings = spec(&[("folder", Value::unknown(Some(Type::Text), None))]);
@@ -430,7 +430,7 @@ async fn an_unhealthy_resource_is_kept_and_repaired() {
 }
 
 #[tokio::test]
-async fn a_crash_is_told_apart_by_what_it_may_have_changed() {
+async fn crash_is_classified_by_its_possible_effect() {
     let Some((package, things)) = Package::shop().await else { return };
     let made = things.create(&lamp("red")).await;
     let with = |fail: &str| spec(&[("name", "n".into()), ("size", Value::Int(1)), ("fail", fail.into())]);

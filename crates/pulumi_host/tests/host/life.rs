@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{IndexMap, Name, Type, Value};
-use pulumi_host::{CallFailure, ChangeKind, Created, DiffOf, ReadResult};
+use pulumi_host::{CallFailure, ChangeKind, Created, DiffDecider, ReadResult};
 use pulumi_wire::schema::{PackageSchema, PackageTypes};
 use pulumi_wire::{NoLookups, Phase, PropertyPath};
 
@@ -30,7 +30,7 @@ fn id(made: &Created) -> &str {
 #[tokio::test]
 async fn a_schema_becomes_types() {
     let Some(peer) = Peer::start("shop.py", &[]).await else { return };
-    assert!(!peer.client.shook_hands(), "the framework does not know Handshake");
+    assert!(!peer.client.supports_handshake(), "the framework does not know Handshake");
     assert_eq!(peer.client.version().await.unwrap().as_deref(), Some("0.1.0"));
     let schema = peer.client.schema().await.unwrap().unwrap();
     let types = PackageTypes::new(Arc::new(PackageSchema::parse(schema).unwrap()), "shop");
@@ -54,7 +54,7 @@ async fn settings_are_checked_compared_and_set() {
     assert_eq!((checked.failures.len(), checked.inputs), (0, values.clone()), "the secret mark is put back");
     // The framework cannot compare the settings, so the engine compares them.
     let same = peer.client.diff_config(&with, &values, Phase::Planning).await.unwrap();
-    assert_eq!((same.changed, same.decided), (false, DiffOf::Inputs));
+    assert_eq!((same.changed, same.decided), (false, DiffDecider::Inputs));
     let old = inputs(&[("folder", Value::from("/elsewhere"))]);
     let other = peer.client.diff_config(&with, &old, Phase::Planning).await.unwrap();
     assert!(other.changed && other.replaces.is_empty() && other.changes.len() == 2);
@@ -77,7 +77,7 @@ async fn unknown_settings_are_not_sent() {
     assert_eq!((planned.id, planned.outputs), (None, Value::map::<Name>([])));
     let before = recorded("i", &news, &news);
     let diff = session.diff(&PLAN, &before, &desired(&news)).await.unwrap();
-    assert_eq!((diff.changed, diff.decided), (true, DiffOf::Nothing));
+    assert_eq!((diff.changed, diff.decided), (true, DiffDecider::Nothing));
     assert_eq!(session.read(&PLAN, &before, None).await.unwrap(), ReadResult::Unknown);
     let invoked = session.invoke("shop:index:getItem", &news, Phase::Planning, &NoLookups).await.unwrap();
     assert!(invoked.result.is_unknown());
@@ -87,7 +87,7 @@ async fn unknown_settings_are_not_sent() {
 }
 
 #[tokio::test]
-async fn a_resource_lives_from_check_to_delete() {
+async fn resource_lifecycle_from_check_to_delete() {
     let Some((peer, session)) = Peer::shop().await else { return };
     // Plan of a create with an unknown input.
     let news = inputs(&[("label", Value::unknown(Some(Type::Text), None)), ("size", Value::Int(3))]);
@@ -113,7 +113,7 @@ async fn a_resource_lives_from_check_to_delete() {
     let checked = session.check(&PLAN, &inputs_1, &news, &[7; 32], None).await.unwrap();
     assert_eq!(checked.inputs, inputs_1, "the name stays although the seed differs");
     let diff = session.diff(&PLAN, &before, &desired(&checked.inputs)).await.unwrap();
-    assert_eq!((diff.changed, diff.decided), (false, DiffOf::Plugin));
+    assert_eq!((diff.changed, diff.decided), (false, DiffDecider::Plugin));
 
     // Update.
     let news = inputs(&[("label", Value::from("blue")), ("size", Value::Int(3))]);
@@ -170,7 +170,7 @@ async fn a_resource_lives_from_check_to_delete() {
 }
 
 #[tokio::test]
-async fn a_replacement_that_must_delete_first_fails_otherwise() {
+async fn create_first_fails_for_a_delete_first_replacement() {
     let Some((peer, session)) = Peer::shop().await else { return };
     let (old, made) = create(&session, &[("slot", Value::from("a"))]).await;
     let again = session.create(&APPLY, &desired(&old)).await.unwrap_err();

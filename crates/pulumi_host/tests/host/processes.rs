@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plugins::{Logs, Plugin, PluginError, ProcessLimits, start};
-use pulumi_host::{CallFailure, Client, Connecting, PulumiProtocol};
+use pulumi_host::{CallFailure, Client, ConnectOptions, PulumiProtocol};
 
 use crate::support::program;
 
@@ -42,7 +42,7 @@ async fn a_port_that_does_not_exist_is_refused() {
 #[tokio::test]
 async fn a_program_that_announces_a_port_and_exits_is_not_connected_to() {
     let plugin = run("echo 1; exit 4").await.unwrap();
-    let failure = Client::connect(&plugin, &Connecting::default()).await.err().unwrap();
+    let failure = Client::connect(&plugin, &ConnectOptions::default()).await.err().unwrap();
     assert!(matches!(&failure, CallFailure::NotAsked { exit: Some(_), .. }), "{failure}");
     assert!(!failure.outcome_is_unknown());
 }
@@ -59,7 +59,7 @@ async fn something_else_that_listens_is_not_a_plugin() {
         }
     });
     let plugin = run(&format!("echo {port}; sleep 600")).await.unwrap();
-    let failure = Client::connect(&plugin, &Connecting::default()).await.err().unwrap();
+    let failure = Client::connect(&plugin, &ConnectOptions::default()).await.err().unwrap();
     assert!(failure.is_crash(), "{failure}");
     plugin.kill().await;
 }

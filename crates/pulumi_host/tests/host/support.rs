@@ -8,7 +8,7 @@ use std::time::Duration;
 use blueprint::Value;
 use plugins::{Inherit, Logs, Plugin, ProcessLimits, start};
 use pulumi_host::{
-    CallTarget, Client, Connecting, Desired, Engine, Logged, PluginProgram, PluginSession, ProviderSettings,
+    CallTarget, Client, ConnectOptions, Desired, Engine, Logged, PluginProgram, PluginSession, ProviderSettings,
     PulumiProtocol, RecordedResource,
 };
 use pulumi_wire::{NoLookups, Phase};
@@ -103,7 +103,7 @@ pub(crate) fn program(program: &Path, arguments: Vec<OsString>, folder: &Path) -
 async fn launch(program: &PluginProgram, engine: &Engine) -> (Plugin, Client) {
     let launch = program.launch(&engine.address());
     let plugin = start(launch, Arc::new(PulumiProtocol), Logs::default()).await.unwrap();
-    let connecting = Connecting { engine_address: engine.address(), program_folder: None };
+    let connecting = ConnectOptions { engine_address: engine.address(), program_folder: None };
     let client = Client::connect(&plugin, &connecting).await.unwrap();
     (plugin, client)
 }

@@ -37,7 +37,7 @@ pub struct FunctionFacts {
 impl ResourceFacts {
     /// Returns the inputs with the constants of the schema added and its secret inputs marked.
     pub fn complete_inputs(&self, inputs: &Value) -> Value {
-        let (Value::Map(entries), secret) = inputs.exposed() else { return inputs.clone() };
+        let (Value::Map(entries), secret) = inputs.split_secret() else { return inputs.clone() };
         if self.constants.is_empty() && self.secret_inputs.is_empty() {
             return inputs.clone();
         }
@@ -52,7 +52,7 @@ impl ResourceFacts {
     /// Returns planned outputs with the secret outputs marked. Outputs of the schema that the plugin left out become
     /// unknown values that wait for the resource.
     pub fn complete_planned(&self, outputs: &Value, waits_for: Option<&Address>) -> Value {
-        let (Value::Map(entries), secret) = outputs.exposed() else { return outputs.clone() };
+        let (Value::Map(entries), secret) = outputs.split_secret() else { return outputs.clone() };
         let mut all = Map::clone(entries);
         for (name, ty) in &self.outputs {
             all.get_or_insert_with(name.clone(), || {
@@ -66,7 +66,7 @@ impl ResourceFacts {
 
     /// Returns the outputs with the secret outputs of the schema marked.
     pub fn mark_outputs(&self, outputs: &Value) -> Value {
-        let (Value::Map(entries), secret) = outputs.exposed() else { return outputs.clone() };
+        let (Value::Map(entries), secret) = outputs.split_secret() else { return outputs.clone() };
         if self.secret_outputs.is_empty() {
             return outputs.clone();
         }

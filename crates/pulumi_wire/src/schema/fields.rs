@@ -19,9 +19,9 @@ const MOST_TYPES: usize = 10_000;
 pub(super) struct FieldReader<'a> {
     package: &'a PackageSchema,
     /// The types that have the same fields in each place.
-    made: IndexMap<String, Field>,
+    finished_types: IndexMap<String, Field>,
     /// The types that are being read, outermost first.
-    open: Vec<String>,
+    types_in_progress: Vec<String>,
     /// The number of open types at the outermost one that the fields read so far depend on: a type that contains itself
     /// through others, or 0 where a limit is reached. `usize::MAX` if they depend on none.
     depends_on: usize,
@@ -31,7 +31,13 @@ pub(super) struct FieldReader<'a> {
 
 impl<'a> FieldReader<'a> {
     pub(super) fn new(package: &'a PackageSchema) -> FieldReader<'a> {
-        FieldReader { package, made: IndexMap::default(), open: Vec::new(), depends_on: usize::MAX, count: 0 }
+        FieldReader {
+            package,
+            finished_types: IndexMap::default(),
+            types_in_progress: Vec::new(),
+            depends_on: usize::MAX,
+            count: 0,
+        }
     }
 
     /// The fields of a map of property specifications.
@@ -98,22 +104,25 @@ impl<'a> FieldReader<'a> {
         // Types of other packages, resources, assets and archives accept any value; the plugin decides.
         let Some(token) = reference.strip_prefix("#/types/") else { return any() };
         let token = decoded(token);
-        if let Some(made) = self.made.get(&token) {
+        if let Some(made) = self.finished_types.get(&token) {
             return made.clone();
         }
         // A direct reference to itself is the same in each place.
-        if self.open.last() == Some(&token) {
+        if self.types_in_progress.last() == Some(&token) {
             return any();
         }
-        let limited = self.open.len() >= DEPTH || self.count >= MOST_TYPES;
-        let depends_on =
-            if limited { Some(0) } else { self.open.iter().position(|open| *open == token).map(|at| at + 1) };
+        let limited = self.types_in_progress.len() >= DEPTH || self.count >= MOST_TYPES;
+        let depends_on = if limited {
+            Some(0)
+        } else {
+            self.types_in_progress.iter().position(|open| *open == token).map(|at| at + 1)
+        };
         if let Some(depends_on) = depends_on {
             self.depends_on = self.depends_on.min(depends_on);
             return any();
         }
         let Some(spec) = self.package.object_type(&token) else { return any() };
-        self.open.push(token.clone());
+        self.types_in_progress.push(token.clone());
         self.count += 1;
         let outer = std::mem::replace(&mut self.depends_on, usize::MAX);
         let field = match spec["enum"].as_array() {
@@ -129,11 +138,11 @@ impl<'a> FieldReader<'a> {
         };
         let depends_on = std::mem::replace(&mut self.depends_on, outer);
         if depends_on == usize::MAX {
-            self.made.insert(token, field.clone());
-        } else if depends_on < self.open.len() {
+            self.finished_types.insert(token, field.clone());
+        } else if depends_on < self.types_in_progress.len() {
             self.depends_on = outer.min(depends_on);
         }
-        self.open.pop();
+        self.types_in_progress.pop();
         field
     }
 }

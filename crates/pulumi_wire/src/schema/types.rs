@@ -24,11 +24,11 @@ pub struct PackageTypes {
     /// The names of the resource types in documents, in the order of the schema.
     resources: Vec<Name>,
     functions: Vec<Name>,
-    made: Mutex<Made>,
+    made: Mutex<BuiltTypes>,
 }
 
 #[derive(Default)]
-struct Made {
+struct BuiltTypes {
     resources: IndexMap<Name, (Arc<ResourceType>, Arc<ResourceFacts>)>,
     functions: IndexMap<Name, (Arc<DataSourceType>, Arc<FunctionFacts>)>,
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use source::{BoxFuture, DISK, Digest, Location, ReadLimits, Request, Source, SourceError, SourceKind};
 
-use crate::limit::{blocking, within};
+use crate::limit::{blocking, run_limited};
 
 static KIND: SourceKind = SourceKind { name: DISK, about: "Files of this machine.", schemes: &[], keys: &[] };
 
@@ -54,7 +54,7 @@ impl Source for Disk {
         }
         let path = folder.join(&*request.path);
         let allowed = self.allowed.clone();
-        Box::pin(within(limits, blocking(move || locate(&path, allowed.as_deref()))))
+        Box::pin(run_limited(limits, blocking(move || locate(&path, allowed.as_deref()))))
     }
 
     fn fetch<'a>(
@@ -65,7 +65,7 @@ impl Source for Disk {
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         let path = PathBuf::from(&**location.identity());
         let most = limits.bytes;
-        Box::pin(within(limits, blocking(move || read(&path, most))))
+        Box::pin(run_limited(limits, blocking(move || read(&path, most))))
     }
 }
 

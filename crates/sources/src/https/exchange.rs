@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_client::{Clients, is_this_machine, words};
+use http_client::{Clients, innermost_message, is_this_machine};
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, HeaderMap, IF_NONE_MATCH, LOCATION};
 use reqwest::{Response, StatusCode, Url};
 use source::{Location, SourceError};
@@ -43,13 +43,13 @@ pub(super) async fn get(
     // A cached content need not be transferred again.
     let mut kept = None;
     if let Some(cache) = cache
-        && let Some(seen) = cache.last_seen(location).await
+        && let Some(seen) = cache.last_entry(location).await
     {
         kept = cache.get(seen.digest, most).await.map(|bytes| (seen.tag, bytes));
     }
     let mut pauses = PAUSES.into_iter();
     let (tag, bytes) = loop {
-        let failed = match once(clients, url.clone(), kept.as_ref().map(|(tag, _)| &**tag), most).await {
+        let failed = match send_request(clients, url.clone(), kept.as_ref().map(|(tag, _)| &**tag), most).await {
             Ok(Some(answer)) => break answer,
             Ok(None) => match kept {
                 Some((_, bytes)) => return Ok(bytes),
@@ -61,7 +61,7 @@ pub(super) async fn get(
         tokio::time::sleep(pauses.next().ok_or(failed)?).await;
     };
     if let Some(cache) = cache {
-        cache.put(location, tag, bytes.clone()).await;
+        cache.store(location, tag, bytes.clone()).await;
     }
     Ok(bytes)
 }
@@ -69,7 +69,12 @@ pub(super) async fn get(
 type FetchedBody = (Option<String>, Arc<[u8]>);
 
 /// Sends one request and follows redirects. Returns `None` if the server says that the content has not changed.
-async fn once(clients: &Clients, first: Url, tag: Option<&str>, most: u64) -> Result<Option<FetchedBody>, TryFailure> {
+async fn send_request(
+    clients: &Clients,
+    first: Url,
+    tag: Option<&str>,
+    most: u64,
+) -> Result<Option<FetchedBody>, TryFailure> {
     let mut url = first;
     for _ in 0..=REDIRECTS {
         let client = clients.of(&url).await.map_err(|why| TryFailure::Permanent(SourceError::broken(why)))?;
@@ -141,7 +146,7 @@ async fn receive(mut response: Response, most: u64) -> Result<Arc<[u8]>, TryFail
 
 /// Classifies an error of the network.
 fn unanswered(error: reqwest::Error) -> TryFailure {
-    let words = words(&error);
+    let words = innermost_message(&error);
     if is_about_trust(&error) {
         return TryFailure::Permanent(SourceError::broken(format!("the server is not trusted: {words}")));
     }

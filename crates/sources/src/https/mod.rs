@@ -17,7 +17,7 @@ use source::{BoxFuture, Digest, Location, ReadLimits, Request, Source, SourceErr
 
 use self::address::KIND;
 use crate::cache::Cache;
-use crate::limit::within;
+use crate::limit::run_limited;
 
 /// The source for web servers.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Source for Https {
         pinned: Option<&'a Digest>,
         limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        Box::pin(within(limits, async move {
+        Box::pin(run_limited(limits, async move {
             let cache = self.cache.as_ref();
             if let (Some(cache), Some(pinned)) = (cache, pinned)
                 && let Some(bytes) = cache.get(*pinned, limits.bytes).await

@@ -32,10 +32,10 @@ pub(super) fn resolve(
     let scheme = scheme_of(service);
     let whole =
         written.split_once("://").filter(|(one, _)| service.kind.schemes.iter().any(|s| s.eq_ignore_ascii_case(one)));
-    let named = request.key(service.holder);
+    let named = request.key(service.bucket_key);
     let (bucket, folder, path, region) = match (named, &request.from, whole) {
         (Some(_), _, Some(_)) => {
-            let problem = format!("is a whole address, while `{}` names a {}", service.holder, service.holder_word);
+            let problem = format!("is a whole address, while `{}` names a {}", service.bucket_key, service.bucket_word);
             return Err(wrong_path(problem));
         }
         (Some(bucket), ..) => {
@@ -44,19 +44,19 @@ pub(super) fn resolve(
         }
         (None, _, Some((_, rest))) => {
             let (bucket, path) = rest.split_once('/').unwrap_or((rest, ""));
-            (bucket.to_owned(), String::new(), path, (service.usual_region)(environment))
+            (bucket.to_owned(), String::new(), path, (service.default_region)(environment))
         }
         (None, Some(from), None) if &**from.kind() == service.kind.name => {
             let from = ObjectAddress::parse(service, Location::identity(from))?;
             let folder = from.key.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
             (from.bucket, folder, written, from.region)
         }
-        (None, _, None) => return Err(SourceError::settings(service.holder, "is missing")),
+        (None, _, None) => return Err(SourceError::settings(service.bucket_key, "is missing")),
     };
-    if !(service.is_holder)(&bucket) {
+    if !(service.is_bucket_name)(&bucket) {
         return Err(SourceError::settings(
-            if named.is_some() { service.holder } else { "path" },
-            format!("names no {}: `{bucket}`", service.holder_word),
+            if named.is_some() { service.bucket_key } else { "path" },
+            format!("names no {}: `{bucket}`", service.bucket_word),
         ));
     }
     if let Some(region) = &region
@@ -81,7 +81,7 @@ fn key(service: &Service, folder: &str, path: &str) -> Result<String, SourceErro
             "." | ".." if written.peek().is_none() => return Err(wrong_path("names no object")),
             "." => {}
             ".." if steps.pop().is_none() => {
-                return Err(wrong_path(format!("leads out of the {}", service.holder_word)));
+                return Err(wrong_path(format!("leads out of the {}", service.bucket_word)));
             }
             ".." => {}
             "" if written.peek().is_none() => return Err(wrong_path("names no object")),

@@ -21,13 +21,13 @@ pub(super) static SERVICE: Service = Service {
         schemes: &["azure", "az"],
         keys: &[SourceKey { name: "container", required: true, about: "The container." }],
     },
-    holder: "container",
-    holder_word: "container",
-    is_holder: |name| {
+    bucket_key: "container",
+    bucket_word: "container",
+    is_bucket_name: |name| {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'$');
         !name.is_empty() && name.len() <= 63 && name.bytes().all(allowed)
     },
-    usual_region: |_| None,
+    default_region: |_| None,
     open,
     credentials: "`AZURE_STORAGE_CONNECTION_STRING`, or `AZURE_STORAGE_ACCOUNT` and `AZURE_STORAGE_KEY`",
 };

@@ -19,14 +19,14 @@ pub(super) static SERVICE: Service = Service {
         schemes: &["gs"],
         keys: &[SourceKey { name: "bucket", required: true, about: "The bucket." }],
     },
-    holder: "bucket",
-    holder_word: "bucket",
-    is_holder: |name| {
+    bucket_key: "bucket",
+    bucket_word: "bucket",
+    is_bucket_name: |name| {
         let allowed =
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'_');
         !name.is_empty() && name.len() <= 222 && name.bytes().all(allowed)
     },
-    usual_region: |_| None,
+    default_region: |_| None,
     open,
     credentials: "`GOOGLE_APPLICATION_CREDENTIALS`, or those of `gcloud auth application-default login`",
 };

@@ -27,7 +27,7 @@ use self::connection::Connector;
 use self::service::Service;
 use crate::cache::Cache;
 use crate::environment::Variables;
-use crate::limit::{blocking, within};
+use crate::limit::{blocking, run_limited};
 
 /// One object store service.
 pub struct ObjectSource {
@@ -85,7 +85,7 @@ impl ObjectSource {
         let store = self.bucket(&address).await?;
         let mut kept = None;
         if let Some(cache) = &self.cache
-            && let Some(seen) = cache.last_seen(location).await
+            && let Some(seen) = cache.last_entry(location).await
         {
             kept = cache.get(seen.digest, limits.bytes).await.map(|bytes| (seen.tag, bytes));
         }
@@ -115,7 +115,7 @@ impl ObjectSource {
         }
         let bytes: Arc<[u8]> = bytes.into();
         if let Some(cache) = &self.cache {
-            cache.put(location, tag, bytes.clone()).await;
+            cache.store(location, tag, bytes.clone()).await;
         }
         Ok(bytes)
     }
@@ -142,7 +142,7 @@ impl Source for ObjectSource {
         pinned: Option<&'a Digest>,
         limits: &'a ReadLimits,
     ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        Box::pin(within(limits, async move {
+        Box::pin(run_limited(limits, async move {
             if let (Some(cache), Some(pinned)) = (&self.cache, pinned)
                 && let Some(bytes) = cache.get(*pinned, limits.bytes).await
             {

@@ -41,13 +41,13 @@ pub(super) fn of(service: &Service, address: &ObjectAddress, error: Error) -> So
     }
     match error {
         Error::NotFound { .. } if matches!(code, Some("NoSuchBucket" | "ContainerNotFound")) => {
-            SourceError::NotFound { words: format!("no such {}", service.holder_word) }
+            SourceError::NotFound { words: format!("no such {}", service.bucket_word) }
         }
         Error::NotFound { .. } => SourceError::NotFound { words },
         Error::PermissionDenied { .. } => SourceError::Denied { words },
         Error::Unauthenticated { .. } => SourceError::Credentials { words },
         _ if text.contains("redirect without LOCATION") || code == Some("PermanentRedirect") => {
-            SourceError::settings("region", format!("is not that of the {}", service.holder_word))
+            SourceError::settings("region", format!("is not that of the {}", service.bucket_word))
         }
         _ if is_about_credentials(&text) => of_setup(service, error),
         _ if words.is_empty() => SourceError::broken(scrubbed(address, &innermost(&error))),
@@ -97,7 +97,7 @@ fn service_message(code: Option<&str>, message: Option<&str>) -> String {
 
 /// The message of the innermost cause. The outer messages repeat it and add addresses.
 fn innermost(error: &Error) -> String {
-    let words = http_client::words(error);
+    let words = http_client::innermost_message(error);
     let line = words.lines().next().unwrap_or_default();
     line.chars().filter(|one| !one.is_control()).take(300).collect()
 }

@@ -28,13 +28,13 @@ pub(super) static SERVICE: Service = Service {
             SourceKey { name: "region", required: true, about: "The region that the bucket is in." },
         ],
     },
-    holder: "bucket",
-    holder_word: "bucket",
-    is_holder: |name| {
+    bucket_key: "bucket",
+    bucket_word: "bucket",
+    is_bucket_name: |name| {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
         !name.is_empty() && name.len() <= 255 && name.bytes().all(allowed)
     },
-    usual_region: |environment| {
+    default_region: |environment| {
         Some(environment.first(&["AWS_REGION", "AWS_DEFAULT_REGION"]).unwrap_or("us-east-1").to_owned())
     },
     open,

@@ -16,13 +16,13 @@ pub(super) struct Service {
     /// The kind of source, with its name and keys in documents.
     pub(super) kind: &'static SourceKind,
     /// The document key for the bucket or container.
-    pub(super) holder: &'static str,
+    pub(super) bucket_key: &'static str,
     /// The service's word for a bucket.
-    pub(super) holder_word: &'static str,
+    pub(super) bucket_word: &'static str,
     /// Whether a text is a valid name of a bucket.
-    pub(super) is_holder: fn(&str) -> bool,
+    pub(super) is_bucket_name: fn(&str) -> bool,
     /// The region if the document sets none.
-    pub(super) usual_region: fn(&Variables) -> Option<String>,
+    pub(super) default_region: fn(&Variables) -> Option<String>,
     /// Opens the bucket with this name and region. It may block, because it may read files.
     pub(super) open: fn(&Variables, &str, Option<&str>, Connector) -> OpenedBucket,
     /// The credentials that the service looks for, as a phrase for people.

@@ -11,7 +11,7 @@ use sources::https::Https;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::{Documents, Got, Say, Server, from_memory, redirect, status, text};
+use crate::server::{Documents, ReceivedRequest, Server, ServerReply, from_memory, redirect, status, text};
 
 struct WebServer {
     server: Server,
@@ -79,7 +79,7 @@ async fn read(server: &Server, path: &str) -> Result<String, SourceError> {
 
 #[tokio::test]
 async fn statuses_are_translated() {
-    let server = Server::plain(|got: &Got| status(got.path[1..].parse().unwrap(), "<html>no</html>"));
+    let server = Server::plain(|got: &ReceivedRequest| status(got.path[1..].parse().unwrap(), "<html>no</html>"));
     for (path, words) in [
         ("/401", "credentials are needed: the server answered 401 Unauthorized"),
         ("/403", "access is denied: the server answered 403 Forbidden"),
@@ -92,10 +92,10 @@ async fn statuses_are_translated() {
     ] {
         assert_eq!(read(&server, path).await.unwrap_err().to_string(), words);
     }
-    assert_eq!(server.got().len(), 8, "what lasts is not tried again");
+    assert_eq!(server.received().len(), 8, "what lasts is not tried again");
     let words = read(&server, "/500").await.unwrap_err().to_string();
     assert_eq!(words, "it cannot be read: the server answered 500 Internal Server Error");
-    assert_eq!(server.got().len(), 11, "what may pass is tried again twice");
+    assert_eq!(server.received().len(), 11, "what may pass is tried again twice");
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn temporary_failures_are_retried() {
     let asked = AtomicUsize::new(0);
     let server = Server::plain(move |_| match asked.fetch_add(1, Ordering::SeqCst) {
         0 => status(503, ""),
-        1 => Say::Cut,
+        1 => ServerReply::Cut,
         _ => text("x: 1"),
     });
     assert_eq!(read(&server, "/a.yaml").await.unwrap(), "x: 1");
@@ -111,10 +111,10 @@ async fn temporary_failures_are_retried() {
 
 #[tokio::test]
 async fn a_truncated_answer_is_no_document() {
-    let server = Server::plain(|_| Say::Cut);
+    let server = Server::plain(|_| ServerReply::Cut);
     let error = read(&server, "/a.yaml").await.unwrap_err().to_string();
     assert!(error.starts_with("it cannot be read: the connection broke: "), "{error}");
-    assert_eq!(server.got().len(), 3);
+    assert_eq!(server.received().len(), 3);
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn a_refused_connection_is_reported() {
 
 #[tokio::test]
 async fn redirects_are_followed_and_the_location_stays() {
-    let server = Server::plain(|got: &Got| match got.path.as_str() {
+    let server = Server::plain(|got: &ReceivedRequest| match got.path.as_str() {
         "/a.yaml" => redirect("moved/b.yaml"),
         "/moved/b.yaml" => redirect("/c.yaml?x=1"),
         "/c.yaml?x=1" => text("x: 1"),
@@ -160,7 +160,7 @@ async fn a_redirect_does_not_leave_tls() {
     let server = Server::tls(move |_| redirect(&to));
     let error = read_by(Https::trusting(&server.authority), &server.url("/a.yaml")).await.unwrap_err();
     assert!(error.to_string().contains("which is not followed"), "{error}");
-    assert!(plain.got().is_empty());
+    assert!(plain.received().is_empty());
 }
 
 #[tokio::test]
@@ -171,14 +171,16 @@ async fn servers_with_untrusted_certificates_are_refused() {
     let url = format!("https://127.0.0.1:{}/a.yaml", server.port);
     let other_name = read_by(Https::trusting(&server.authority), &url).await.unwrap_err().to_string();
     assert!(other_name.starts_with("it cannot be read: the server is not trusted: "), "{other_name}");
-    assert!(server.got().is_empty(), "nothing is said to them");
+    assert!(server.received().is_empty(), "nothing is said to them");
     let document = read_by(Https::trusting(&server.authority), &server.url("/a.yaml")).await.unwrap();
     assert_eq!(&*document.bytes, b"x: 1");
 }
 
 #[tokio::test]
 async fn too_large_documents_are_not_read() {
-    let server = Server::plain(|got: &Got| if got.path == "/giant" { Say::Giant } else { Say::Endless });
+    let server = Server::plain(
+        |got: &ReceivedRequest| if got.path == "/giant" { ServerReply::Giant } else { ServerReply::Endless },
+    );
     for path in ["/giant", "/endless"] {
         let before = server.sent();
         assert_eq!(read(&server, path).await, Err(SourceError::TooLarge { limit: 32 << 20 }), "{path}");
@@ -186,12 +188,14 @@ async fn too_large_documents_are_not_read() {
         let sent = server.sent() - before;
         assert!(sent < if path == "/giant" { 24 << 20 } else { 64 << 20 }, "{path}: {sent} bytes");
     }
-    assert_eq!(server.got().len(), 2);
+    assert_eq!(server.received().len(), 2);
 }
 
 #[tokio::test]
 async fn slow_answers_time_out() {
-    let server = Server::plain(|got: &Got| if got.path == "/nothing" { Say::Nothing } else { Say::Trickle });
+    let server = Server::plain(
+        |got: &ReceivedRequest| if got.path == "/nothing" { ServerReply::Nothing } else { ServerReply::Trickle },
+    );
     let sources = Sources::new([Arc::new(Https::new()) as Arc<dyn Source>]);
     for path in ["/nothing", "/trickle"] {
         let request = Request::path(None, server.url(path));
@@ -211,13 +215,15 @@ async fn slow_answers_time_out() {
 
 #[tokio::test]
 async fn web_pages_are_recognised() {
-    let server = Server::plain(|got: &Got| match got.path.as_str() {
+    let server = Server::plain(|got: &ReceivedRequest| match got.path.as_str() {
         "/login" => text("\n<!DOCTYPE html><html><head><title>Sign in to continue</title></head></html>"),
-        "/packed" => {
-            Say::Answer(200, vec![("Content-Encoding".into(), "gzip".into())], vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0])
-        }
+        "/packed" => ServerReply::Answer(
+            200,
+            vec![("Content-Encoding".into(), "gzip".into())],
+            vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0],
+        ),
         // The content type of a server is not trusted.
-        _ => Say::Answer(200, vec![("Content-Type".into(), "text/html".into())], b"x: 1".to_vec()),
+        _ => ServerReply::Answer(200, vec![("Content-Type".into(), "text/html".into())], b"x: 1".to_vec()),
     });
     let login = read(&server, "/login").await.unwrap_err();
     assert_eq!(login.to_string(), "it is an HTML page with the title `Sign in to continue`, not a document");
@@ -230,13 +236,13 @@ async fn web_pages_are_recognised() {
 async fn no_credentials_are_sent() {
     let server = Server::plain(|_| text("x: 1"));
     read(&server, "/a.yaml").await.unwrap();
-    let got = server.got().remove(0);
+    let got = server.received().remove(0);
     assert!(!got.headers.keys().any(|name| name.contains("auth") || name.contains("cookie")), "{got:?}");
     assert!(got.headers["user-agent"].starts_with("cyanotype/"));
     let url = format!("http://ann:pass@127.0.0.1:{}/a.yaml", server.port);
     let error = read_by(Https::new(), &url).await.unwrap_err().to_string();
     assert_eq!(error, "`path` holds a user or password; no credentials are sent to web servers");
-    assert_eq!(server.got().len(), 1);
+    assert_eq!(server.received().len(), 1);
 }
 
 #[tokio::test]
@@ -252,13 +258,13 @@ async fn a_pinned_document_is_requested_once() {
         let sources = Sources::new([Arc::new(https) as Arc<dyn Source>]);
         assert_eq!(&*sources.read(&pinned, &limits()).await.unwrap().bytes, b"x: 1");
     }
-    assert_eq!(server.got().len(), 1);
+    assert_eq!(server.received().len(), 1);
     // Equal contents are cached once, regardless of their locations.
     let https = Https::new().cached(Cache::new(folder.path()));
     let elsewhere = Request { path: server.url("/b.yaml").into(), ..pinned };
     let document = Sources::new([Arc::new(https) as Arc<dyn Source>]).read(&elsewhere, &limits()).await.unwrap();
     assert_eq!(&**document.location.identity(), server.url("/b.yaml"));
-    assert_eq!(server.got().len(), 1);
+    assert_eq!(server.received().len(), 1);
 }
 
 #[tokio::test]
@@ -269,7 +275,7 @@ async fn unchanged_documents_are_not_transferred_again() {
     let folder = tempfile::tempdir().unwrap();
     let url = server.url("/a.yaml");
     let read = || read_by(Https::new().cached(Cache::new(folder.path())), &url);
-    let asked = |server: &Server| server.got().last().unwrap().headers.contains_key("if-none-match");
+    let asked = |server: &Server| server.received().last().unwrap().headers.contains_key("if-none-match");
     assert_eq!(&*read().await.unwrap().bytes, b"x: 1");
     assert!(!asked(&server));
     assert_eq!(&*read().await.unwrap().bytes, b"x: 1");

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::counterpart;
-use crate::server::{Documents, Got, Say, Server, from_memory, status, text};
+use crate::server::{Documents, ReceivedRequest, Server, ServerReply, from_memory, status, text};
 
 fn environment(variables: &[(&str, &str)]) -> Variables {
     variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -316,7 +316,7 @@ async fn refusals_of_s3_are_classified() {
         let server = Server::plain(move |_| status(code, &refusal(said, message)));
         let error = read_s3(s3_environment(&server.url(""))).await.unwrap_err();
         assert_eq!(error.to_string(), wanted, "{said}");
-        assert_eq!(server.got().len(), if code == 500 { 3 } else { 1 }, "{said}");
+        assert_eq!(server.received().len(), if code == 500 { 3 } else { 1 }, "{said}");
     }
 }
 
@@ -338,7 +338,7 @@ async fn requests_to_s3_are_signed_with_the_credentials_of_the_environment() {
         let mut variables = variables.to_vec();
         variables.push(("AWS_ENDPOINT_URL_S3", &url));
         assert_eq!(read_s3(environment(&variables)).await.unwrap(), "x: 1");
-        let got = server.got().pop().unwrap();
+        let got = server.received().pop().unwrap();
         let signed = &got.headers["authorization"];
         assert!(signed.contains(&format!("Credential={key}/")) && signed.contains("/eu-west-1/s3/"), "{signed}");
         assert_eq!(got.headers.contains_key("x-amz-security-token"), key == "WORKKEY");
@@ -346,7 +346,7 @@ async fn requests_to_s3_are_signed_with_the_credentials_of_the_environment() {
     }
     let unsigned = environment(&[("AWS_SKIP_SIGNATURE", "true"), ("AWS_ENDPOINT_URL", &url)]);
     assert_eq!(read_s3(unsigned).await.unwrap(), "x: 1");
-    assert!(!server.got().pop().unwrap().headers.contains_key("authorization"));
+    assert!(!server.received().pop().unwrap().headers.contains_key("authorization"));
 }
 
 #[tokio::test]
@@ -375,7 +375,7 @@ async fn a_machine_without_credentials_is_reported() {
     let error = read_s3(environment(&variables)).await.unwrap_err();
     let SourceError::Credentials { words } = &error else { panic!("{error:?}") };
     assert!(words.starts_with("set `AWS_ACCESS_KEY_ID`"), "{error}");
-    assert!(!machine.got().is_empty());
+    assert!(!machine.received().is_empty());
 }
 
 #[tokio::test]
@@ -394,20 +394,23 @@ async fn an_azure_account_must_be_named() {
 #[tokio::test]
 async fn network_failures_of_objects_are_retried() {
     for (say, wanted) in [
-        (Say::Giant, "it has more than 33554432 bytes"),
-        (Say::Answer(200, Vec::new(), b"<!doctype html><p>proxy".to_vec()), "it is an HTML page, not a document"),
+        (ServerReply::Giant, "it has more than 33554432 bytes"),
+        (
+            ServerReply::Answer(200, Vec::new(), b"<!doctype html><p>proxy".to_vec()),
+            "it is an HTML page, not a document",
+        ),
     ] {
         let server = Server::plain(move |_| say.clone());
         let error = read_s3(s3_environment(&server.url(""))).await.unwrap_err();
         assert_eq!(error.to_string(), wanted);
     }
     let asked = Arc::new(AtomicUsize::new(0));
-    let server = Server::plain(move |_: &Got| match asked.fetch_add(1, Ordering::SeqCst) {
+    let server = Server::plain(move |_: &ReceivedRequest| match asked.fetch_add(1, Ordering::SeqCst) {
         0 => status(503, &refusal("SlowDown", "Slow down.")),
         _ => text("x: 1"),
     });
     assert_eq!(read_s3(s3_environment(&server.url(""))).await.unwrap(), "x: 1", "what passes is tried again");
-    let cut = Server::plain(|_| Say::Cut);
+    let cut = Server::plain(|_| ServerReply::Cut);
     let error = read_s3(s3_environment(&cut.url(""))).await.unwrap_err();
     assert!(matches!(error, SourceError::Broken { .. }), "{error:?}");
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -434,5 +437,5 @@ async fn a_pinned_object_is_requested_once() {
         let limits = ReadLimits { time: Duration::from_secs(10), ..limits() };
         assert_eq!(&*sources.read(&request, &limits).await.unwrap().bytes, b"x: 1");
     }
-    assert_eq!(server.got().len(), 1);
+    assert_eq!(server.received().len(), 1);
 }

@@ -42,7 +42,7 @@ impl Proxy {
     }
 
     /// The first line of each request.
-    fn asked(&self) -> Vec<String> {
+    fn request_lines(&self) -> Vec<String> {
         let heads = self.heads.lock().unwrap();
         heads.iter().map(|head| head.lines().next().unwrap_or_default().to_owned()).collect()
     }
@@ -107,7 +107,7 @@ async fn servers_are_requested_through_the_proxy_of_the_environment() {
         let proxy = Proxy::to(Some(server.port));
         let address = format!("http://127.0.0.1:{}", proxy.port);
         assert_eq!(read(&server, url, &[(variable, &address)]).await, "x: 1", "{variable}");
-        assert_eq!(proxy.asked(), ["CONNECT docs.example:443 HTTP/1.1"], "{variable}");
+        assert_eq!(proxy.request_lines(), ["CONNECT docs.example:443 HTTP/1.1"], "{variable}");
     }
     assert_eq!(server.paths(), ["/a.yaml", "/a.yaml", "/a.yaml"]);
 }
@@ -120,7 +120,7 @@ async fn only_the_proxy_gets_the_proxy_credentials() {
     assert_eq!(read(&server, "https://docs.example/a.yaml", &[("HTTPS_PROXY", &address)]).await, "x: 1");
     let head = proxy.heads.lock().unwrap().first().cloned().unwrap().to_ascii_lowercase();
     assert!(head.contains("proxy-authorization: basic "), "{head}");
-    assert!(!server.got()[0].headers.keys().any(|name| name.contains("auth")), "{:?}", server.got());
+    assert!(!server.received()[0].headers.keys().any(|name| name.contains("auth")), "{:?}", server.received());
     // The error does not contain the password of the proxy.
     let proxy = Proxy::to(None);
     let address = format!("http://ann:hush@127.0.0.1:{}", proxy.port);
@@ -138,5 +138,5 @@ async fn local_and_excluded_hosts_bypass_the_proxy() {
     let spared = [("HTTPS_PROXY", &*address), ("NO_PROXY", "docs.invalid")];
     let said = read(&server, "https://docs.invalid/a.yaml", &spared).await;
     assert!(said.starts_with("it cannot be read: no connection: "), "{said}");
-    assert_eq!(proxy.asked(), Vec::<String>::new());
+    assert_eq!(proxy.request_lines(), Vec::<String>::new());
 }

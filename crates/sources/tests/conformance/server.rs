@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// A request to the server.
 #[derive(Clone, Debug)]
-pub(crate) struct Got {
+pub(crate) struct ReceivedRequest {
     /// The path with its query, decoded.
     pub(crate) path: String,
     pub(crate) headers: BTreeMap<String, String>,
@@ -20,7 +20,7 @@ pub(crate) struct Got {
 
 /// An answer of the server.
 #[derive(Clone, Debug)]
-pub(crate) enum Say {
+pub(crate) enum ServerReply {
     /// Status, headers, body.
     Answer(u16, Vec<(String, String)>, Vec<u8>),
     /// Announces more bytes than it sends, and closes the connection.
@@ -35,16 +35,16 @@ pub(crate) enum Say {
     Nothing,
 }
 
-pub(crate) fn text(body: &str) -> Say {
-    Say::Answer(200, Vec::new(), body.into())
+pub(crate) fn text(body: &str) -> ServerReply {
+    ServerReply::Answer(200, Vec::new(), body.into())
 }
 
-pub(crate) fn status(status: u16, body: &str) -> Say {
-    Say::Answer(status, Vec::new(), body.into())
+pub(crate) fn status(status: u16, body: &str) -> ServerReply {
+    ServerReply::Answer(status, Vec::new(), body.into())
 }
 
-pub(crate) fn redirect(to: &str) -> Say {
-    Say::Answer(302, vec![("Location".into(), to.into())], Vec::new())
+pub(crate) fn redirect(to: &str) -> ServerReply {
+    ServerReply::Answer(302, vec![("Location".into(), to.into())], Vec::new())
 }
 
 /// A running server.
@@ -53,22 +53,22 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     /// The certificate to trust, in PEM form; empty without TLS.
     pub(crate) authority: String,
-    got: Arc<Mutex<Vec<Got>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     sent: Arc<AtomicU64>,
 }
 
 impl Server {
-    pub(crate) fn plain(say: impl Fn(&Got) -> Say + Send + Sync + 'static) -> Server {
+    pub(crate) fn plain(say: impl Fn(&ReceivedRequest) -> ServerReply + Send + Sync + 'static) -> Server {
         Server::start(Arc::new(say), None, String::new())
     }
 
     /// A server with a new certificate for `localhost`.
-    pub(crate) fn tls(say: impl Fn(&Got) -> Say + Send + Sync + 'static) -> Server {
+    pub(crate) fn tls(say: impl Fn(&ReceivedRequest) -> ServerReply + Send + Sync + 'static) -> Server {
         Server::tls_of("localhost", say)
     }
 
     /// A server with a new certificate for a host.
-    pub(crate) fn tls_of(host: &str, say: impl Fn(&Got) -> Say + Send + Sync + 'static) -> Server {
+    pub(crate) fn tls_of(host: &str, say: impl Fn(&ReceivedRequest) -> ServerReply + Send + Sync + 'static) -> Server {
         let made = rcgen::generate_simple_self_signed([host.to_owned()]).unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -81,12 +81,16 @@ impl Server {
         Server::start(Arc::new(say), Some(TlsAcceptor::from(Arc::new(config))), made.cert.pem())
     }
 
-    fn start(say: Arc<dyn Fn(&Got) -> Say + Send + Sync>, tls: Option<TlsAcceptor>, authority: String) -> Server {
+    fn start(
+        say: Arc<dyn Fn(&ReceivedRequest) -> ServerReply + Send + Sync>,
+        tls: Option<TlsAcceptor>,
+        authority: String,
+    ) -> Server {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
         let listener = TcpListener::from_std(listener).unwrap();
-        let server = Server { port, authority, got: Arc::default(), sent: Arc::default() };
+        let server = Server { port, authority, requests: Arc::default(), sent: Arc::default() };
         let running = server.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -114,12 +118,12 @@ impl Server {
         }
     }
 
-    pub(crate) fn got(&self) -> Vec<Got> {
-        self.got.lock().unwrap().clone()
+    pub(crate) fn received(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
     pub(crate) fn paths(&self) -> Vec<String> {
-        self.got().into_iter().map(|got| got.path).collect()
+        self.received().into_iter().map(|got| got.path).collect()
     }
 
     /// The number of bytes sent in endless answers.
@@ -128,7 +132,11 @@ impl Server {
     }
 
     /// Answers one request and closes.
-    async fn serve(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin, say: &(dyn Fn(&Got) -> Say + Send + Sync)) {
+    async fn serve(
+        &self,
+        mut stream: impl AsyncRead + AsyncWrite + Unpin,
+        say: &(dyn Fn(&ReceivedRequest) -> ServerReply + Send + Sync),
+    ) {
         let mut bytes = Vec::new();
         while !bytes.ends_with(b"\r\n\r\n") {
             let mut chunk = [0; 4096];
@@ -142,11 +150,11 @@ impl Server {
         let path = lines.next().unwrap_or_default().split(' ').nth(1).unwrap_or_default();
         let headers = lines.filter_map(|line| line.split_once(": "));
         let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
-        let got = Got { path: unescaped(path), headers };
-        self.got.lock().unwrap().push(got.clone());
+        let got = ReceivedRequest { path: unescaped(path), headers };
+        self.requests.lock().unwrap().push(got.clone());
         let begin = |length: &str| format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{length}\r\n");
         let _ = match say(&got) {
-            Say::Answer(status, headers, body) => {
+            ServerReply::Answer(status, headers, body) => {
                 let mut out = format!("HTTP/1.1 {status} Word\r\nConnection: close\r\n");
                 if !matches!(status, 204 | 304) {
                     out.push_str(&format!("Content-Length: {}\r\n", body.len()));
@@ -157,17 +165,17 @@ impl Server {
                 let out = [format!("{out}\r\n").as_bytes(), &body].concat();
                 stream.write_all(&out).await
             }
-            Say::Cut => stream.write_all(format!("{}half", begin("Content-Length: 100\r\n")).as_bytes()).await,
-            Say::Endless => self.pour(&mut stream, &begin("")).await,
-            Say::Giant => self.pour(&mut stream, &begin("Content-Length: 2147483648\r\n")).await,
-            Say::Trickle => {
+            ServerReply::Cut => stream.write_all(format!("{}half", begin("Content-Length: 100\r\n")).as_bytes()).await,
+            ServerReply::Endless => self.send_endless_body(&mut stream, &begin("")).await,
+            ServerReply::Giant => self.send_endless_body(&mut stream, &begin("Content-Length: 2147483648\r\n")).await,
+            ServerReply::Trickle => {
                 let _ = stream.write_all(begin("").as_bytes()).await;
                 while stream.write_all(b"#").await.is_ok() && stream.flush().await.is_ok() {
                     tokio::time::sleep(std::time::Duration::from_millis(20)).await;
                 }
                 return;
             }
-            Say::Nothing => {
+            ServerReply::Nothing => {
                 // Wait until the client closes the connection.
                 let _ = stream.read(&mut [0; 1]).await;
                 return;
@@ -176,7 +184,7 @@ impl Server {
         let _ = stream.shutdown().await;
     }
 
-    async fn pour(&self, stream: &mut (impl AsyncWrite + Unpin), head: &str) -> std::io::Result<()> {
+    async fn send_endless_body(&self, stream: &mut (impl AsyncWrite + Unpin), head: &str) -> std::io::Result<()> {
         stream.write_all(head.as_bytes()).await?;
         let chunk = [b'#'; 64 * 1024];
         loop {
@@ -205,20 +213,24 @@ fn unescaped(path: &str) -> String {
 pub(crate) type Documents = Arc<Mutex<BTreeMap<String, Option<Vec<u8>>>>>;
 
 /// Answers with documents from memory, with entity tags.
-pub(crate) fn from_memory(documents: Documents, prefix: &'static str, missing: &'static str) -> impl Fn(&Got) -> Say {
+pub(crate) fn from_memory(
+    documents: Documents,
+    prefix: &'static str,
+    missing: &'static str,
+) -> impl Fn(&ReceivedRequest) -> ServerReply {
     move |got| {
         let path = got.path.strip_prefix(prefix).unwrap_or(&got.path);
         match documents.lock().unwrap().get(path) {
             None => status(404, missing),
-            Some(None) => Say::Nothing,
+            Some(None) => ServerReply::Nothing,
             Some(Some(bytes)) => {
                 let tag = format!("\"{}\"", &source::Digest::of(bytes).hex()[..16]);
                 let date = "Mon, 02 Jan 2023 15:04:05 GMT".to_owned();
                 let headers = vec![("ETag".to_owned(), tag.clone()), ("Last-Modified".to_owned(), date)];
                 if got.headers.get("if-none-match") == Some(&tag) {
-                    Say::Answer(304, headers, Vec::new())
+                    ServerReply::Answer(304, headers, Vec::new())
                 } else {
-                    Say::Answer(200, headers, bytes.clone())
+                    ServerReply::Answer(200, headers, bytes.clone())
                 }
             }
         }

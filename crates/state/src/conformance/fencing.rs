@@ -9,9 +9,9 @@ use crate::{Revision, StoreError};
 
 /// A writer whose lease was taken over can write nothing, whichever revision it has seen. It does not affect the new
 /// holder.
-pub(super) async fn nothing_more(place: &StorePlace) -> Result<(), Failed> {
+pub(super) async fn fenced_writer_cannot_commit(place: &StorePlace) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
-    let mut first = TestWriter::take(&*ours, "shop").await?;
+    let mut first = TestWriter::acquire(&*ours, "shop").await?;
     first.commit(vec![began("op-1"), intent(1, "a"), intent(2, "b")]).await?;
     let shop = instance("shop");
     let lease = place.at(NOW + 60, &theirs).lease(&shop, "bob@host (2)", MINUTE).await?;
@@ -52,7 +52,7 @@ pub(super) async fn nothing_more(place: &StorePlace) -> Result<(), Failed> {
     second.commit(vec![outcome(2, "b", None)]).await?;
     second.release().await?;
     check_err!(
-        first.refused(vec![outcome(2, "b", None)]).await,
+        first.try_commit(vec![outcome(2, "b", None)]).await,
         StoreError::Busy { holder: None, .. },
         "a commit after the other has given its lease back"
     );
@@ -89,10 +89,10 @@ pub(super) async fn rekeyed(place: &StorePlace) -> Result<(), Failed> {
     let secret = || vec![outcome(1, "key", record(Value::from("s3cret").secret()))];
     let other = || Sealer::with_key([9; 32]);
     let store = place.open(sealer());
-    let mut sleeper = TestWriter::take(&*store, "shop").await?;
+    let mut sleeper = TestWriter::acquire(&*store, "shop").await?;
     sleeper.commit([vec![began("op-1")], secret()].concat()).await?;
     check!(place.at(NOW + 60, &place.open(sealer())).rekey(&other()).await? > 0, "no entry was resealed");
-    check_err!(sleeper.refused(secret()).await, StoreError::Busy { .. }, "a commit with the former key");
+    check_err!(sleeper.try_commit(secret()).await, StoreError::Busy { .. }, "a commit with the former key");
     let found = place.open(other()).load(&instance("shop")).await?;
     check_eq!(found.revision, Revision(1), "the revision");
     Ok(())

@@ -10,7 +10,7 @@ pub(super) async fn journals_lead_to_snapshots(place: &StorePlace) -> Result<(),
     for sealer in [sealer(), Sealer::with_key([9; 32]), Sealer::none()] {
         let store = place.open(sealer);
         for info in store.instances().await? {
-            match agrees(&*store, &info).await {
+            match check_instance(&*store, &info).await {
                 Err(FoldError::Store(StoreError::WrongKey | StoreError::KeyMissing)) => {}
                 Err(FoldError::Store(error)) => return Err(error.into()),
                 Err(FoldError::Differs(what)) => return Err(Failed(format!("`{}`: {what}", info.name))),
@@ -32,7 +32,7 @@ impl From<StoreError> for FoldError {
     }
 }
 
-async fn agrees(store: &dyn Store, info: &InstanceInfo) -> Result<(), FoldError> {
+async fn check_instance(store: &dyn Store, info: &InstanceInfo) -> Result<(), FoldError> {
     let name = &info.name;
     let loaded = store.load(name).await?;
     let whole = store.read(name, Since::Entry(0)).await?.unwrap_or_default();

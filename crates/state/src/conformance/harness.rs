@@ -87,7 +87,7 @@ pub(super) struct TestWriter<'s> {
 }
 
 impl<'s> TestWriter<'s> {
-    pub(super) async fn take(store: &'s dyn Store, name: &str) -> Result<TestWriter<'s>, Failed> {
+    pub(super) async fn acquire(store: &'s dyn Store, name: &str) -> Result<TestWriter<'s>, Failed> {
         let lease = store.lease(&instance(name), "ann@host (1)", MINUTE).await?;
         let revision = lease.revision;
         check_eq!(store.head(&lease.instance).await?, revision, "where the instance stands under a new lease");
@@ -101,7 +101,7 @@ impl<'s> TestWriter<'s> {
         Ok(())
     }
 
-    pub(super) async fn refused(&self, entries: Vec<Entry>) -> Result<Revision, StoreError> {
+    pub(super) async fn try_commit(&self, entries: Vec<Entry>) -> Result<Revision, StoreError> {
         self.store.commit(&self.lease, self.revision, entries).await
     }
 

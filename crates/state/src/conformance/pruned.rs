@@ -16,8 +16,8 @@ fn addresses(snapshot: &Snapshot) -> Vec<String> {
 }
 
 /// Commits five operations: later ones change, remove and recreate records of the first; one record holds a secret.
-async fn five<'s>(store: &'s dyn Store) -> Result<TestWriter<'s>, Failed> {
-    let mut hand = TestWriter::take(store, "shop").await?;
+async fn commit_five_operations<'s>(store: &'s dyn Store) -> Result<TestWriter<'s>, Failed> {
+    let mut hand = TestWriter::acquire(store, "shop").await?;
     let made = |at: &str, value: i64| outcome(1, at, record(Value::Int(value)));
     let secret = outcome(1, "key", record(Value::from("s3cret").secret()));
     let ready = |number| finished(number, OperationOutcome::Ready);
@@ -35,10 +35,10 @@ async fn five<'s>(store: &'s dyn Store) -> Result<TestWriter<'s>, Failed> {
 }
 
 /// Pruning keeps the current state and removes the operations. Later operations still work.
-pub(super) async fn what_is_known_stays(place: &StorePlace) -> Result<(), Failed> {
+pub(super) async fn pruning_keeps_the_state(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = five(&*store).await?;
+    let mut hand = commit_five_operations(&*store).await?;
     let before = store.load(&shop).await?;
     let info = store.info(&shop).await?;
     check_eq!(info.and_then(|info| info.needed).as_deref(), Some("op-4"), "the oldest operation that is needed");
@@ -90,10 +90,10 @@ pub(super) async fn what_is_known_stays(place: &StorePlace) -> Result<(), Failed
 pub(super) async fn leases_and_open_calls(place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     hand.commit(vec![began("op-1"), intent(1, "lost")]).await?;
     store.unlock(&shop).await?;
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     for number in 2..5u64 {
         let id = format!("op-{number}");
         hand.commit(vec![began(&id), finished(number - 1, OperationOutcome::Ready)]).await?;
@@ -118,10 +118,10 @@ pub(super) async fn leases_and_open_calls(place: &StorePlace) -> Result<(), Fail
 }
 
 /// A pruned journal is exported as a text and restored on another place.
-pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> Result<(), Failed> {
+pub(super) async fn restore_in_another_store(place: &StorePlace, other_place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
     let shop = instance("shop");
-    let hand = five(&*store).await?;
+    let hand = commit_five_operations(&*store).await?;
     store.prune(&hand.lease, "op-4").await?;
     hand.release().await?;
     let (whole, before, text) = exported(&*store, "shop").await?;
@@ -137,6 +137,6 @@ pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> R
     check_eq!(after.records.get(&address("key")), before.records.get(&address("key")), "the secret");
     check!(again == text, "writing it again gives another text:\n{again}instead of\n{text}");
     folded::journals_lead_to_snapshots(other_place).await?;
-    let mut hand = TestWriter::take(&*elsewhere, "shop").await?;
+    let mut hand = TestWriter::acquire(&*elsewhere, "shop").await?;
     hand.commit(vec![began("op-6"), outcome(1, "z", record(Value::Int(1)))]).await
 }

@@ -17,9 +17,9 @@ pub(super) async fn exported(store: &dyn Store, name: &str) -> Result<(Exported,
 }
 
 /// Restores a journal with secrets, a history and a cut-off call. Its next export is the same text.
-pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> Result<(), Failed> {
+pub(super) async fn restore_in_another_store(place: &StorePlace, other_place: &StorePlace) -> Result<(), Failed> {
     let store = place.open(sealer());
-    let mut hand = TestWriter::take(&*store, "shop").await?;
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
     let (entries, _) = full_operation();
     let (first, rest) = entries.split_at(2);
     hand.commit(first.to_vec()).await?;
@@ -27,7 +27,7 @@ pub(super) async fn elsewhere(place: &StorePlace, other_place: &StorePlace) -> R
     let secret = record(Value::from("s3cret").secret());
     hand.commit(vec![began("op-2"), intent(1, "lost"), outcome(2, "key", secret)]).await?;
     store.unlock(&instance("shop")).await?;
-    let mut other = TestWriter::take(&*store, "shop").await?;
+    let mut other = TestWriter::acquire(&*store, "shop").await?;
     other.commit(vec![began("op-3"), intent(1, "cut-off"), outcome(2, "plain", None)]).await?;
     other.release().await?;
     let (whole, before, text) = exported(&*store, "shop").await?;
@@ -74,8 +74,8 @@ pub(super) async fn refused(place: &StorePlace) -> Result<(), Failed> {
     let again = store.restore(&shop, Revision(7), None, vec![fine("op-3")]).await;
     check_err!(again, StoreError::Moved { .. }, "putting back where something is");
     // The instance continues after the restored operations.
-    let mut hand = TestWriter::take(&*store, "shop").await?;
-    check_err!(hand.refused(fine("op-1")).await, StoreError::OperationExists { .. }, "a restored operation");
+    let mut hand = TestWriter::acquire(&*store, "shop").await?;
+    check_err!(hand.try_commit(fine("op-1")).await, StoreError::OperationExists { .. }, "a restored operation");
     let known = store.restore(&instance("copy"), Revision(7), None, vec![fine("op-1")]).await;
     check_err!(known, StoreError::OperationExists { .. }, "restoring an operation of another instance");
     hand.commit(fine("op-3")).await?;

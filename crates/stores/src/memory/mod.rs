@@ -155,7 +155,7 @@ impl MemoryStore {
 
     /// Returns the store with the clock of another machine, for tests.
     #[must_use]
-    pub fn on(self, host: Arc<dyn Host>) -> MemoryStore {
+    pub fn with_host(self, host: Arc<dyn Host>) -> MemoryStore {
         MemoryStore { host, ..self }
     }
 
@@ -198,7 +198,7 @@ impl MemoryStore {
     fn lease_now(&self, name: &InstanceName, who: &str, lasts: Duration) -> Result<Lease, StoreError> {
         let mut world = self.state.lock();
         let revision = world.revision(name);
-        world.leases.entry(name.clone()).or_default().take(name, revision, who, lasts, &*self.host)
+        world.leases.entry(name.clone()).or_default().acquire(name, revision, who, lasts, &*self.host)
     }
 
     fn renew_now(&self, lease: &Lease, lasts: Duration) -> Result<(), StoreError> {
@@ -238,7 +238,7 @@ impl MemoryStore {
         let Some(key) = to.key_id() else { return Err(StoreError::NoKey) };
         let mut world = self.state.lock();
         for (instance, row) in &world.leases {
-            if let Some(holder) = row.holder(&*self.host).filter(LeaseHolder::holds) {
+            if let Some(holder) = row.holder(&*self.host).filter(LeaseHolder::is_active) {
                 return Err(StoreError::Busy { instance: instance.clone(), holder: Some(holder) });
             }
         }
@@ -257,7 +257,7 @@ impl MemoryStore {
     ) -> Result<(), StoreError> {
         let mut world = self.state.lock();
         let holder = world.leases.get(name).and_then(|row| row.holder(&*self.host));
-        if let Some(holder) = holder.filter(LeaseHolder::holds) {
+        if let Some(holder) = holder.filter(LeaseHolder::is_active) {
             return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder) });
         }
         let found = world.revision(name);

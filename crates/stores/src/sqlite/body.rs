@@ -35,7 +35,7 @@ pub(super) fn write(sealer: &Sealer, place: SealPlace<'_>, entry: &EntryKind) ->
 
 /// Whether a value contains a text that is long enough to be stored on its own.
 pub(super) fn has_long_text(value: &Value) -> bool {
-    match value.bare() {
+    match value.unmarked() {
         Value::Text(text) => text.len() >= LONG,
         Value::Bytes(bytes) => bytes.len() >= LONG / 2,
         Value::List(items) | Value::Set(items) => items.iter().any(has_long_text),

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn it_depends_on_the_entries_and_not_on_their_order() {
+    fn digest_depends_on_entries_but_not_on_their_order() {
         let whole = of(&[(1, 10, "a"), (2, 20, "b")]);
         assert_eq!(whole, of(&[(2, 20, "b"), (1, 10, "a")]));
         let others = [

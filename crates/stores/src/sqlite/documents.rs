@@ -41,7 +41,7 @@ pub(super) fn write_operation(
     let mut json = serde_json::to_value(operation).map_err(state::seal::SealError::Form)?;
     let mut texts = Vec::new();
     if let Some(desired) = json.get_mut("desired") {
-        take_texts(desired, false, false, &mut texts);
+        extract_texts(desired, false, false, &mut texts);
     }
     let mut numbers = Vec::with_capacity(texts.len());
     for text in texts {
@@ -134,18 +134,18 @@ fn tag_of(tagger: &Tagger, uid: &str, number: i64, sealed: bool, digest: Tag) ->
 }
 
 /// Replaces long texts by their indexes in `found`.
-fn take_texts(json: &mut Json, is_secret: bool, is_wrapped: bool, found: &mut Vec<StoredText>) {
+fn extract_texts(json: &mut Json, is_secret: bool, is_wrapped: bool, found: &mut Vec<StoredText>) {
     match json {
         Json::String(text) if text.len() >= LONG => {
             found.push(StoredText { text: std::mem::take(text), is_secret });
             *json = json!({DOCUMENT: found.len() - 1});
         }
-        Json::Array(items) => items.iter_mut().for_each(|item| take_texts(item, is_secret, false, found)),
+        Json::Array(items) => items.iter_mut().for_each(|item| extract_texts(item, is_secret, false, found)),
         Json::Object(map) => {
             let is_mark = !is_wrapped && map.len() == 1;
             let is_secret = is_secret || is_mark && map.contains_key(SECRET);
             for (key, value) in map {
-                take_texts(value, is_secret, is_mark && key == WRAPPED, found);
+                extract_texts(value, is_secret, is_mark && key == WRAPPED, found);
             }
         }
         _ => {}
@@ -153,9 +153,9 @@ fn take_texts(json: &mut Json, is_secret: bool, is_wrapped: bool, found: &mut Ve
 }
 
 /// Puts texts back in their places; returns false if a text is missing.
-fn put_texts(json: &mut Json, is_wrapped: bool, texts: &[String]) -> bool {
+fn restore_texts(json: &mut Json, is_wrapped: bool, texts: &[String]) -> bool {
     match json {
-        Json::Array(items) => items.iter_mut().all(|item| put_texts(item, false, texts)),
+        Json::Array(items) => items.iter_mut().all(|item| restore_texts(item, false, texts)),
         Json::Object(map) => {
             let is_mark = !is_wrapped && map.len() == 1;
             if is_mark && let Some(index) = map.get(DOCUMENT) {
@@ -164,7 +164,7 @@ fn put_texts(json: &mut Json, is_wrapped: bool, texts: &[String]) -> bool {
                 *json = Json::String(text.clone());
                 return true;
             }
-            map.iter_mut().all(|(key, value)| put_texts(value, is_mark && key == WRAPPED, texts))
+            map.iter_mut().all(|(key, value)| restore_texts(value, is_mark && key == WRAPPED, texts))
         }
         _ => true,
     }
@@ -193,7 +193,7 @@ impl StateReader<'_> {
             let numbers: Vec<i64> = serde_json::from_value(named).map_err(|_| damaged())?;
             let texts: Vec<String> =
                 numbers.into_iter().map(|number| self.document(head, number)).collect::<Result<_, _>>()?;
-            if !json.get_mut("desired").is_some_and(|desired| put_texts(desired, false, &texts)) {
+            if !json.get_mut("desired").is_some_and(|desired| restore_texts(desired, false, &texts)) {
                 return Err(damaged());
             }
         }
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_are_taken_out_and_come_back() {
+    fn long_texts_are_extracted_and_restored() {
         let long = "x".repeat(LONG);
         let whole = json!({
             "document": long, "short": "x", "typed": {"$secret": {"a": [long, 1]}},
@@ -296,14 +296,14 @@ mod tests {
         });
         let mut json = whole.clone();
         let mut found = Vec::new();
-        take_texts(&mut json, false, false, &mut found);
+        extract_texts(&mut json, false, false, &mut found);
         let secret: Vec<bool> = found.iter().map(|text| text.is_secret).collect();
         assert_eq!((found.len(), secret.iter().filter(|secret| **secret).count()), (3, 1), "{json}");
         assert!(!json.to_string().contains("xx"), "{json}");
         let texts: Vec<String> = found.into_iter().map(|text| text.text).collect();
         let mut missing = json.clone();
-        assert!(!put_texts(&mut missing, false, &texts[..1]));
-        assert!(put_texts(&mut json, false, &texts));
+        assert!(!restore_texts(&mut missing, false, &texts[..1]));
+        assert!(restore_texts(&mut json, false, &texts));
         assert_eq!(json, whole);
     }
 }

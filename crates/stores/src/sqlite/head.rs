@@ -24,16 +24,16 @@ pub(super) struct InstanceRow {
     /// The last number that was given to a document.
     pub(super) documents: i64,
     /// The digest of the records.
-    pub(super) live: RecordsDigest,
+    pub(super) records_digest: RecordsDigest,
     /// The tagger that checks the rows of the instance; `None` for an older format, or if the key is not available.
     pub(super) tagger: Option<Tagger>,
     /// The digest of the records in format 2, if it belongs to this revision.
-    pub(super) old_live: Option<OldDigest>,
+    pub(super) old_records_digest: Option<OldDigest>,
 }
 
 impl InstanceRow {
     /// Returns the row of an instance that is not stored yet.
-    pub(super) fn before_the_first(tagger: Tagger) -> InstanceRow {
+    pub(super) fn new_instance(tagger: Tagger) -> InstanceRow {
         InstanceRow {
             id: 0,
             revision: 0,
@@ -41,9 +41,9 @@ impl InstanceRow {
             pruned: 0,
             pruned_operations: 0,
             documents: 0,
-            live: RecordsDigest::default(),
+            records_digest: RecordsDigest::default(),
             tagger: Some(tagger),
-            old_live: None,
+            old_records_digest: None,
         }
     }
 
@@ -105,7 +105,7 @@ impl InstanceRow {
         let row = tagger.row("instance").text(name).number(self.id).text(&at.uid).text(&at.document);
         let row = row.number(at.created).number(self.revision).number(self.generation()).number(self.entries());
         let row = row.number(self.unsettled()).optional(self.finished()).optional(self.exports());
-        let row = row.number(i64::from(at.exports_old)).number(self.operations()).bytes(&self.live.bytes());
+        let row = row.number(i64::from(at.exports_old)).number(self.operations()).bytes(&self.records_digest.bytes());
         let row = row.text(tagger.key());
         // Format 3 had neither documents nor pruning.
         let row = if format < 4 {
@@ -139,7 +139,7 @@ impl InstanceRow {
             self.exports(),
             self.journal.exports_old,
             self.operations(),
-            self.live.bytes(),
+            self.records_digest.bytes(),
             tagger.key(),
             self.tag(&tagger, name.as_str(), FORMAT),
             self.pruned,
@@ -202,14 +202,14 @@ fn read_old(row: &Row<'_>) -> Result<InstanceRow, rusqlite::Error> {
         pruned: 0,
         pruned_operations: 0,
         documents: 0,
-        live: RecordsDigest::default(),
+        records_digest: RecordsDigest::default(),
         tagger: None,
-        old_live: None,
+        old_records_digest: None,
     })
 }
 
 fn read_stored(row: &Row<'_>) -> Result<StoredHead, rusqlite::Error> {
-    let mut head = InstanceRow { live: RecordsDigest::of_bytes(row.get(13)?), ..read_old(row)? };
+    let mut head = InstanceRow { records_digest: RecordsDigest::of_bytes(row.get(13)?), ..read_old(row)? };
     head.journal.operations = row.get::<_, i64>(12)?.unsigned_abs();
     (head.pruned, head.pruned_operations, head.documents) = (row.get(16)?, row.get(17)?, row.get(18)?);
     Ok(StoredHead { head, name: row.get(11)?, key: row.get(14)?, mac: row.get(15)? })
@@ -218,7 +218,7 @@ fn read_stored(row: &Row<'_>) -> Result<StoredHead, rusqlite::Error> {
 impl StateReader<'_> {
     /// Checks that the file has the expected tables.
     pub(super) fn check_tables(&self) -> Result<(), StoreError> {
-        if self.format < 3 { Ok(()) } else { StateReader { only_looks: true, ..*self }.count().map(|_| ()) }
+        if self.format < 3 { Ok(()) } else { StateReader { display_only: true, ..*self }.count().map(|_| ()) }
     }
 
     /// The row of an instance; `None` if there is no such instance, which is verified as well.
@@ -229,8 +229,8 @@ impl StateReader<'_> {
             None if self.format < 3 => Ok(None),
             None => {
                 // A damaged index also finds nothing, so all rows are examined.
-                let there = self.names()?;
-                if there.iter().any(|other| other == name.as_str()) {
+                let all_names = self.names()?;
+                if all_names.iter().any(|other| other == name.as_str()) {
                     return Err(damaged_row(self.path, &format!("the instance `{name}` is not found by its name")));
                 }
                 Ok(None)
@@ -247,7 +247,7 @@ impl StateReader<'_> {
         let mut statement = self.connection.prepare_cached(&sql)?;
         let found = statement.query_row([name.as_str()], |row| {
             let old_live = row.get::<_, Option<i64>>(11)?.map(OldDigest);
-            let head = InstanceRow { old_live, ..read_old(row)? };
+            let head = InstanceRow { old_records_digest: old_live, ..read_old(row)? };
             Ok(StoredHead { head, name: name.to_string(), key: String::new(), mac: Tag::default() })
         });
         found.optional()
@@ -279,7 +279,7 @@ impl StateReader<'_> {
     /// `KeyMissing`, or `None` for callers that only display rows.
     pub(super) fn tagger_of(&self, key: &str) -> Result<Option<Tagger>, StoreError> {
         match self.sealer.tagger_of(key) {
-            None if !self.only_looks => Err(self.sealer.cannot_open().into()),
+            None if !self.display_only => Err(self.sealer.cannot_open().into()),
             tagger => Ok(tagger),
         }
     }
@@ -331,7 +331,7 @@ impl StateReader<'_> {
         Ok(Revision(self.head(name)?.map_or(0, |head| head.revision.unsigned_abs())))
     }
 
-    pub(super) fn known(&self, name: &InstanceName) -> Result<InstanceRow, StoreError> {
+    pub(super) fn require_head(&self, name: &InstanceName) -> Result<InstanceRow, StoreError> {
         self.head(name)?.ok_or_else(|| StoreError::Unknown { instance: name.clone() })
     }
 }

@@ -14,12 +14,12 @@ use state::tag::{Tag, Tagger};
 use state::{Host, InstanceName, LeaseHolder, Liveness, Process};
 
 /// The row of a lease.
-pub(super) struct HeldLease {
+pub(super) struct StoredLease {
     pub(super) epoch: i64,
     /// The holder, by the clock and the processes of this machine.
     pub(super) holder: Option<LeaseHolder>,
     /// Whether its time of expiry belongs to another boot.
-    pub(super) is_elsewhere: bool,
+    pub(super) expires_in_other_boot: bool,
     /// Whether the row is unchanged.
     pub(super) authenticity: Authenticity,
     stored: Option<StoredHolder>,
@@ -53,7 +53,7 @@ struct StoredProcess {
     started: i64,
 }
 
-/// The columns of a row, after its name, in the order in which `held` reads them.
+/// The columns of a row, after its name, in the order in which `read_lease` reads them.
 fn columns(format: i64) -> &'static str {
     match format < 3 {
         true => "epoch, who, since, until, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL",
@@ -68,7 +68,7 @@ pub(super) fn read(
     sealer: &Sealer,
     host: &dyn Host,
     name: &InstanceName,
-) -> Result<Option<HeldLease>, rusqlite::Error> {
+) -> Result<Option<StoredLease>, rusqlite::Error> {
     let sql = format!("SELECT {} FROM leases WHERE name = ?1", columns(format));
     let mut statement = connection.prepare_cached(&sql)?;
     statement.query_row([name.as_str()], |row| held(row, format, sealer, host, name.as_str())).optional()
@@ -81,7 +81,7 @@ fn held(
     sealer: &Sealer,
     host: &dyn Host,
     name: &str,
-) -> Result<HeldLease, rusqlite::Error> {
+) -> Result<StoredLease, rusqlite::Error> {
     let epoch = row.get(0)?;
     let stored = match row.get(1)? {
         None => None,
@@ -111,8 +111,8 @@ fn held(
         }
     };
     let holder = stored.as_ref().map(|stored| stored.holder(host));
-    let is_elsewhere = stored.as_ref().is_some_and(|stored| stored.is_elsewhere(host));
-    Ok(HeldLease { epoch, holder, is_elsewhere, authenticity, stored })
+    let is_elsewhere = stored.as_ref().is_some_and(|stored| stored.expires_in_other_boot(host));
+    Ok(StoredLease { epoch, holder, expires_in_other_boot: is_elsewhere, authenticity, stored })
 }
 
 impl StoredHolder {
@@ -125,17 +125,17 @@ impl StoredHolder {
             started: process.started.cast_signed(),
         });
         let taken = StoredHolder { who: who.into(), since: host.wall(), until: 0, boot: None, expires: None, process };
-        taken.lasting(lasts, host)
+        taken.with_expiry(lasts, host)
     }
 
     /// Returns the lease with its expiry `lasts` from now.
-    fn lasting(self, lasts: Duration, host: &dyn Host) -> StoredHolder {
+    fn with_expiry(self, lasts: Duration, host: &dyn Host) -> StoredHolder {
         let until = host.wall().saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
         let expires = i64::try_from(host.elapsed().saturating_add(lasts).as_millis()).unwrap_or(i64::MAX);
         StoredHolder { until, boot: Some(host.boot()), expires: Some(expires), ..self }
     }
 
-    fn is_elsewhere(&self, host: &dyn Host) -> bool {
+    fn expires_in_other_boot(&self, host: &dyn Host) -> bool {
         self.boot.as_ref().is_some_and(|boot| *boot != host.boot())
     }
 
@@ -160,7 +160,7 @@ impl StoredHolder {
 }
 
 /// Gives the lease of an instance to this process.
-pub(super) fn take(
+pub(super) fn grant(
     connection: &Connection,
     sealer: &Sealer,
     host: &dyn Host,
@@ -172,15 +172,15 @@ pub(super) fn take(
 }
 
 /// Lets a lease expire `lasts` from now, in this boot. The recorded process stays.
-pub(super) fn count_from_now(
+pub(super) fn extend(
     connection: &Connection,
     sealer: &Sealer,
     host: &dyn Host,
     name: &InstanceName,
-    held: HeldLease,
+    held: StoredLease,
     lasts: Duration,
 ) -> Result<(), rusqlite::Error> {
-    let stored = held.stored.map(|stored| stored.lasting(lasts, host));
+    let stored = held.stored.map(|stored| stored.with_expiry(lasts, host));
     write(connection, sealer, name.as_str(), held.epoch, stored.as_ref())
 }
 
@@ -190,11 +190,11 @@ pub(super) fn end(connection: &Connection, sealer: &Sealer, name: &str, epoch: i
 }
 
 /// Writes an unchanged row with a tag under another key.
-pub(super) fn write_again(
+pub(super) fn rewrite(
     connection: &Connection,
     sealer: &Sealer,
     name: &InstanceName,
-    held: &HeldLease,
+    held: &StoredLease,
 ) -> Result<(), rusqlite::Error> {
     write(connection, sealer, name.as_str(), held.epoch, held.stored.as_ref())
 }

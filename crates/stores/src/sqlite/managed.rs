@@ -31,7 +31,7 @@ struct ObjectIdentity {
 impl StateReader<'_> {
     /// The objects that all instances except `own` manage.
     pub(super) fn managed_by_others(&self, own: &str) -> Result<Vec<Managed>, StoreError> {
-        let looking = StateReader { only_looks: true, ..*self };
+        let looking = StateReader { display_only: true, ..*self };
         let mut found = Vec::new();
         for name in looking.names()?.into_iter().filter(|name| name != own) {
             let instance: InstanceName = name.parse().map_err(|_| damaged(self.path))?;

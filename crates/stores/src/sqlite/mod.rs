@@ -47,7 +47,7 @@ use failure::failed;
 pub use failure::{FileFailure, SqliteMessage};
 use reading::StateReader;
 use schema::Readable;
-use write::{Notices, Proved, ReplySender, StateWriter, WriteAnswer, WriteRequest};
+use write::{LastSeenEpochs, Notices, ReplySender, StateWriter, WriteAnswer, WriteRequest};
 
 /// The access of a store to its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct SqliteStore {
     mode: Mode,
     notices: Notices,
     host: Arc<dyn Host>,
-    proved: Proved,
+    last_seen_epochs: LastSeenEpochs,
     // The order matters: the last connection to close cleans up the file, and this should be the writer.
     reader: Mutex<Option<Worker<ReadJob>>>,
     writer: Mutex<Option<Worker<(WriteRequest, ReplySender)>>>,
@@ -105,13 +105,13 @@ impl SqliteStore {
     /// Returns a store in the file of that path. Nothing is opened or created yet.
     pub fn open(path: impl Into<PathBuf>, sealer: Sealer, mode: Mode) -> SqliteStore {
         let (reader, writer) = Default::default();
-        let (notices, host, proved) = (Notices::default(), Arc::new(ThisMachine::here()), Proved::default());
-        SqliteStore { path: path.into(), sealer, mode, notices, host, proved, reader, writer }
+        let (notices, host, proved) = (Notices::default(), Arc::new(ThisMachine::here()), LastSeenEpochs::default());
+        SqliteStore { path: path.into(), sealer, mode, notices, host, last_seen_epochs: proved, reader, writer }
     }
 
     /// Returns the store on another machine, for tests.
     #[must_use]
-    pub fn on(self, host: Arc<dyn Host>) -> SqliteStore {
+    pub fn with_host(self, host: Arc<dyn Host>) -> SqliteStore {
         SqliteStore { host, ..self }
     }
 
@@ -146,7 +146,7 @@ impl SqliteStore {
         read: impl FnOnce(StateReader<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let is_idle = self.reader.lock().unwrap_or_else(PoisonError::into_inner).is_none();
-        if is_idle && schema::is_nothing(&self.path) {
+        if is_idle && schema::is_missing(&self.path) {
             return empty;
         }
         let (reply, answer) = oneshot::channel();
@@ -172,7 +172,7 @@ impl SqliteStore {
             return Err(FileFailure::ReadOnly { path: self.path.clone() }.into_store_error());
         }
         let (reply, answer) = oneshot::channel();
-        let (notices, host, proved) = (self.notices.clone(), self.host.clone(), self.proved.clone());
+        let (notices, host, proved) = (self.notices.clone(), self.host.clone(), self.last_seen_epochs.clone());
         let writer = StateWriter::new(self.path.clone(), self.sealer.clone(), notices, host, proved);
         let start = |request| Worker::start("state-writer", request, move |requests| writer.run(&requests));
         self.send(&self.writer, start, (request, reply))?;
@@ -180,7 +180,7 @@ impl SqliteStore {
     }
 
     /// The error for an answer that does not belong to the request, which is a bug in this module.
-    fn mixed_up<T>(&self) -> Result<T, StoreError> {
+    fn unexpected_answer_error<T>(&self) -> Result<T, StoreError> {
         debug_assert!(false, "the writer answered something else");
         Err(self.stopped())
     }
@@ -198,7 +198,7 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
                 }
             }
         }
-        let Some(Readable { connection: open, has_digests, alone }) = connection.as_mut() else {
+        let Some(Readable { connection: open, has_digests, is_exclusive: alone }) = connection.as_mut() else {
             job(Ok(None));
             continue;
         };
@@ -211,7 +211,7 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
                     connection: &transaction,
                     format,
                     has_digests,
-                    only_looks: false,
+                    display_only: false,
                     path,
                     sealer,
                     host,
@@ -229,12 +229,12 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
 
 impl Store for SqliteStore {
     fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>> {
-        Box::pin(self.read_with(Ok(Vec::new()), |reading| reading.looking().instances()))
+        Box::pin(self.read_with(Ok(Vec::new()), |reading| reading.for_display().instances()))
     }
 
     fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read_with(Ok(None), move |reading| reading.looking().info(&instance)))
+        Box::pin(self.read_with(Ok(None), move |reading| reading.for_display().info(&instance)))
     }
 
     fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
@@ -267,7 +267,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(request).await? {
                 WriteAnswer::Committed(revision) => Ok(revision),
-                _ => self.mixed_up(),
+                _ => self.unexpected_answer_error(),
             }
         })
     }
@@ -282,7 +282,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(request).await? {
                 WriteAnswer::Leased(lease) => Ok(lease),
-                _ => self.mixed_up(),
+                _ => self.unexpected_answer_error(),
             }
         })
     }
@@ -295,13 +295,14 @@ impl Store for SqliteStore {
     fn check_lease<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let now = self.host.elapsed();
-            let proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner).get(&lease.instance).copied();
+            let proved =
+                self.last_seen_epochs.lock().unwrap_or_else(PoisonError::into_inner).get(&lease.instance).copied();
             if proved.is_some_and(|(epoch, at)| epoch == lease.epoch && now.saturating_sub(at) < LEASE_CHECK_VALIDITY) {
                 return Ok(());
             }
             let (asked, none) = (lease.clone(), StoreError::Busy { instance: lease.instance.clone(), holder: None });
             self.read_with(Err(none), move |reading| reading.check_held(&asked).map(|_| ())).await?;
-            let mut proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut proved = self.last_seen_epochs.lock().unwrap_or_else(PoisonError::into_inner);
             proved.insert(lease.instance.clone(), (lease.epoch, now));
             Ok(())
         })
@@ -314,7 +315,7 @@ impl Store for SqliteStore {
 
     fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read_with(Ok(None), move |reading| reading.looking().holder(&instance)))
+        Box::pin(self.read_with(Ok(None), move |reading| reading.for_display().holder(&instance)))
     }
 
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
@@ -322,7 +323,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(request).await? {
                 WriteAnswer::Unlocked(holder) => Ok(holder),
-                _ => self.mixed_up(),
+                _ => self.unexpected_answer_error(),
             }
         })
     }
@@ -364,7 +365,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(request).await? {
                 WriteAnswer::Pruned(pruned) => Ok(pruned),
-                _ => self.mixed_up(),
+                _ => self.unexpected_answer_error(),
             }
         })
     }
@@ -374,7 +375,7 @@ impl Store for SqliteStore {
         Box::pin(async move {
             match self.write(request).await? {
                 WriteAnswer::Rekeyed(count) => Ok(count),
-                _ => self.mixed_up(),
+                _ => self.unexpected_answer_error(),
             }
         })
     }

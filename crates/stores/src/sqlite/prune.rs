@@ -17,7 +17,7 @@ pub(super) fn prune(
 ) -> Result<Option<(InstanceRow, Pruned)>, StoreError> {
     let at = |error| reading.at(error);
     let refused = |what| StoreError::Refused { instance: lease.instance.clone(), what };
-    let mut head = reading.known(&lease.instance)?;
+    let mut head = reading.require_head(&lease.instance)?;
     let Some(operation) = reading.operation_row(&head, first)? else {
         return Err(refused(format!("there is no operation `{first}`")));
     };

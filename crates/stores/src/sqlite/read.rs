@@ -21,14 +21,14 @@ use state::{
 use super::digest::{OldDigest, RecordsDigest};
 use super::failure::{damaged, damaged_row};
 use super::head::{EntryRow, InstanceRow, sequence_of};
-use super::lease::{Authenticity, HeldLease};
+use super::lease::{Authenticity, StoredLease};
 use super::operations::OperationRow;
 use super::reading::{StateReader, text};
 use super::{body, lease};
 
 /// The address in the body of an intent or outcome.
 #[derive(Deserialize)]
-struct Addressed {
+struct AddressOnly {
     address: Address,
 }
 
@@ -39,7 +39,7 @@ fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
 impl StateReader<'_> {
     /// The state of the journal: the open calls, and the running operation.
     pub(super) fn journal(&self, head: &InstanceRow) -> Result<Journal, StoreError> {
-        let mut journal = Journal::found(head.journal.generation, self.open(head)?);
+        let mut journal = Journal::with_open_calls(head.journal.generation, self.open_calls(head)?);
         let Some(last) = self.operations(head, 1)?.pop() else { return Err(damaged(self.path)) };
         let runs = last.outcome.is_none();
         // If the rows of the instance and of its last operation contradict each other, they belong to different
@@ -110,7 +110,7 @@ impl StateReader<'_> {
     }
 
     /// The operation that begins with an entry, with its documents.
-    fn begun(&self, head: &InstanceRow, sequence: i64) -> Result<Operation, StoreError> {
+    fn read_operation(&self, head: &InstanceRow, sequence: i64) -> Result<Operation, StoreError> {
         let mut found = None;
         self.entries(head, (sequence, sequence), |entry| {
             if entry.kind != "began" {
@@ -123,13 +123,13 @@ impl StateReader<'_> {
     }
 
     /// The calls without an outcome, in the order in which they were made, with operation and step.
-    fn open(&self, head: &InstanceRow) -> Result<Vec<(Name, u32, Arc<Intent>)>, StoreError> {
+    fn open_calls(&self, head: &InstanceRow) -> Result<Vec<(Name, u32, Arc<Intent>)>, StoreError> {
         let mut open: HashMap<Address, (i64, i64, bool, Vec<u8>)> = HashMap::new();
         self.entries(head, (head.unsettled(), head.entries()), |entry| {
             let is_intent = entry.kind == "intent";
             if is_intent || entry.kind == "outcome" {
                 // An address is never secret, so it can be read from a body with sealed parts as well.
-                let Addressed { address } = body::read(self.sealer, head.place(0), false, entry.body)?;
+                let AddressOnly { address } = body::read(self.sealer, head.place(0), false, entry.body)?;
                 match is_intent {
                     true => drop(open.insert(address, (entry.id, entry.step, entry.sealed, entry.body.to_owned()))),
                     false => drop(open.remove(&address)),
@@ -191,7 +191,7 @@ impl StateReader<'_> {
             let finished: Finished = self.body_of(head, sequence, "finished")?;
             snapshot.follow(&Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) });
         }
-        if let Some(operation) = self.cut_off(head)? {
+        if let Some(operation) = self.unfinished_operation(head)? {
             snapshot.follow(&Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) });
         }
         for intent in self.deletes(head)? {
@@ -217,7 +217,7 @@ impl StateReader<'_> {
                     true => self.base(&head)?,
                     false => Checkpoint { sequence, ..Checkpoint::default() },
                 };
-                let entries = self.lines(&head, (sequence.cast_signed() + 1, head.entries()))?;
+                let entries = self.log_entries(&head, (sequence.cast_signed() + 1, head.entries()))?;
                 Tail { revision, from, entries }
             }
         }))
@@ -268,7 +268,7 @@ impl StateReader<'_> {
     }
 
     /// The last operation, if it has not finished, without its documents.
-    fn cut_off(&self, head: &InstanceRow) -> Result<Option<Operation>, StoreError> {
+    fn unfinished_operation(&self, head: &InstanceRow) -> Result<Option<Operation>, StoreError> {
         #[derive(Deserialize)]
         struct BeganFields {
             #[serde(rename = "remembered", default)]
@@ -283,39 +283,39 @@ impl StateReader<'_> {
     }
 
     fn records(&self, head: &InstanceRow) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
-        let mut lie = self.record_entries(head)?;
+        let mut positions = self.record_entries(head)?;
         // Records are read in the order of the file, then sorted.
-        lie.sort_by_key(|(_, entry)| *entry);
+        positions.sort_by_key(|(_, entry)| *entry);
         let (path, sealer) = (self.path, self.sealer);
         // Parsing takes longer than reading, so a second thread takes as many batches as it can.
         let found = std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::sync_channel::<RecordBatch>(1);
             let mut helper = None;
             let mut receiver = Some(receiver);
-            let mut here = Parsing::new(path, sealer, head);
-            for wanted in lie.chunks(BATCH) {
+            let mut local_parser = RecordParser::new(path, sealer, head);
+            for wanted in positions.chunks(BATCH) {
                 let batch = self.batch(wanted)?;
                 if wanted.len() < BATCH {
-                    here.take(&batch)?;
+                    local_parser.parse_batch(&batch)?;
                     continue;
                 }
                 if let Some(receiver) = receiver.take() {
                     helper = Some(scope.spawn(move || {
-                        let mut there = Parsing::new(path, sealer, head);
-                        receiver.into_iter().try_for_each(|batch| there.take(&batch))?;
-                        Ok::<_, StoreError>(there.found)
+                        let mut helper_parser = RecordParser::new(path, sealer, head);
+                        receiver.into_iter().try_for_each(|batch| helper_parser.parse_batch(&batch))?;
+                        Ok::<_, StoreError>(helper_parser.found)
                     }));
                 }
                 // If the second thread is busy, or has ended with an error, this thread parses the batch.
                 if let Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) = sender.try_send(batch) {
-                    here.take(&batch)?;
+                    local_parser.parse_batch(&batch)?;
                 }
             }
             drop(sender);
-            let helped = helper.map(|helper| helper.join().map_err(|_| damaged(path))?).transpose()?;
-            Ok::<_, StoreError>([here.found, helped.unwrap_or_default()])
+            let helper_records = helper.map(|helper| helper.join().map_err(|_| damaged(path))?).transpose()?;
+            Ok::<_, StoreError>([local_parser.found, helper_records.unwrap_or_default()])
         })?;
-        let mut in_order: Vec<Option<(Address, Arc<Record>)>> = vec![None; lie.len()];
+        let mut in_order: Vec<Option<(Address, Arc<Record>)>> = vec![None; positions.len()];
         for (rank, address, record) in found.into_iter().flatten() {
             in_order[rank] = Some((address, record));
         }
@@ -340,8 +340,8 @@ impl StateReader<'_> {
             old_live.add(position, entry);
             found.push((found.len(), entry));
         }
-        let is_old = head.old_live.is_some_and(|of_the_head| of_the_head != old_live);
-        if is_old || head.tagger.is_some() && head.live != live {
+        let is_old = head.old_records_digest.is_some_and(|of_the_head| of_the_head != old_live);
+        if is_old || head.tagger.is_some() && head.records_digest != live {
             return Err(damaged_row(self.path, "the records of an instance are not what was written"));
         }
         Ok(found)
@@ -376,11 +376,11 @@ impl StateReader<'_> {
     }
 
     pub(super) fn holder(&self, name: &InstanceName) -> Result<Option<LeaseHolder>, StoreError> {
-        Ok(self.held(name)?.and_then(|held| held.holder))
+        Ok(self.read_lease(name)?.and_then(|held| held.holder))
     }
 
     /// The row of a lease, checked if the key is available.
-    pub(super) fn held(&self, name: &InstanceName) -> Result<Option<HeldLease>, StoreError> {
+    pub(super) fn read_lease(&self, name: &InstanceName) -> Result<Option<StoredLease>, StoreError> {
         let held = lease::read(self.connection, self.format, self.sealer, self.host, name);
         match held.map_err(|error| self.at(error))? {
             Some(held) if held.authenticity == Authenticity::Altered => {
@@ -391,8 +391,8 @@ impl StateReader<'_> {
     }
 
     /// Checks that the lease is held; `Busy` otherwise.
-    pub(super) fn check_held(&self, lease: &Lease) -> Result<HeldLease, StoreError> {
-        match self.held(&lease.instance)? {
+    pub(super) fn check_held(&self, lease: &Lease) -> Result<StoredLease, StoreError> {
+        match self.read_lease(&lease.instance)? {
             Some(held) if held.holder.is_some() && held.epoch.unsigned_abs() == lease.epoch => Ok(held),
             held => {
                 Err(StoreError::Busy { instance: lease.instance.clone(), holder: held.and_then(|held| held.holder) })
@@ -401,7 +401,7 @@ impl StateReader<'_> {
     }
 
     /// Checks that an instance has a row for its lease. The row stays when the lease is given back.
-    fn has_lease(&self, name: &InstanceName) -> Result<(), StoreError> {
+    fn check_lease_row(&self, name: &InstanceName) -> Result<(), StoreError> {
         let found = lease::read(self.connection, self.format, self.sealer, self.host, name);
         let found = found.map_err(|error| self.at(error))?;
         match found {
@@ -430,7 +430,7 @@ impl StateReader<'_> {
                 statement.query_row([head.entry(0), head.entry(head.entries())], |row| row.get(0))
             })
             .map_err(at)?;
-        self.has_lease(name)?;
+        self.check_lease_row(name)?;
         let last = match self.operations(&head, 1)?.pop() {
             None => None,
             Some(row) => {
@@ -479,7 +479,7 @@ impl StateReader<'_> {
     }
 
     pub(super) fn history(&self, name: &InstanceName, limit: usize) -> Result<Vec<GenerationInfo>, StoreError> {
-        let head = self.known(name)?;
+        let head = self.require_head(name)?;
         let mut found = Vec::new();
         for row in self.operations(&head, at_most(limit))? {
             let finished = match &row.outcome {
@@ -499,9 +499,9 @@ impl StateReader<'_> {
     }
 
     pub(super) fn operation(&self, name: &InstanceName, id: &str) -> Result<Option<Operation>, StoreError> {
-        let head = self.known(name)?;
+        let head = self.require_head(name)?;
         let row = self.operation_row(&head, id)?;
-        row.map(|row| self.begun(&head, row.first)).transpose()
+        row.map(|row| self.read_operation(&head, row.first)).transpose()
     }
 
     pub(super) fn log(
@@ -510,7 +510,7 @@ impl StateReader<'_> {
         operation: Option<&str>,
         limit: usize,
     ) -> Result<Vec<LogEntry>, StoreError> {
-        let head = self.known(name)?;
+        let head = self.require_head(name)?;
         let operations = self.operation_names(&head)?;
         let (mut first, mut last) = (head.pruned + 1, head.entries());
         if let Some(wanted) = operation {
@@ -519,11 +519,11 @@ impl StateReader<'_> {
             first = sequence(index).unwrap_or(first);
             last = sequence(index + 1).map_or(last, |next| next - 1);
         }
-        self.lines(&head, (first.max(last.saturating_sub(at_most(limit)) + 1), last))
+        self.log_entries(&head, (first.max(last.saturating_sub(at_most(limit)) + 1), last))
     }
 
     /// The entries of a range of sequences.
-    fn lines(&self, head: &InstanceRow, range: (i64, i64)) -> Result<Vec<LogEntry>, StoreError> {
+    fn log_entries(&self, head: &InstanceRow, range: (i64, i64)) -> Result<Vec<LogEntry>, StoreError> {
         let operations = self.operation_names(head)?;
         let mut found = Vec::new();
         self.entries(head, range, |entry| {
@@ -579,7 +579,7 @@ impl RecordBatch {
 }
 
 /// The records that one thread parses.
-struct Parsing<'a> {
+struct RecordParser<'a> {
     path: &'a Path,
     sealer: &'a Sealer,
     head: &'a InstanceRow,
@@ -591,12 +591,12 @@ struct Parsing<'a> {
     found: Vec<(usize, Address, Arc<Record>)>,
 }
 
-impl<'a> Parsing<'a> {
-    fn new(path: &'a Path, sealer: &'a Sealer, head: &'a InstanceRow) -> Parsing<'a> {
-        Parsing { path, sealer, head, names: Names::default(), known: IndexMap::default(), found: Vec::new() }
+impl<'a> RecordParser<'a> {
+    fn new(path: &'a Path, sealer: &'a Sealer, head: &'a InstanceRow) -> RecordParser<'a> {
+        RecordParser { path, sealer, head, names: Names::default(), known: IndexMap::default(), found: Vec::new() }
     }
 
-    fn take(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
+    fn parse_batch(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
         self.found.reserve(batch.rows.len());
         for RecordRow { rank, entry, step, sealed, mac, body } in &batch.rows {
             let text = &batch.bodies[body.clone()];

@@ -25,7 +25,7 @@ pub(super) struct StateReader<'a> {
     /// Whether the file has the digests of format 2.
     pub(super) has_digests: bool,
     /// Whether the caller only displays rows: they are read without a check if the key is not available.
-    pub(super) only_looks: bool,
+    pub(super) display_only: bool,
     pub(super) path: &'a Path,
     pub(super) sealer: &'a Sealer,
     pub(super) host: &'a dyn Host,
@@ -40,8 +40,8 @@ pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusq
 
 impl StateReader<'_> {
     /// Returns the same view, for callers that only display rows.
-    pub(super) fn looking(self) -> Self {
-        StateReader { only_looks: true, ..self }
+    pub(super) fn for_display(self) -> Self {
+        StateReader { display_only: true, ..self }
     }
 
     /// The table of records in the form of format 2.

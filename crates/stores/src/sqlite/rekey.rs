@@ -58,8 +58,8 @@ impl StateWriter {
     fn is_not_held(&self, connection: &Connection) -> Result<(), StoreError> {
         let reading = self.reading(connection);
         for instance in upgrade::leased(connection, &self.path)? {
-            let holder = reading.held(&instance)?.and_then(|held| held.holder);
-            if holder.as_ref().is_some_and(LeaseHolder::holds) {
+            let holder = reading.read_lease(&instance)?.and_then(|held| held.holder);
+            if holder.as_ref().is_some_and(LeaseHolder::is_active) {
                 return Err(StoreError::Busy { instance, holder });
             }
         }
@@ -74,7 +74,7 @@ impl StateWriter {
         let mut heads = HashMap::new();
         for name in names {
             let name: InstanceName = name.parse().map_err(|_| damaged(&self.path))?;
-            let mut head = reading.known(&name)?;
+            let mut head = reading.require_head(&name)?;
             upgrade::retag(&reading, &mut head, to.tagger(), Some(to))?;
             head.write(connection, &name).map_err(|error| reading.at(error))?;
             heads.insert(head.id, head);

@@ -211,7 +211,7 @@ pub(super) fn open_to_write(
     keep_private(path);
     to_wal(&connection).map_err(at)?;
     let copy = match found {
-        Some(older) if older.format != FORMAT => Some(keep_copy(&connection, path, older.format)?),
+        Some(older) if older.format != FORMAT => Some(back_up_file(&connection, path, older.format)?),
         _ => None,
     };
     if found.is_none_or(|found| found.format != FORMAT) {
@@ -224,7 +224,7 @@ pub(super) fn open_to_write(
         transaction.commit().map_err(at)?;
     }
     let format = FORMAT;
-    StateReader { connection: &connection, format, has_digests: false, only_looks: true, path, sealer, host }
+    StateReader { connection: &connection, format, has_digests: false, display_only: true, path, sealer, host }
         .count()?;
     // Earlier versions kept preallocated blocks for the log under this name.
     let _ = fs::remove_file(sibling_path(path, "-spare"));
@@ -306,7 +306,7 @@ fn upgrade_file(
         connection: transaction,
         format,
         has_digests: older.has_digests,
-        only_looks: false,
+        display_only: false,
         path,
         sealer,
         host,
@@ -333,7 +333,7 @@ fn upgrade_file(
 }
 
 /// Copies a file of an older format, to a new name beside it; returns the path of the copy.
-fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf, StoreError> {
+fn back_up_file(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf, StoreError> {
     let mut number = 1;
     let copy = loop {
         let end = if number == 1 { String::new() } else { format!("-{number}") };
@@ -350,11 +350,11 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
     };
     let name = copy.to_string_lossy();
     let written = connection.execute("VACUUM INTO ?1", [name.as_ref()]).map_err(|error| failed(&copy, error));
-    let lasts = written.and_then(|_| {
+    let durable = written.and_then(|_| {
         let synced = fs::File::open(&copy).and_then(|copy| copy.sync_all());
         synced.map_err(|source| FileFailure::Copy { path: copy.clone(), source }.into_store_error())
     });
-    if let Err(error) = lasts {
+    if let Err(error) = durable {
         // An incomplete copy is useless.
         let _ = fs::remove_file(&copy);
         return Err(error);
@@ -364,7 +364,7 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
 }
 
 /// Whether there is no file at this path.
-pub(super) fn is_nothing(path: &Path) -> bool {
+pub(super) fn is_missing(path: &Path) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
     fs::metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
@@ -375,12 +375,12 @@ pub(super) struct Readable {
     /// Whether instances have the digests of format 2.
     pub(super) has_digests: bool,
     /// Whether this connection excludes all others, including the writer of this process.
-    pub(super) alone: bool,
+    pub(super) is_exclusive: bool,
 }
 
 /// Opens the file for reading; `None` if there is no file, or if it is still empty.
 pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> {
-    if is_nothing(path) {
+    if is_missing(path) {
         return Ok(None);
     }
     match fs::metadata(path) {
@@ -394,17 +394,17 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> 
     let connection = match readable(path, SiblingFiles::Shared) {
         // In a read-only folder the sibling files cannot be created, and without them no process writes.
         Err(error) if cannot_write_beside(&error) && !sibling_path(path, "-wal").exists() => {
-            readable(path, SiblingFiles::Nothing)
+            readable(path, SiblingFiles::Missing)
         }
         Err(error) if is_full(&error) => {
             alone = true;
-            readable(path, SiblingFiles::Alone)
+            readable(path, SiblingFiles::Exclusive)
         }
         opened => opened,
     };
     let mut connection = connection.map_err(|error| failed(path, error))?;
     let found = recognise(&mut connection, path)?;
-    Ok(found.map(|found| Readable { connection, has_digests: found.has_digests, alone }))
+    Ok(found.map(|found| Readable { connection, has_digests: found.has_digests, is_exclusive: alone }))
 }
 
 /// The format of the file.
@@ -418,21 +418,21 @@ enum SiblingFiles {
     /// The usual way of all connections.
     Shared,
     /// The files are missing and cannot be created: no process changes the state file.
-    Nothing,
+    Missing,
     /// There is no room for shared memory: only this connection reads the journal, and others wait for it.
-    Alone,
+    Exclusive,
 }
 
 /// Opens a connection for reading and tests it. It is opened with write access if possible: the last connection to
 /// close cleans up.
 fn readable(path: &Path, files: SiblingFiles) -> Result<Connection, rusqlite::Error> {
-    let connection = if files == SiblingFiles::Nothing {
+    let connection = if files == SiblingFiles::Missing {
         Connection::open_with_flags(uri(path), immutable())?
     } else {
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?
     };
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    if files == SiblingFiles::Alone {
+    if files == SiblingFiles::Exclusive {
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     }
     connection.pragma_update(None, "query_only", true)?;

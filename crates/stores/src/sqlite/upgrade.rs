@@ -21,7 +21,7 @@ pub(super) fn checked(reading: &StateReader<'_>) -> Result<Vec<(InstanceName, In
     let mut heads = Vec::new();
     for name in reading.names()? {
         let name: InstanceName = name.parse().map_err(|_| damaged(reading.path))?;
-        let head = reading.known(&name)?;
+        let head = reading.require_head(&name)?;
         reading.record_entries(&head)?;
         reading.check_none_missing(&head, 1, head.entries())?;
         heads.push((name, head));
@@ -49,7 +49,8 @@ pub(super) fn tag_all(
                    AND o.first <= operations.first) WHERE instance = ?1";
         connection.execute(sql, [head.id]).map_err(at)?;
         // `format: 2` reads the rows without a check, because they have no tags yet.
-        let reading = StateReader { connection, format: 2, has_digests: false, only_looks: false, path, sealer, host };
+        let reading =
+            StateReader { connection, format: 2, has_digests: false, display_only: false, path, sealer, host };
         let operations = reading.operations(&head, i64::MAX)?;
         head.tagger = Some(tagger.clone());
         for (mut operation, number) in operations.into_iter().zip((1..=head.operations()).rev()) {
@@ -57,10 +58,10 @@ pub(super) fn tag_all(
             operation.write(connection, &head).map_err(at)?;
         }
         tag_entries(connection, path, &head, None)?;
-        head.live = live(connection, path, &head, &tagger)?;
+        head.records_digest = compute_records_digest(connection, path, &head, &tagger)?;
         head.write(connection, &name).map_err(at)?;
     }
-    let reading = StateReader { connection, format: 2, has_digests: false, only_looks: false, path, sealer, host };
+    let reading = StateReader { connection, format: 2, has_digests: false, display_only: false, path, sealer, host };
     tag_leases(&reading, sealer)
 }
 
@@ -80,10 +81,10 @@ pub(super) fn retag(
     let operations = reading.operations(head, i64::MAX)?;
     reading.check_none_missing(head, head.pruned + 1, head.entries())?;
     reading.write_documents_again(head, &to, sealer)?;
-    if live(connection, path, head, &from)? != head.live {
+    if compute_records_digest(connection, path, head, &from)? != head.records_digest {
         return Err(damaged_row(path, "the records of an instance are not what was written"));
     }
-    head.live = live(connection, path, head, &to)?;
+    head.records_digest = compute_records_digest(connection, path, head, &to)?;
     head.tagger = Some(to);
     tag_entries(connection, path, head, Some(&from))?;
     for operation in operations {
@@ -108,7 +109,7 @@ pub(super) fn write_heads(
 }
 
 /// Computes the digest of the records of an instance from their rows.
-pub(super) fn live(
+pub(super) fn compute_records_digest(
     connection: &Connection,
     path: &Path,
     head: &InstanceRow,
@@ -171,8 +172,8 @@ pub(super) fn leased(connection: &Connection, path: &Path) -> Result<Vec<Instanc
 /// Checks the rows of all leases and tags them with the key of `to`. The leases stay in effect.
 pub(super) fn tag_leases(reading: &StateReader<'_>, to: &Sealer) -> Result<(), StoreError> {
     for name in leased(reading.connection, reading.path)? {
-        let Some(held) = reading.held(&name)? else { continue };
-        lease::write_again(reading.connection, to, &name, &held).map_err(|error| reading.at(error))?;
+        let Some(held) = reading.read_lease(&name)? else { continue };
+        lease::rewrite(reading.connection, to, &name, &held).map_err(|error| reading.at(error))?;
     }
     Ok(())
 }
@@ -180,7 +181,7 @@ pub(super) fn tag_leases(reading: &StateReader<'_>, to: &Sealer) -> Result<(), S
 /// Ends all leases, and tags their rows with the key of `to`. The epochs stay.
 pub(super) fn end_leases(reading: &StateReader<'_>, to: &Sealer) -> Result<(), StoreError> {
     for name in leased(reading.connection, reading.path)? {
-        let Some(held) = reading.held(&name)? else { continue };
+        let Some(held) = reading.read_lease(&name)? else { continue };
         lease::end(reading.connection, to, name.as_str(), held.epoch).map_err(|error| reading.at(error))?;
     }
     Ok(())

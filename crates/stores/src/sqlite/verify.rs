@@ -13,30 +13,30 @@ use super::upgrade;
 /// available.
 pub(super) fn all(reading: &StateReader<'_>) -> Result<Verification, StoreError> {
     let mut found = Verification::default();
-    let mut tell = |instance: Option<&InstanceName>, what: String| {
+    let mut report_damage = |instance: Option<&InstanceName>, what: String| {
         found.damaged.push(Damage { instance: instance.cloned(), what });
     };
     match integrity(reading) {
-        Ok(lines) => lines.into_iter().for_each(|line| tell(None, format!("the file: {line}"))),
-        Err(error) => tell(None, format!("the file: {error}")),
+        Ok(lines) => lines.into_iter().for_each(|line| report_damage(None, format!("the file: {line}"))),
+        Err(error) => report_damage(None, format!("the file: {error}")),
     }
     let names = match reading.names() {
         Ok(names) => names,
         Err(error @ (StoreError::WrongKey | StoreError::KeyMissing)) => return Err(error),
         Err(error) => {
-            tell(None, error.to_string());
+            report_damage(None, error.to_string());
             readable_names(reading)
         }
     };
     for name in names {
         let Ok(instance) = name.parse::<InstanceName>() else {
-            tell(None, format!("`{name}` is no name of an instance"));
+            report_damage(None, format!("`{name}` is no name of an instance"));
             continue;
         };
-        let head = match reading.known(&instance) {
+        let head = match reading.require_head(&instance) {
             Ok(head) => head,
             Err(error) => {
-                tell(Some(&instance), error.to_string());
+                report_damage(Some(&instance), error.to_string());
                 continue;
             }
         };
@@ -46,8 +46,8 @@ pub(super) fn all(reading: &StateReader<'_>) -> Result<Verification, StoreError>
             Some(tagger) => {
                 rows += entries(reading, &head, &mut broken);
                 rows += documents(reading, &head, &mut broken);
-                match upgrade::live(reading.connection, reading.path, &head, tagger) {
-                    Ok(live) if live == head.live => {}
+                match upgrade::compute_records_digest(reading.connection, reading.path, &head, tagger) {
+                    Ok(live) if live == head.records_digest => {}
                     Ok(_) => broken.push("a record is missing, changed, or one too many".to_owned()),
                     Err(error) => broken.push(format!("records: {error}")),
                 }
@@ -73,7 +73,7 @@ pub(super) fn all(reading: &StateReader<'_>) -> Result<Verification, StoreError>
                 Err(error) => broken.push(error.to_string()),
             }
         }
-        broken.into_iter().for_each(|what| tell(Some(&instance), what));
+        broken.into_iter().for_each(|what| report_damage(Some(&instance), what));
         found.instances.push(VerifiedInstance { name: instance, assurance: assurance(head.tagger.as_ref()), rows });
     }
     Ok(found)

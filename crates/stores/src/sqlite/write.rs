@@ -20,7 +20,7 @@ use super::body::{self, EntryBody};
 use super::digest::RecordsDigest;
 use super::failure::{damaged, damaged_row, failed};
 use super::head::{self, EntryRow, InstanceRow};
-use super::lease::{self, HeldLease};
+use super::lease::{self, StoredLease};
 use super::operations::OperationRow;
 use super::reading::StateReader;
 use super::{documents, prune, reading, schema, upgrade};
@@ -118,8 +118,8 @@ impl KnownRecords {
             let Some(tagger) = &head.tagger else { return Err(WriteError::Failed(StoreError::WrongKey)) };
             let mut live = RecordsDigest::default();
             found.iter().for_each(|(address, (id, entry))| live.add(tagger, &head.journal.uid, (*id, *entry, address)));
-            if head.live != live {
-                return Err(WriteError::Torn);
+            if head.records_digest != live {
+                return Err(WriteError::InconsistentRevisions);
             }
             self.0 = Some(found);
         }
@@ -138,11 +138,11 @@ pub(super) struct StateWriter {
     notices: Notices,
     pub(super) host: Arc<dyn Host>,
     /// The leases that have been seen to be held, with the time.
-    proved: Proved,
+    last_seen_epochs: LastSeenEpochs,
 }
 
 /// The epoch under which each instance was last seen to be held, and the time since the boot at which this was seen.
-pub(super) type Proved = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
+pub(super) type LastSeenEpochs = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
 
 /// Notices about actions of the store itself that people should know, until they are read.
 pub(super) type Notices = Arc<Mutex<Vec<String>>>;
@@ -153,9 +153,9 @@ impl StateWriter {
         sealer: Sealer,
         notices: Notices,
         host: Arc<dyn Host>,
-        proved: Proved,
+        proved: LastSeenEpochs,
     ) -> StateWriter {
-        StateWriter { path, sealer, known: HashMap::new(), version: None, notices, host, proved }
+        StateWriter { path, sealer, known: HashMap::new(), version: None, notices, host, last_seen_epochs: proved }
     }
 
     /// Answers until the channel is closed. The first request that needs the file opens it, or creates it.
@@ -164,7 +164,7 @@ impl StateWriter {
         while let Ok((first, reply)) = requests.recv() {
             let open = match connection.as_mut() {
                 Some(open) => open,
-                None if let Some(answer) = first.without_file().filter(|_| !self.path.exists()) => {
+                None if let Some(answer) = first.answer_without_file().filter(|_| !self.path.exists()) => {
                     let _ = reply.send(Ok(answer));
                     continue;
                 }
@@ -242,7 +242,7 @@ impl StateWriter {
     ) -> Result<Vec<Result<WriteAnswer, StoreError>>, StoreError> {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
-        let transaction = Writing::begin(connection).map_err(at)?;
+        let transaction = WriteTransaction::begin(connection).map_err(at)?;
         // Read before the leases: a lease that is seen later was held at this time.
         let now = self.host.elapsed();
         let version = Some(version_of(connection).map_err(at)?);
@@ -255,16 +255,16 @@ impl StateWriter {
         }
         let mut answers = Vec::with_capacity(requests.len());
         for request in requests {
-            answers.push(match self.one(connection, request) {
+            answers.push(match self.handle_request(connection, request) {
                 Ok(answer) => Ok(answer),
                 Err(WriteError::Refused(error)) => Err(error),
                 Err(WriteError::Failed(error)) => return Err(error),
-                Err(WriteError::Torn) => return Err(damaged(&path)),
+                Err(WriteError::InconsistentRevisions) => return Err(damaged(&path)),
                 Err(WriteError::Sqlite(error)) => return Err(at(error)),
             });
         }
         transaction.commit().map_err(at)?;
-        let mut proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut proved = self.last_seen_epochs.lock().unwrap_or_else(PoisonError::into_inner);
         for (request, answer) in requests.iter().zip(&answers) {
             let lease = match (request, answer) {
                 (WriteRequest::Commit { lease, .. } | WriteRequest::Renew { lease, .. }, Ok(_)) => lease,
@@ -277,43 +277,44 @@ impl StateWriter {
         Ok(answers)
     }
 
-    fn one(&mut self, connection: &Connection, request: &WriteRequest) -> Result<WriteAnswer, WriteError> {
+    fn handle_request(&mut self, connection: &Connection, request: &WriteRequest) -> Result<WriteAnswer, WriteError> {
         match request {
             WriteRequest::Commit { lease, expected, entries } => self.commit(connection, lease, *expected, entries),
             WriteRequest::Lease { instance, who, lasts } => {
-                let held = self.held(connection, instance)?;
+                let held = self.read_lease(connection, instance)?;
                 let revision = self.reading(connection).revision(instance).map_err(WriteError::Failed)?;
                 if held.is_none() && revision > Revision(0) {
-                    return Err(self.torn(&format!("the lease of `{instance}` is missing")));
+                    return Err(self.damaged_row_error(&format!("the lease of `{instance}` is missing")));
                 }
                 let epoch = held.as_ref().map_or(0, |held| held.epoch) + 1;
                 if let Some(held) = held
-                    && let Some(holder) = held.holder.clone().filter(LeaseHolder::holds)
+                    && let Some(holder) = held.holder.clone().filter(LeaseHolder::is_active)
                 {
-                    if held.is_elsewhere {
-                        lease::count_from_now(connection, &self.sealer, &*self.host, instance, held, *lasts)?;
+                    if held.expires_in_other_boot {
+                        lease::extend(connection, &self.sealer, &*self.host, instance, held, *lasts)?;
                     }
                     return Err(busy(instance, Some(holder)));
                 }
-                lease::take(connection, &self.sealer, &*self.host, instance, epoch, (who, *lasts))?;
+                lease::grant(connection, &self.sealer, &*self.host, instance, epoch, (who, *lasts))?;
                 self.forget_seen_lease(instance);
                 Ok(WriteAnswer::Leased(Lease { instance: instance.clone(), epoch: epoch.unsigned_abs(), revision }))
             }
             WriteRequest::Renew { lease, lasts } => {
                 let held = self.check_held(connection, lease)?;
-                lease::count_from_now(connection, &self.sealer, &*self.host, &lease.instance, held, *lasts)?;
+                lease::extend(connection, &self.sealer, &*self.host, &lease.instance, held, *lasts)?;
                 Ok(WriteAnswer::Done)
             }
             WriteRequest::Release { lease } => match self.check_held(connection, lease) {
-                Ok(held) => self.end(connection, &lease.instance, held.epoch).map(|()| WriteAnswer::Done),
+                Ok(held) => self.end_lease(connection, &lease.instance, held.epoch).map(|()| WriteAnswer::Done),
                 Err(WriteError::Refused(_)) => Ok(WriteAnswer::Done),
                 Err(other) => Err(other),
             },
             WriteRequest::Unlock { instance } => {
-                let Some(HeldLease { epoch, holder: Some(holder), .. }) = self.held(connection, instance)? else {
+                let Some(StoredLease { epoch, holder: Some(holder), .. }) = self.read_lease(connection, instance)?
+                else {
                     return Ok(WriteAnswer::Unlocked(None));
                 };
-                self.end(connection, instance, epoch)?;
+                self.end_lease(connection, instance, epoch)?;
                 Ok(WriteAnswer::Unlocked(Some(holder)))
             }
             WriteRequest::Prune { lease, first } => {
@@ -351,7 +352,7 @@ impl StateWriter {
         let words = |trouble| match trouble {
             WriteError::Refused(error) | WriteError::Failed(error) => error,
             WriteError::Sqlite(error) => failed(&path, error),
-            WriteError::Torn => damaged(&path),
+            WriteError::InconsistentRevisions => damaged(&path),
         };
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         if let Some(base) = base {
@@ -360,9 +361,11 @@ impl StateWriter {
         for (done, entries) in (0..).zip(operations) {
             let lasts = Duration::from_secs(1);
             let request = WriteRequest::Lease { instance: instance.clone(), who: "import".into(), lasts };
-            let WriteAnswer::Leased(lease) = self.one(&transaction, &request).map_err(words)? else { continue };
+            let WriteAnswer::Leased(lease) = self.handle_request(&transaction, &request).map_err(words)? else {
+                continue;
+            };
             self.commit(&transaction, &lease, Revision(done), entries).map_err(words)?;
-            self.end(&transaction, instance, lease.epoch.cast_signed()).map_err(words)?;
+            self.end_lease(&transaction, instance, lease.epoch.cast_signed()).map_err(words)?;
         }
         if let Some(mut head) = self.reading(&transaction).head(instance)? {
             head.revision = revision.0.cast_signed();
@@ -421,7 +424,7 @@ impl StateWriter {
         // A gap has at least one entry.
         head.journal.entries = head.journal.entries.max(1);
         head.pruned = head.entries();
-        let journal = Journal::found(head.journal.generation, []);
+        let journal = Journal::with_open_calls(head.journal.generation, []);
         head.journal.settle(&journal);
         head.write(connection, name)?;
         self.known.insert(name.clone(), KnownInstance { head, journal, records: known, seen: None });
@@ -432,7 +435,7 @@ impl StateWriter {
     fn new_head(&self, connection: &Connection) -> Result<InstanceRow, WriteError> {
         let (_, key) = self.reading(connection).count().map_err(WriteError::Failed)?;
         let tagger = head::tagger_after(&self.sealer, &key).map_err(WriteError::Failed)?;
-        Ok(InstanceRow::before_the_first(tagger))
+        Ok(InstanceRow::new_instance(tagger))
     }
 
     /// Makes the next commit read the lease again. A change by this connection does not change `version`.
@@ -443,21 +446,21 @@ impl StateWriter {
     }
 
     /// Ends a lease. Its row stays, so that epochs grow.
-    fn end(&mut self, connection: &Connection, instance: &InstanceName, epoch: i64) -> Result<(), WriteError> {
+    fn end_lease(&mut self, connection: &Connection, instance: &InstanceName, epoch: i64) -> Result<(), WriteError> {
         lease::end(connection, &self.sealer, instance.as_str(), epoch)?;
         self.forget_seen_lease(instance);
         Ok(())
     }
 
-    fn held(&self, connection: &Connection, instance: &InstanceName) -> Result<Option<HeldLease>, WriteError> {
-        self.reading(connection).held(instance).map_err(WriteError::Failed)
+    fn read_lease(&self, connection: &Connection, instance: &InstanceName) -> Result<Option<StoredLease>, WriteError> {
+        self.reading(connection).read_lease(instance).map_err(WriteError::Failed)
     }
 
-    fn torn(&self, what: &str) -> WriteError {
+    fn damaged_row_error(&self, what: &str) -> WriteError {
         WriteError::Failed(damaged_row(&self.path, what))
     }
 
-    fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<HeldLease, WriteError> {
+    fn check_held(&self, connection: &Connection, lease: &Lease) -> Result<StoredLease, WriteError> {
         self.reading(connection).check_held(lease).map_err(|error| match error {
             busy @ StoreError::Busy { .. } => WriteError::Refused(busy),
             error => WriteError::Failed(error),
@@ -477,7 +480,7 @@ impl StateWriter {
             Some(known) if seen.is_some() && known.seen == seen => Some(known),
             known => {
                 self.check_held(connection, lease)?;
-                self.find(connection, name, known)?
+                self.load_known(connection, name, known)?
             }
         };
         let KnownInstance { mut head, mut journal, mut records, .. } = match known {
@@ -505,7 +508,7 @@ impl StateWriter {
             let operation = operation.id.clone();
             return Err(WriteError::Refused(StoreError::OperationExists { instance: name.clone(), operation }));
         }
-        if let Some(left) = left_at_the_end(connection, &head, &mut records, entries)? {
+        if let Some(left) = count_remaining_records(connection, &head, &mut records, entries)? {
             return Err(refused(records_are_left(left)));
         }
         if head.id == 0
@@ -574,7 +577,7 @@ impl StateWriter {
             connection,
             format: reading::FORMAT,
             has_digests: false,
-            only_looks: false,
+            display_only: false,
             path,
             sealer,
             host: &*self.host,
@@ -582,7 +585,7 @@ impl StateWriter {
     }
 
     /// Returns the cached data of an instance, or reads it from the file if the revision has changed.
-    fn find(
+    fn load_known(
         &self,
         connection: &Connection,
         name: &InstanceName,
@@ -603,12 +606,12 @@ impl StateWriter {
 }
 
 /// A write transaction, rolled back unless it is committed. (`rusqlite` would compile its statements each time.)
-struct Writing<'c>(&'c Connection);
+struct WriteTransaction<'c>(&'c Connection);
 
-impl Writing<'_> {
-    fn begin(connection: &Connection) -> Result<Writing<'_>, rusqlite::Error> {
+impl WriteTransaction<'_> {
+    fn begin(connection: &Connection) -> Result<WriteTransaction<'_>, rusqlite::Error> {
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-        Ok(Writing(connection))
+        Ok(WriteTransaction(connection))
     }
 
     fn commit(self) -> Result<(), rusqlite::Error> {
@@ -616,7 +619,7 @@ impl Writing<'_> {
     }
 }
 
-impl Drop for Writing<'_> {
+impl Drop for WriteTransaction<'_> {
     fn drop(&mut self) {
         if !self.0.is_autocommit() {
             // If the rollback fails, closing the connection rolls back.
@@ -639,7 +642,7 @@ enum WriteError {
     /// The same, as SQLite reports it.
     Sqlite(rusqlite::Error),
     /// The file holds parts of different revisions; the transaction is rolled back.
-    Torn,
+    InconsistentRevisions,
 }
 
 impl From<rusqlite::Error> for WriteError {
@@ -654,7 +657,7 @@ fn busy(instance: &InstanceName, holder: Option<LeaseHolder>) -> WriteError {
 
 impl WriteRequest {
     /// The answer if there is no file, for requests that do not create it.
-    fn without_file(&self) -> Option<WriteAnswer> {
+    fn answer_without_file(&self) -> Option<WriteAnswer> {
         match self {
             WriteRequest::Unlock { .. } => Some(WriteAnswer::Unlocked(None)),
             WriteRequest::Release { .. } => Some(WriteAnswer::Done),
@@ -666,7 +669,7 @@ impl WriteRequest {
 
 /// The number of records left by entries that end an operation as `Gone`; `None` if there is no such end or none is
 /// left.
-fn left_at_the_end(
+fn count_remaining_records(
     connection: &Connection,
     head: &InstanceRow,
     records: &mut KnownRecords,
@@ -683,15 +686,15 @@ fn left_at_the_end(
             after.insert(&outcome.address, outcome.record.is_some());
         }
     }
-    let (mut come, mut go) = (0, 0);
+    let (mut added, mut removed) = (0, 0);
     for (address, is_after) in after {
         match (before.contains_key(&*address.to_string()), is_after) {
-            (false, true) => come += 1,
-            (true, false) => go += 1,
+            (false, true) => added += 1,
+            (true, false) => removed += 1,
             _ => {}
         }
     }
-    Ok(Some(before.len() + come - go).filter(|left| *left != 0))
+    Ok(Some(before.len() + added - removed).filter(|left| *left != 0))
 }
 
 /// Writes the rows of entries whose bodies are ready, and updates the head.
@@ -714,7 +717,7 @@ impl EntryRows<'_> {
             let (sequence, id) = (self.head.entries(), self.head.entry(self.head.entries()));
             let body = match (body, &entry.kind) {
                 (None, EntryKind::Began(operation)) => self.operation(operation)?,
-                (None, _) => return Err(WriteError::Torn),
+                (None, _) => return Err(WriteError::InconsistentRevisions),
                 (Some(body), _) => body,
             };
             let (step, text) = (i64::from(entry.step), body.text.as_bytes());
@@ -759,7 +762,7 @@ impl EntryRows<'_> {
         let address = outcome.address.to_string();
         let EntryRows { connection, head, records, .. } = self;
         let known = records.at(connection, head)?;
-        let (live, uid) = (&mut head.live, &head.journal.uid);
+        let (live, uid) = (&mut head.records_digest, &head.journal.uid);
         match (outcome.record.is_some(), known.get_mut(&*address)) {
             (true, None) => {
                 let sql = "INSERT INTO records (id, address, entry) VALUES (?1, ?2, ?1)";
@@ -789,9 +792,9 @@ impl EntryRows<'_> {
         let EntryRows { connection, path, sealer, host, head, .. } = self;
         let format = reading::FORMAT;
         let reading =
-            StateReader { connection, format, has_digests: false, only_looks: false, path, sealer, host: *host };
+            StateReader { connection, format, has_digests: false, display_only: false, path, sealer, host: *host };
         let Some(last) = reading.operations(head, 1).map_err(WriteError::Failed)?.pop() else {
-            return Err(WriteError::Torn);
+            return Err(WriteError::InconsistentRevisions);
         };
         let ended = OperationRow {
             outcome: Some(finished.outcome.word().to_owned()),

@@ -12,7 +12,7 @@ pub(super) struct BlockScalar {
     /// The lines of content; empty ones have no blanks.
     pub(super) lines: Vec<String>,
     /// Whether empty lines below would become part of the block.
-    pub(super) keeps: bool,
+    pub(super) keeps_trailing_lines: bool,
 }
 
 /// The `|` or `>` block whose indicator is at `start` of the source.
@@ -38,7 +38,11 @@ pub(super) fn block(source: &str, start: usize, scalar: &Scalar) -> Option<Block
     lines.extend(std::iter::repeat_n(String::new(), further));
     let indentation = if deeper { STEP.to_string() } else { String::new() };
     let style = indicators.chars().next()?;
-    Some(BlockScalar { header: format!("{style}{indentation}{chomping}"), lines, keeps: chomping == "+" })
+    Some(BlockScalar {
+        header: format!("{style}{indentation}{chomping}"),
+        lines,
+        keeps_trailing_lines: chomping == "+",
+    })
 }
 
 /// The lines of a folded block without their common indentation. They come from the source, because the folded text

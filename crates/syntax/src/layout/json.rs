@@ -9,14 +9,14 @@ pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
     let mut writer = JsonLayout { lines: LayoutText::new(text, &tree.comments), commas };
     if let Some(root) = &tree.root {
         let start = root.span.start as usize;
-        writer.lines.lead(start, 0);
-        writer.lines.gap(start);
+        writer.lines.write_leading_comments(start, 0);
+        writer.lines.write_empty_line(start);
         writer.lines.start(0);
         writer.value(root, 0)?;
-        writer.trail(root.span.end as usize, usize::MAX);
+        writer.write_trailing_comment(root.span.end as usize, usize::MAX);
     }
     let mut lines = writer.lines;
-    lines.lead(usize::MAX, 0);
+    lines.write_leading_comments(usize::MAX, 0);
     lines.end();
     Some(lines.out)
 }
@@ -61,7 +61,7 @@ impl JsonLayout<'_> {
                 return Some(());
             }
             let mut flat = String::new();
-            let room = WIDTH.saturating_sub(self.lines.written());
+            let room = WIDTH.saturating_sub(self.lines.line_length());
             if self.lines.is_one_line(node.span.start as usize, end) && self.flat(node, room, &mut flat).is_some() {
                 self.lines.out.push_str(&flat);
                 return Some(());
@@ -70,17 +70,17 @@ impl JsonLayout<'_> {
         self.lines.out.push(open);
         let start = node.span.start as usize;
         if members.first().is_none_or(|first| !self.lines.is_one_line(start, first.start())) {
-            self.trail(start + 1, end);
+            self.write_trailing_comment(start + 1, end);
         }
-        self.lines.close = true;
+        self.lines.suppress_empty_line = true;
         let count = members.len();
         let last = members.last().map_or(end, |last| last.value.span.end as usize);
         let comma = self.commas && has_comma(self.lines.text.get(last..end).unwrap_or_default());
         for (at, member) in members.iter().enumerate() {
             let value = member.value.span.start as usize;
             let inline = self.inline_comments(member, value);
-            self.lines.lead(if inline { member.start() } else { value }, indent + STEP);
-            self.lines.gap(member.start());
+            self.lines.write_leading_comments(if inline { member.start() } else { value }, indent + STEP);
+            self.lines.write_empty_line(member.start());
             self.lines.start(indent + STEP);
             if let Some(key) = member.key {
                 self.lines.out.push_str(self.lines.text.get(key.span.range())?);
@@ -95,9 +95,9 @@ impl JsonLayout<'_> {
                 self.lines.out.push(',');
             }
             let next = members.get(at + 1).map_or(end, BracketMember::start);
-            self.trail(member.value.span.end as usize, next);
+            self.write_trailing_comment(member.value.span.end as usize, next);
         }
-        self.lines.lead(end, indent + STEP);
+        self.lines.write_leading_comments(end, indent + STEP);
         self.lines.start(indent);
         self.lines.out.push(close);
         Some(())
@@ -114,12 +114,12 @@ impl JsonLayout<'_> {
 
     /// Writes the next comment after the element that ends at `end`, if it is on the same line and nothing else follows
     /// there.
-    fn trail(&mut self, end: usize, limit: usize) {
+    fn write_trailing_comment(&mut self, end: usize, limit: usize) {
         let Some(comment) = self.lines.comment_before(limit) else { return };
         let rest = self.lines.text.get(comment.end as usize..).unwrap_or_default();
         let rest = rest.split(['\n', '\r']).next().unwrap_or_default();
         if rest.chars().all(|character| matches!(character, ' ' | '\t' | ',' | ']' | '}')) {
-            self.lines.trail(end, limit, " ");
+            self.lines.write_trailing_comment(end, limit, " ");
         }
     }
 

@@ -22,12 +22,17 @@ pub(super) struct LayoutText<'t> {
     comments: &'t [Span],
     /// Whether no empty line may follow: nothing has been written at this level, or the line would become part of a
     /// text.
-    pub(super) close: bool,
+    pub(super) suppress_empty_line: bool,
 }
 
 impl<'t> LayoutText<'t> {
     pub(super) fn new(text: &'t str, comments: &'t [Span]) -> LayoutText<'t> {
-        LayoutText { text, out: String::with_capacity(text.len() + text.len() / 8), comments, close: true }
+        LayoutText {
+            text,
+            out: String::with_capacity(text.len() + text.len() / 8),
+            comments,
+            suppress_empty_line: true,
+        }
     }
 
     /// The next comment, if it is before this place.
@@ -51,7 +56,7 @@ impl<'t> LayoutText<'t> {
     /// Starts a line. Ends the previous one.
     pub(super) fn start(&mut self, indent: usize) {
         self.end();
-        self.close = false;
+        self.suppress_empty_line = false;
         self.out.extend(std::iter::repeat_n(' ', indent));
     }
 
@@ -63,18 +68,18 @@ impl<'t> LayoutText<'t> {
     }
 
     /// Writes an empty line if the source has empty lines before `place`.
-    pub(super) fn gap(&mut self, place: usize) {
-        if !self.close && self.is_behind_gap(place) {
+    pub(super) fn write_empty_line(&mut self, place: usize) {
+        if !self.suppress_empty_line && self.is_behind_gap(place) {
             self.end();
             self.out.push('\n');
-            self.close = true;
+            self.suppress_empty_line = true;
         }
     }
 
     /// Writes the comments before `place`, each on a line of its own.
-    pub(super) fn lead(&mut self, place: usize, indent: usize) {
+    pub(super) fn write_leading_comments(&mut self, place: usize, indent: usize) {
         while let Some(comment) = self.comment_before(place) {
-            self.gap(comment.start as usize);
+            self.write_empty_line(comment.start as usize);
             self.start(indent);
             self.comment();
         }
@@ -93,7 +98,7 @@ impl<'t> LayoutText<'t> {
 
     /// Writes the next comment at the end of the line, if it is on the line of `end` and before `limit`, where the next
     /// element begins.
-    pub(super) fn trail(&mut self, end: usize, limit: usize, gap: &str) {
+    pub(super) fn write_trailing_comment(&mut self, end: usize, limit: usize, gap: &str) {
         if let Some(comment) = self.comment_before(limit)
             && self.is_one_line(end, comment.start as usize)
         {
@@ -123,7 +128,7 @@ impl<'t> LayoutText<'t> {
     }
 
     /// The number of characters on the current line.
-    pub(super) fn written(&self) -> usize {
+    pub(super) fn line_length(&self) -> usize {
         let start = self.out.rfind('\n').map_or(0, |end| end + 1);
         self.out[start..].chars().count()
     }

@@ -10,13 +10,13 @@ use crate::{Content, MapEntry, Node, Scalar, Style, Tree};
 
 pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
     let mut writer = YamlLayout { lines: LayoutText::new(text, &tree.comments) };
-    let from = tree.root.as_ref().map_or(text.len(), |root| root.written().start as usize);
+    let from = tree.root.as_ref().map_or(text.len(), |root| root.span_with_properties().start as usize);
     writer.prologue(from);
     if let Some(root) = &tree.root {
         writer.root(root)?;
     }
     let mut lines = writer.lines;
-    lines.lead(usize::MAX, 0);
+    lines.write_leading_comments(usize::MAX, 0);
     lines.end();
     Some(lines.out)
 }
@@ -27,7 +27,7 @@ struct LayoutLevel {
     /// The indentation of the elements in columns.
     indent: usize,
     /// The column of the parent's elements in the source.
-    around: Option<usize>,
+    parent_column: Option<usize>,
     /// The offset in the source at which this level ends.
     limit: usize,
 }
@@ -55,38 +55,38 @@ impl YamlLayout<'_> {
         for line in text[..marker].split_inclusive(['\n', '\r']) {
             let content = line.trim_start_matches('\u{feff}').trim_end();
             if content.starts_with('%') {
-                self.lines.lead(at, 0);
+                self.lines.write_leading_comments(at, 0);
                 self.lines.start(0);
                 // A comment after a directive is handled as a comment.
                 let end = self.lines.comment_before(at + line.len()).map_or(at + line.len(), |one| one.start as usize);
                 self.lines.out.push_str(text.get(at..end).unwrap_or(content).trim_start_matches('\u{feff}').trim_end());
-                self.lines.trail(at, usize::MAX, "  ");
+                self.lines.write_trailing_comment(at, usize::MAX, "  ");
             }
             at += line.len();
         }
-        self.lines.lead(marker, 0);
+        self.lines.write_leading_comments(marker, 0);
         self.lines.start(0);
         self.lines.out.push_str("---");
-        self.lines.trail(marker, usize::MAX, "  ");
-        self.lines.close = true;
+        self.lines.write_trailing_comment(marker, usize::MAX, "  ");
+        self.lines.suppress_empty_line = true;
     }
 
     fn root(&mut self, root: &Node) -> Option<()> {
-        let level = LayoutLevel { indent: 0, around: None, limit: self.lines.text.len() };
+        let level = LayoutLevel { indent: 0, parent_column: None, limit: self.lines.text.len() };
         if root.alias().is_some() || matches!(root.content, Content::Scalar(_) | Content::Missing) {
             return None;
         }
-        self.lines.lead(root.written().start as usize, 0);
-        self.lines.gap(root.written().start as usize);
+        self.lines.write_leading_comments(root.span_with_properties().start as usize, 0);
+        self.lines.write_empty_line(root.span_with_properties().start as usize);
         if let Some(properties) = self.properties(root)? {
             self.lines.start(0);
             self.lines.out.push_str(&properties);
-            self.lines.trail(root.written().start as usize, usize::MAX, "  ");
-            self.lines.close = true;
+            self.lines.write_trailing_comment(root.span_with_properties().start as usize, usize::MAX, "  ");
+            self.lines.suppress_empty_line = true;
         } else if let Some(flow) = self.flow(root, WIDTH) {
             self.lines.start(0);
             self.lines.out.push_str(&flow);
-            self.lines.trail(root.span.end as usize, usize::MAX, "  ");
+            self.lines.write_trailing_comment(root.span.end as usize, usize::MAX, "  ");
             return Some(());
         }
         self.block(root, level, false)
@@ -97,59 +97,61 @@ impl YamlLayout<'_> {
     fn block(&mut self, node: &Node, level: LayoutLevel, inline: bool) -> Option<()> {
         let brackets = is_flow(self.lines.text, node);
         let place = match &node.content {
-            Content::Map(entries) => entries.first()?.key.written().start,
+            Content::Map(entries) => entries.first()?.key.span_with_properties().start,
             _ => node.span.start,
         } as usize;
         let column = (!brackets).then(|| self.lines.column(place));
         match &node.content {
             Content::Map(entries) => {
                 for (at, entry) in entries.iter().enumerate() {
-                    let next = entries.get(at + 1).map(|next| next.key.written().start as usize);
+                    let next = entries.get(at + 1).map(|next| next.key.span_with_properties().start as usize);
                     let limit = next.unwrap_or(level.limit);
-                    self.element(entry.key.written().start as usize, level.indent, inline && at == 0);
-                    self.entry(entry, LayoutLevel { limit, around: column, ..level })?;
+                    self.element(entry.key.span_with_properties().start as usize, level.indent, inline && at == 0);
+                    self.entry(entry, LayoutLevel { limit, parent_column: column, ..level })?;
                 }
             }
             Content::List(items) => {
                 let mut start = self.dash(node.span.start as usize, items.first()?, brackets);
                 for (at, item) in items.iter().enumerate() {
-                    let next = items.get(at + 1).map(|next| self.dash(item.written().end as usize, next, brackets));
+                    let next = items
+                        .get(at + 1)
+                        .map(|next| self.dash(item.span_with_properties().end as usize, next, brackets));
                     let limit = next.unwrap_or(level.limit);
                     self.element(start, level.indent, inline && at == 0);
                     self.lines.out.push('-');
-                    self.value(item, start, true, LayoutLevel { limit, around: column, ..level })?;
+                    self.value(item, start, true, LayoutLevel { limit, parent_column: column, ..level })?;
                     start = limit;
                 }
             }
             _ => return None,
         }
-        self.below(node, level, column);
+        self.write_trailing_comments(node, level, column);
         Some(())
     }
 
     /// The start of an item: the first dash from `from` on, if the item has one.
     fn dash(&self, from: usize, item: &Node, brackets: bool) -> usize {
         let dash = (!brackets).then(|| after_dash(self.lines.text.as_bytes(), from)).flatten();
-        dash.map_or(item.written().start as usize, |after| after - 1)
+        dash.map_or(item.span_with_properties().start as usize, |after| after - 1)
     }
 
     /// Writes the comments at the end of a block that belong to it: those inside its brackets, or in its columns.
-    fn below(&mut self, node: &Node, level: LayoutLevel, column: Option<usize>) {
+    fn write_trailing_comments(&mut self, node: &Node, level: LayoutLevel, column: Option<usize>) {
         let Some(column) = column else {
-            self.lines.lead(node.span.end as usize, level.indent);
+            self.lines.write_leading_comments(node.span.end as usize, level.indent);
             if let Some(comment) = self.lines.comment_before(level.limit)
                 && self.lines.is_one_line(node.span.end as usize, comment.start as usize)
             {
-                self.lines.lead(comment.start as usize + 1, level.indent);
+                self.lines.write_leading_comments(comment.start as usize + 1, level.indent);
             }
             return;
         };
         while let Some(comment) = self.lines.comment_before(level.limit) {
             let own = self.lines.column_on_own_line(comment.start as usize);
-            if own.is_none_or(|own| own < column || level.around.is_some_and(|around| own <= around)) {
+            if own.is_none_or(|own| own < column || level.parent_column.is_some_and(|around| own <= around)) {
                 return;
             }
-            self.lines.lead(comment.start as usize + 1, level.indent);
+            self.lines.write_leading_comments(comment.start as usize + 1, level.indent);
         }
     }
 
@@ -158,8 +160,8 @@ impl YamlLayout<'_> {
         if inline {
             return;
         }
-        self.lines.lead(start, indent);
-        self.lines.gap(start);
+        self.lines.write_leading_comments(start, indent);
+        self.lines.write_empty_line(start);
         self.lines.start(indent);
     }
 
@@ -180,21 +182,21 @@ impl YamlLayout<'_> {
             if self.properties(node)?.is_some() {
                 return None;
             }
-            self.lines.trail(after, level.limit, "  ");
-            self.said_below(level);
+            self.lines.write_trailing_comment(after, level.limit, "  ");
+            self.write_comments_of_empty_value(level);
             return Some(());
         }
         let properties = if node.alias().is_some() { None } else { self.properties(node)? };
         let is_container = node.alias().is_none() && matches!(node.content, Content::Map(_) | Content::List(_));
         let room =
-            WIDTH.saturating_sub(self.lines.written() + 1 + properties.as_ref().map_or(0, |text| text.len() + 1));
+            WIDTH.saturating_sub(self.lines.line_length() + 1 + properties.as_ref().map_or(0, |text| text.len() + 1));
         let flow = if is_container { self.flow(node, room) } else { None };
         if !is_container || flow.is_some() {
             // The span of an alias is that of its target.
             let start = node.alias().unwrap_or(node.span).start as usize;
             let comments = self.lines.comments_before(start).len();
             if comments > 0 {
-                self.hang(after, start, below.indent);
+                self.write_comments_before_value(after, start, below.indent);
                 self.lines.start(below.indent);
             } else {
                 self.lines.out.push(' ');
@@ -202,20 +204,20 @@ impl YamlLayout<'_> {
             if let Some(properties) = properties {
                 self.lines.out.push_str(&format!("{properties} "));
             }
-            let end = node.written().end as usize;
+            let end = node.span_with_properties().end as usize;
             match (&node.content, flow) {
                 (_, Some(flow)) => self.lines.out.push_str(&flow),
-                (_, None) if node.alias().is_some() => self.source(node.written())?,
+                (_, None) if node.alias().is_some() => self.source(node.span_with_properties())?,
                 (Content::Scalar(scalar), None) => return self.scalar(node, scalar, comments > 0, level),
                 _ => return None,
             }
-            self.lines.trail(end, level.limit, "  ");
+            self.lines.write_trailing_comment(end, level.limit, "  ");
             // Comments inside otherwise empty brackets.
-            self.lines.lead(end, below.indent);
+            self.lines.write_leading_comments(end, below.indent);
             if matches!(&node.content, Content::Map(entries) if entries.is_empty())
                 || matches!(&node.content, Content::List(items) if items.is_empty())
             {
-                self.said_below(level);
+                self.write_comments_of_empty_value(level);
             }
             return Some(());
         }
@@ -224,43 +226,43 @@ impl YamlLayout<'_> {
         }
         let brackets = is_flow(self.lines.text, node);
         let first = match &node.content {
-            Content::Map(entries) => entries.first()?.key.written().start as usize,
-            Content::List(items) if brackets => items.first()?.written().start as usize,
+            Content::Map(entries) => entries.first()?.key.span_with_properties().start as usize,
+            Content::List(items) if brackets => items.first()?.span_with_properties().start as usize,
             _ => node.span.start as usize,
         };
         let inline = item && properties.is_none() && self.lines.comment_before(first).is_none();
         if inline {
             self.lines.out.push(' ');
         } else {
-            self.lines.close = true;
+            self.lines.suppress_empty_line = true;
             if !brackets {
-                self.hang(after, first, below.indent);
+                self.write_comments_before_value(after, first, below.indent);
             }
         }
         self.block(node, below, inline)
     }
 
     /// Writes comments below an empty value that are indented more than its key or dash: they belong to it.
-    fn said_below(&mut self, level: LayoutLevel) {
+    fn write_comments_of_empty_value(&mut self, level: LayoutLevel) {
         while let Some(comment) = self.lines.comment_before(level.limit)
             && let Some(own) = self.lines.column_on_own_line(comment.start as usize)
-            && level.around.is_some_and(|around| own > around)
+            && level.parent_column.is_some_and(|around| own > around)
         {
-            self.lines.close = true;
-            self.lines.lead(comment.start as usize + 1, level.indent + STEP);
+            self.lines.suppress_empty_line = true;
+            self.lines.write_leading_comments(comment.start as usize + 1, level.indent + STEP);
         }
     }
 
     /// Writes the comments between a key and its value: the first on the line of the key, the others below it.
-    fn hang(&mut self, after: usize, start: usize, indent: usize) {
+    fn write_comments_before_value(&mut self, after: usize, start: usize, indent: usize) {
         if self.lines.comment_before(start).is_some() {
-            self.lines.trail(after, start, "  ");
+            self.lines.write_trailing_comment(after, start, "  ");
         }
-        let close = std::mem::replace(&mut self.lines.close, true);
+        let close = std::mem::replace(&mut self.lines.suppress_empty_line, true);
         if self.lines.comment_before(start).is_some() {
-            self.lines.lead(start, indent);
+            self.lines.write_leading_comments(start, indent);
         } else {
-            self.lines.close = close;
+            self.lines.suppress_empty_line = close;
         }
     }
 
@@ -273,7 +275,7 @@ impl YamlLayout<'_> {
             }
             let block = block_scalar::block(self.lines.text, node.span.start as usize, scalar)?;
             self.lines.out.push_str(&block.header);
-            self.lines.trail(node.span.start as usize, level.limit, "  ");
+            self.lines.write_trailing_comment(node.span.start as usize, level.limit, "  ");
             for line in &block.lines {
                 self.lines.out.push('\n');
                 if !line.is_empty() {
@@ -282,7 +284,7 @@ impl YamlLayout<'_> {
                 }
             }
             self.lines.out.push('\n');
-            self.lines.close = block.keeps;
+            self.lines.suppress_empty_line = block.keeps_trailing_lines;
             return Some(());
         }
         let written = self.lines.text.get(node.span.range())?;
@@ -299,7 +301,7 @@ impl YamlLayout<'_> {
                 self.lines.out.push_str(line);
             }
         }
-        self.lines.trail(node.span.end as usize, level.limit, "  ");
+        self.lines.write_trailing_comment(node.span.end as usize, level.limit, "  ");
         Some(())
     }
 
@@ -322,7 +324,7 @@ impl YamlLayout<'_> {
         if node.anchor().is_none() && node.tag().is_none() {
             return Some(None);
         }
-        let written = node.written();
+        let written = node.span_with_properties();
         let range = written.start as usize..(node.span.start.max(written.start)) as usize;
         let text = self.lines.text.get(range)?;
         let words: Vec<&str> = text.split_whitespace().collect();
@@ -353,14 +355,14 @@ impl YamlLayout<'_> {
             _ => {}
         }
         let mut flow = String::new();
-        self.put_content(node, room, &mut flow)?;
+        self.write_flow_content(node, room, &mut flow)?;
         Some(flow)
     }
 
     /// Writes a node inside brackets; `None` if it is longer than `room` characters.
-    fn put_flow(&self, node: &Node, room: usize, flow: &mut String) -> Option<()> {
+    fn write_flow(&self, node: &Node, room: usize, flow: &mut String) -> Option<()> {
         if node.alias().is_some() {
-            flow.push_str(self.lines.text.get(node.written().range())?);
+            flow.push_str(self.lines.text.get(node.span_with_properties().range())?);
             return (flow.chars().count() <= room).then_some(());
         }
         if let Some(properties) = self.properties(node)? {
@@ -370,10 +372,10 @@ impl YamlLayout<'_> {
             flow.push_str(&properties);
             flow.push(' ');
         }
-        self.put_content(node, room, flow)
+        self.write_flow_content(node, room, flow)
     }
 
-    fn put_content(&self, node: &Node, room: usize, flow: &mut String) -> Option<()> {
+    fn write_flow_content(&self, node: &Node, room: usize, flow: &mut String) -> Option<()> {
         match &node.content {
             Content::Map(entries) => {
                 flow.push('{');
@@ -381,7 +383,7 @@ impl YamlLayout<'_> {
                     flow.push_str(if at == 0 { "" } else { ", " });
                     flow.push_str(&self.key(&entry.key)?);
                     flow.push_str(": ");
-                    self.put_flow(&entry.value, room, flow)?;
+                    self.write_flow(&entry.value, room, flow)?;
                 }
                 flow.push('}');
             }
@@ -389,7 +391,7 @@ impl YamlLayout<'_> {
                 flow.push('[');
                 for (at, item) in items.iter().enumerate() {
                     flow.push_str(if at == 0 { "" } else { ", " });
-                    self.put_flow(item, room, flow)?;
+                    self.write_flow(item, room, flow)?;
                 }
                 flow.push(']');
             }
@@ -412,7 +414,7 @@ fn is_flow(text: &str, node: &Node) -> bool {
     let start = node.span.start as usize;
     match (&node.content, text.as_bytes().get(start)) {
         (Content::Map(entries), Some(b'{')) => {
-            entries.first().is_none_or(|first| first.key.written().start as usize > start)
+            entries.first().is_none_or(|first| first.key.span_with_properties().start as usize > start)
         }
         (Content::List(_), Some(b'[')) => true,
         _ => false,

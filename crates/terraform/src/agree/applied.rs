@@ -6,7 +6,7 @@ use super::{AnswerFindings, Problem, Violation, unmatched};
 use crate::{AttributeKind, Block, BlockType, NestedObject, Nesting, Path, same};
 
 /// Returns the contradictions between the object after an apply and the planned one. The object must be fully known.
-pub fn applied(schema: &Block, planned: &Value, actual: &Value) -> Vec<Violation> {
+pub fn check_apply(schema: &Block, planned: &Value, actual: &Value) -> Vec<Violation> {
     let mut check = Check { findings: AnswerFindings::new(schema), may_be_unknown: false };
     // A returned write-only value is one violation, and not also a contradiction of the plan.
     check.object(schema, planned, &schema.without_write_only(actual), &Path::default());
@@ -15,7 +15,7 @@ pub fn applied(schema: &Block, planned: &Value, actual: &Value) -> Vec<Violation
 }
 
 /// Returns the contradictions between a plan and a second plan that was made with more known values.
-pub fn replanned(schema: &Block, first: &Value, second: &Value) -> Vec<Violation> {
+pub fn check_replan(schema: &Block, first: &Value, second: &Value) -> Vec<Violation> {
     let mut check = Check { findings: AnswerFindings::new(schema), may_be_unknown: true };
     check.object(schema, first, second, &Path::default());
     check.findings.violations
@@ -47,7 +47,7 @@ impl<'a> Check<'a> {
         if !planned.has_unknown() && same(planned, actual) {
             return;
         }
-        match (planned.bare(), actual.bare()) {
+        match (planned.unmarked(), actual.unmarked()) {
             (_, Value::Unknown(_)) => self.findings.add(path, self.unknown_problem(), planned, actual),
             (Value::Map(expected), Value::Map(found)) => {
                 self.keys(planned, actual, path);
@@ -127,7 +127,7 @@ impl<'a> Check<'a> {
         if self.is_decided(planned, actual, path) {
             return;
         }
-        match (planned.bare(), actual.bare()) {
+        match (planned.unmarked(), actual.unmarked()) {
             (Value::Map(expected), Value::Map(found)) => {
                 self.keys(planned, actual, path);
                 for (key, planned) in expected.iter() {
@@ -228,7 +228,7 @@ impl<'a> Check<'a> {
         }
         for (name, inner) in &schema.blocks {
             let path = path.attribute(name);
-            match (inner.nesting, part(actual, name).bare()) {
+            match (inner.nesting, part(actual, name).unmarked()) {
                 (Nesting::Single | Nesting::Group, value) => self.write_only(&inner.block, value, &path),
                 (Nesting::Map, Value::Map(entries)) => {
                     entries.iter().for_each(|(key, value)| self.write_only(&inner.block, value, &path.key(key)));

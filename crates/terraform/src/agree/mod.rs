@@ -14,8 +14,8 @@ use blueprint::{Name, Value};
 
 use crate::{Block, Path, same};
 
-pub use applied::{applied, replanned};
-pub use planned::planned;
+pub use applied::{check_apply, check_replan};
+pub use planned::check_plan;
 
 /// A place where an answer contradicts the request.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,7 +102,7 @@ pub fn replacing(prior: &Value, planned: &Value, paths: &[Path]) -> Vec<Path> {
     if prior.is_null() || planned.is_null() {
         return Vec::new();
     }
-    let differs = |path: &&Path| match (path.of(prior), path.of(planned)) {
+    let differs = |path: &&Path| match (path.select(prior), path.select(planned)) {
         (None, None) => false,
         (Some(before), Some(after)) => after.has_unknown() || !same(before, after),
         (Some(one), None) | (None, Some(one)) => !one.is_null(),
@@ -133,7 +133,7 @@ impl<'a> AnswerFindings<'a> {
 
     /// Marks a value with sensitive parts as secret, because it is shown as a whole or not at all.
     fn schema_marks(&self, path: &Path, value: &Value) -> Value {
-        let holds = matches!(value.bare(), Value::Map(_) | Value::List(_) | Value::Set(_));
+        let holds = matches!(value.unmarked(), Value::Map(_) | Value::List(_) | Value::Set(_));
         value.clone().tainted(holds && self.schema.has_sensitive_below(path))
     }
 }

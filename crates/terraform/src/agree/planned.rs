@@ -10,7 +10,7 @@ use crate::{Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, same
 ///
 /// A planned value may differ from the configured one if it equals the prior value: the provider then considers the two
 /// equivalent.
-pub fn planned(schema: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
+pub fn check_plan(schema: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
     let mut check = Check { findings: AnswerFindings::new(schema) };
     check.block(schema, prior, config, planned, &Path::default());
     check.findings.violations
@@ -56,7 +56,7 @@ impl Check<'_> {
         if planned.is_null() {
             return self.findings.add(path, Problem::NullBlocks, config, planned);
         }
-        match (planned.bare(), config.bare()) {
+        match (planned.unmarked(), config.unmarked()) {
             (Value::Map(planned_map), _) => {
                 self.keys(config, planned, path);
                 for (key, planned) in planned_map.iter() {
@@ -137,7 +137,7 @@ impl Check<'_> {
         if config.is_unknown() || planned.is_unknown() {
             return self.findings.add(path, Problem::NotAsConfigured, config, planned);
         }
-        match (object.nesting, config.bare(), planned.bare()) {
+        match (object.nesting, config.unmarked(), planned.unmarked()) {
             (Nesting::Single | Nesting::Group, ..) => self.object(object, prior, config, planned, path),
             (Nesting::Map, _, Value::Map(planned_map)) => {
                 self.keys(config, planned, path);

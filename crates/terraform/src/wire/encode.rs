@@ -57,7 +57,7 @@ impl MsgpackWriter<'_> {
             let problem = WireProblem::Kind { wanted, found: value.kind_word() };
             Err(WireError { path: path.to_path(), problem })
         };
-        match (ty, value.bare()) {
+        match (ty, value.unmarked()) {
             (_, Value::Unknown(_)) => {
                 write_to!(write_ext_meta, self.out, 1, UNKNOWN);
                 self.out.push(0);
@@ -174,7 +174,7 @@ fn count(length: usize, path: &PathTrail<'_>) -> Result<u32, WireError> {
 
 /// Whether a value has a type without any conversion.
 fn is_of(value: &Value, ty: &ValueType) -> bool {
-    match (ty, value.bare()) {
+    match (ty, value.unmarked()) {
         (_, Value::Null | Value::Unknown(_)) | (ValueType::Dynamic, _) => true,
         (ValueType::Bool, Value::Bool(_)) | (ValueType::String, Value::Text(_)) => true,
         (ValueType::Number, value) => crate::number::is_number(value),

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use blueprint::Value;
 use plugins::{Inherit, Launch, Logs, Plugin, ProcessLimits};
 use terraform_host::{
-    AnswerWithWarnings, AppliedChange, ApplyRequest, Client, Handshake, Object, Opening, PlanRequest, PlannedChange,
-    ProgramDigest, Replacing, SchemaCache,
+    AnswerWithWarnings, AppliedChange, ApplyRequest, Client, Handshake, Object, OpenOptions, PlanRequest,
+    PlannedChange, ProgramDigest, ReplacePolicy, SchemaCache,
 };
 
 /// The variable with the folder of published providers.
@@ -83,14 +83,14 @@ impl Host {
         launch.folder = folder.path().into();
         let config = config(folder.path());
         let plugin = start(launch).await;
-        let client = Client::open(&plugin, Opening { cache, ..Opening::default() }).await.unwrap();
+        let client = Client::open(&plugin, OpenOptions { cache, ..OpenOptions::default() }).await.unwrap();
         let prepared = client.validate_provider(&config).await.unwrap();
         client.configure(&prepared.value).await.unwrap();
         Some(Host { plugin, client, folder })
     }
 
     pub(crate) async fn plan(&self, type_name: &str, prior: Option<&Object>, config: &Value) -> PlannedChange {
-        let request = PlanRequest { type_name, prior, config, replacing: Replacing::IfAsked };
+        let request = PlanRequest { type_name, prior, config, replacing: ReplacePolicy::IfRequired };
         let AnswerWithWarnings { value, warnings } = self.client.plan(request).await.unwrap();
         assert_eq!(warnings, []);
         value

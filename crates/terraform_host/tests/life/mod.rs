@@ -60,7 +60,7 @@ pub(crate) struct Record {
 }
 
 /// A provider and its session.
-pub(crate) struct Life {
+pub(crate) struct ProviderHarness {
     pub(crate) package: HostedPackage,
     pub(crate) pool: Arc<Pool>,
     pub(crate) provider: Arc<dyn Provider>,
@@ -69,29 +69,29 @@ pub(crate) struct Life {
     pub(crate) tokens: std::sync::atomic::AtomicU64,
 }
 
-impl Life {
-    pub(crate) async fn of(name: &str, folder: &Path, settings: Value) -> Option<Life> {
-        Some(Life::in_package(package(name, folder, None)?, settings).await)
+impl ProviderHarness {
+    pub(crate) async fn of(name: &str, folder: &Path, settings: Value) -> Option<ProviderHarness> {
+        Some(ProviderHarness::in_package(package(name, folder, None)?, settings).await)
     }
 
-    pub(crate) async fn peer(folder: &Path) -> Option<Life> {
-        Life::of(crate::host::PEER_NAME, folder, peer_settings(folder, None)).await
+    pub(crate) async fn peer(folder: &Path) -> Option<ProviderHarness> {
+        ProviderHarness::of(crate::host::PEER_NAME, folder, peer_settings(folder, None)).await
     }
 
-    pub(crate) async fn in_package(package: HostedPackage, settings: Value) -> Life {
+    pub(crate) async fn in_package(package: HostedPackage, settings: Value) -> ProviderHarness {
         let pool = pool();
         let provider = terraform_host::open(package.clone(), pool.clone()).await.unwrap();
         let Configured { session, diagnostics, .. } =
             provider.clone().configure(configuration(settings)).await.unwrap();
         let said = Arc::new(Mutex::new(diagnostics));
-        Life { package, pool, provider, session, said, tokens: std::sync::atomic::AtomicU64::new(0) }
+        ProviderHarness { package, pool, provider, session, said, tokens: std::sync::atomic::AtomicU64::new(0) }
     }
 
     /// Opens the same package in another process of the engine.
-    pub(crate) async fn restarted(self, settings: Value) -> Life {
-        let Life { package, .. } = self;
+    pub(crate) async fn restarted(self, settings: Value) -> ProviderHarness {
+        let ProviderHarness { package, .. } = self;
         self.pool.close().await;
-        Life::in_package(package, settings).await
+        ProviderHarness::in_package(package, settings).await
     }
 
     pub(crate) async fn end(self) {

@@ -9,7 +9,7 @@ use blueprint::{FieldPath, PathStep, Value};
 use provider::ProviderSeverity;
 use serde_json::Value as Json;
 
-use super::{Said, list, text_of};
+use super::{RecordedMessage, list, text_of};
 
 /// The values of variables, by name.
 #[derive(Default)]
@@ -27,7 +27,7 @@ impl Vars {
         }
         if let Some(kind) = wanted.get("$any") {
             let fits = matches!(
-                (text_of(kind), found.bare()),
+                (text_of(kind), found.unmarked()),
                 ("integer", Value::Int(_))
                     | ("boolean", Value::Bool(_))
                     | ("list", Value::List(_) | Value::Set(_))
@@ -35,7 +35,7 @@ impl Vars {
             );
             return if fits { Ok(()) } else { differs() };
         }
-        match (wanted, found.bare()) {
+        match (wanted, found.unmarked()) {
             (Json::Object(entries), Value::Map(fields)) => {
                 for (key, wanted) in entries {
                     self.matches(&format!("{what}.{key}"), wanted, fields.get(key.as_str()).unwrap_or(&Value::Null))?;
@@ -55,22 +55,22 @@ impl Vars {
     }
 
     /// Compares the messages with the expected ones. Messages of the host are compared by their place.
-    pub(crate) fn said(&mut self, wanted: &Json, found: &[Said]) -> Result<(), String> {
-        let mut left: Vec<&Said> = found.iter().collect();
+    pub(crate) fn match_messages(&mut self, wanted: &Json, found: &[RecordedMessage]) -> Result<(), String> {
+        let mut left: Vec<&RecordedMessage> = found.iter().collect();
         for wanted in list(wanted) {
             let severity = match text_of(&wanted["severity"]) {
                 "error" => ProviderSeverity::Error,
                 _ => ProviderSeverity::Warning,
             };
             let at = wanted.get("at").map(path).unwrap_or_default();
-            let is = |one: &&Said| {
+            let is = |one: &&RecordedMessage| {
                 let address = wanted.get("address").map(text_of);
-                let place = address.is_none_or(|address| one.address == address) && one.said.severity == severity;
+                let place = address.is_none_or(|address| one.address == address) && one.diagnostic.severity == severity;
                 let of_provider = wanted["by"] == "provider";
                 // A function does not know its place in the document, and a message without an address has none.
                 let anywhere = address.is_none() || one.address.starts_with("output.");
-                let at = anywhere || one.said.path.to_string() == at;
-                let words = one.said.text();
+                let at = anywhere || one.diagnostic.path.to_string() == at;
+                let words = one.diagnostic.text();
                 let full = format!("{}\n{}", text_of(&wanted["summary"]), text_of(&wanted["detail"]));
                 place && at && (!of_provider || words == full || says_alone(&words, text_of(&wanted["detail"])))
             };
@@ -79,13 +79,13 @@ impl Vars {
                     left.remove(at);
                 }
                 None => {
-                    let found: Vec<_> = found.iter().map(|one| (&one.address, &one.said)).collect();
+                    let found: Vec<_> = found.iter().map(|one| (&one.address, &one.diagnostic)).collect();
                     return Err(format!("expected the message {wanted}, found {found:?}"));
                 }
             }
         }
         match left.first() {
-            Some(one) => Err(format!("unexpected message about {}: {:?}", one.address, one.said)),
+            Some(one) => Err(format!("unexpected message about {}: {:?}", one.address, one.diagnostic)),
             None => Ok(()),
         }
     }
@@ -129,7 +129,7 @@ pub(crate) fn path(json: &Json) -> String {
 
 /// Splits a value into its known part and the places that are unknown.
 pub(crate) fn split(value: &Value) -> (Value, Option<Json>) {
-    match value.bare() {
+    match value.unmarked() {
         Value::Unknown(_) => (Value::Null, Some(Json::Bool(true))),
         Value::Map(entries) => {
             let parts: Vec<_> = entries.iter().map(|(key, part)| (key.clone(), split(part))).collect();

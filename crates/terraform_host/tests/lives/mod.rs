@@ -14,7 +14,7 @@ use provider::{
 use serde_json::Value as Json;
 
 use self::expect::Vars;
-use crate::life::{Life, Record};
+use crate::life::{ProviderHarness, Record};
 
 /// A recorded life cycle.
 pub(crate) struct Case {
@@ -38,7 +38,7 @@ impl Case {
 
 /// The data about a resource.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct ResourceState {
     pub(crate) provider: String,
     /// Its type in documents.
     pub(crate) type_name: Name,
@@ -62,16 +62,16 @@ struct Change {
 }
 
 /// A message, with the address of its resource.
-pub(crate) struct Said {
+pub(crate) struct RecordedMessage {
     pub(crate) address: String,
-    pub(crate) said: ProviderDiagnostic,
+    pub(crate) diagnostic: ProviderDiagnostic,
     /// Whether the host found it.
     pub(crate) by_host: bool,
 }
 
 struct Run {
-    lives: HashMap<String, Life>,
-    state: BTreeMap<String, Known>,
+    lives: HashMap<String, ProviderHarness>,
+    state: BTreeMap<String, ResourceState>,
     outputs: BTreeMap<String, Value>,
     vars: Vars,
 }
@@ -81,7 +81,7 @@ pub(crate) async fn run(case: &Case) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let mut lives = HashMap::new();
     for name in &case.providers {
-        lives.insert(name.clone(), Life::of(name, folder.path(), Value::Null).await.unwrap());
+        lives.insert(name.clone(), ProviderHarness::of(name, folder.path(), Value::Null).await.unwrap());
     }
     let mut run = Run { lives, state: BTreeMap::new(), outputs: BTreeMap::new(), vars: Vars::default() };
     let mut outcome = Ok(());
@@ -106,21 +106,21 @@ struct Plan {
     changes: BTreeMap<String, Change>,
     outputs: BTreeMap<String, Value>,
     /// Resources as they were refreshed.
-    refreshed: BTreeMap<String, Known>,
+    refreshed: BTreeMap<String, ResourceState>,
 }
 
 impl Run {
     async fn step(&mut self, step: &Json, config: &Json, folder: &Path) -> Result<(), String> {
         for event in list(&step["world"]) {
-            self.world(event, folder);
+            self.apply_outside_change(event, folder);
         }
         let (what, expect, options) = (text_of(&step["do"]), &step["expect"], &step["options"]);
         let nothing = serde_json::json!({"resources": []});
         let config = if what == "destroy" { &nothing } else { config };
         let mut said = Vec::new();
         let plan = self.plan(config, options, &mut said).await?;
-        self.vars.said(&expect["diagnostics"], &said)?;
-        let refused = said.iter().any(|one| one.said.severity == ProviderSeverity::Error);
+        self.vars.match_messages(&expect["diagnostics"], &said)?;
+        let refused = said.iter().any(|one| one.diagnostic.severity == ProviderSeverity::Error);
         if refused != expect["refused"].as_bool().unwrap_or_default() {
             return Err(format!("the plan is refused: {refused}"));
         }
@@ -130,8 +130,8 @@ impl Run {
             if what != "plan" {
                 let mut said = Vec::new();
                 self.apply(plan, config, &mut said).await?;
-                self.vars.said(&expect["applyDiagnostics"], &said)?;
-                let failed = said.iter().any(|one| one.said.severity == ProviderSeverity::Error);
+                self.vars.match_messages(&expect["applyDiagnostics"], &said)?;
+                let failed = said.iter().any(|one| one.diagnostic.severity == ProviderSeverity::Error);
                 let outcome = if failed { "failed" } else { "done" };
                 expect::equal("outcome", &expect["outcome"], &Value::from(outcome))?;
             }
@@ -153,7 +153,7 @@ impl Run {
         expect::files(&expect["files"], folder)
     }
 
-    fn world(&mut self, event: &Json, folder: &Path) {
+    fn apply_outside_change(&mut self, event: &Json, folder: &Path) {
         let path = |key: &str| event.get(key).map(|name| folder.join(text_of(name)));
         if let Some(path) = path("file") {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -172,7 +172,7 @@ impl Run {
         }
     }
 
-    async fn plan(&mut self, config: &Json, options: &Json, said: &mut Vec<Said>) -> Result<Plan, String> {
+    async fn plan(&mut self, config: &Json, options: &Json, said: &mut Vec<RecordedMessage>) -> Result<Plan, String> {
         let mut state = self.state.clone();
         if options["refresh"].as_bool().unwrap_or(true) {
             for (address, known) in self.state.iter().filter(|(_, known)| !known.is_data) {
@@ -214,7 +214,7 @@ impl Run {
                 Ok(value) => {
                     plan.outputs.insert(name.clone(), value);
                 }
-                Err(error) => said.push(Said::of(&format!("output.{name}"), error)),
+                Err(error) => said.push(RecordedMessage::of(&format!("output.{name}"), error)),
             }
         }
         Ok(plan)
@@ -228,7 +228,7 @@ impl Run {
         options: &Json,
         plan: &mut Plan,
         known: &BTreeMap<String, Value>,
-        said: &mut Vec<Said>,
+        said: &mut Vec<RecordedMessage>,
     ) -> Result<Option<Value>, String> {
         let address = text_of(&resource["address"]).to_owned();
         let provider = text_of(&resource["provider"]).to_owned();
@@ -238,7 +238,7 @@ impl Run {
         let mut desired = match self.evaluate(&resource["arguments"], known).await {
             Ok(desired) => desired,
             Err(error) => {
-                said.push(Said::of(&address, error));
+                said.push(RecordedMessage::of(&address, error));
                 return Ok(None);
             }
         };
@@ -246,12 +246,12 @@ impl Run {
             "resource" => {}
             "data" => {
                 let read = fetch(life, &type_name, &desired).await;
-                let value = read.map_err(|error| said.push(Said::of(&address, error))).ok();
+                let value = read.map_err(|error| said.push(RecordedMessage::of(&address, error))).ok();
                 if let Some(fields) = &value {
                     let private = Value::Null;
                     let (id, inputs, fields) = ("".into(), desired, fields.clone());
                     let record = Record { id, inputs, fields, private, version: 0, failed: false };
-                    plan.refreshed.insert(address, Known { provider, type_name, is_data: true, record });
+                    plan.refreshed.insert(address, ResourceState { provider, type_name, is_data: true, record });
                 }
                 return Ok(value);
             }
@@ -260,7 +260,7 @@ impl Run {
         let ty = life.provider.catalog().resource_type(&type_name).unwrap();
         let missing = ty.schema.fields.iter().filter(|(name, field)| field.required && desired.get(name).is_none());
         for (name, _) in missing.collect::<Vec<_>>() {
-            said.push(Said::by_host(&address, name));
+            said.push(RecordedMessage::by_host(&address, name));
         }
         if said.iter().any(|one| one.by_host && one.address == address) {
             return Ok(None);
@@ -272,12 +272,16 @@ impl Run {
             match life.import(&type_name, id).await {
                 Ok(found) => {
                     let record = life.imported(&found[0]);
-                    let known =
-                        Known { provider: provider.clone(), type_name: type_name.clone(), is_data: false, record };
+                    let known = ResourceState {
+                        provider: provider.clone(),
+                        type_name: type_name.clone(),
+                        is_data: false,
+                        record,
+                    };
                     plan.refreshed.insert(address.clone(), known);
                 }
                 Err(error) => {
-                    said.push(Said::of(&address, error));
+                    said.push(RecordedMessage::of(&address, error));
                     return Ok(None);
                 }
             }
@@ -293,7 +297,7 @@ impl Run {
         }
         let checked = life.check(&type_name, &desired).await;
         let refused = checked.iter().any(|one| one.severity == ProviderSeverity::Error);
-        said.extend(checked.into_iter().map(|said| Said::shown(&address, said, &desired)));
+        said.extend(checked.into_iter().map(|said| RecordedMessage::shown(&address, said, &desired)));
         if refused {
             return Ok(None);
         }
@@ -305,7 +309,7 @@ impl Run {
             Ok((first, None)) => first,
             Ok((first, Some(second))) => Planned { verdict: first.verdict, replaces: first.replaces, ..second },
             Err(error) => {
-                said.push(Said::of(&address, error));
+                said.push(RecordedMessage::of(&address, error));
                 return Ok(None);
             }
         };
@@ -318,7 +322,7 @@ impl Run {
             (Some(_), _) => vec!["update"],
         };
         if actions.contains(&"delete") && lifecycle["preventDestroy"].as_bool().unwrap_or_default() {
-            said.push(Said::by_host(&address, ""));
+            said.push(RecordedMessage::by_host(&address, ""));
             return Ok(None);
         }
         let after = planned.outputs.clone();
@@ -338,7 +342,7 @@ impl Run {
         Ok(after)
     }
 
-    async fn apply(&mut self, plan: Plan, config: &Json, said: &mut Vec<Said>) -> Result<(), String> {
+    async fn apply(&mut self, plan: Plan, config: &Json, said: &mut Vec<RecordedMessage>) -> Result<(), String> {
         let Plan { mut changes, refreshed, .. } = plan;
         self.state = refreshed;
         let declared = list(&config["resources"]);
@@ -361,7 +365,7 @@ impl Run {
                     self.state.insert(address, done);
                 }
                 Err(error) => {
-                    said.push(Said::of(&address, *error));
+                    said.push(RecordedMessage::of(&address, *error));
                     return Ok(());
                 }
             }
@@ -382,7 +386,7 @@ impl Run {
     }
 
     /// Creates, updates or replaces one resource.
-    async fn carry_out(&mut self, address: &str, change: Change) -> Result<Known, Box<ProviderError>> {
+    async fn carry_out(&mut self, address: &str, change: Change) -> Result<ResourceState, Box<ProviderError>> {
         let Change { provider, type_name, desired, mut planned, create_first, actions, .. } = change;
         let life = &self.lives[&provider];
         let old = self.state.get(address).map(|known| known.record.clone());
@@ -405,7 +409,7 @@ impl Run {
                 if let Some(partial) = &error.partial {
                     let mut record = life.record_of(&type_name, &desired, (**partial).clone());
                     record.failed = prior.is_none();
-                    let left = Known { provider: provider.clone(), type_name, is_data: false, record };
+                    let left = ResourceState { provider: provider.clone(), type_name, is_data: false, record };
                     self.state.insert(address.to_owned(), left);
                 }
                 return Err(error.into());
@@ -414,7 +418,7 @@ impl Run {
         if let Some(old) = replaced.as_ref().filter(|_| create_first) {
             life.delete(&type_name, old).await?;
         }
-        Ok(Known { provider, type_name, is_data: false, record })
+        Ok(ResourceState { provider, type_name, is_data: false, record })
     }
 
     /// Evaluates an expression in neutral form.
@@ -539,7 +543,7 @@ impl Run {
 }
 
 impl Change {
-    fn delete(gone: Known) -> Change {
+    fn delete(gone: ResourceState) -> Change {
         Change {
             actions: vec!["delete"],
             before: Some(gone.record.fields),
@@ -555,28 +559,32 @@ impl Change {
     }
 }
 
-impl Said {
+impl RecordedMessage {
     /// Returns a message as it is shown: for a part of the document, or for the resource as a whole.
-    fn shown(address: &str, mut said: ProviderDiagnostic, desired: &Value) -> Said {
+    fn shown(address: &str, mut said: ProviderDiagnostic, desired: &Value) -> RecordedMessage {
         let steps = &mut said.path.0;
-        while !steps.is_empty() && blueprint::FieldPath(steps.clone()).of(desired).is_none() {
+        while !steps.is_empty() && blueprint::FieldPath(steps.clone()).select(desired).is_none() {
             steps.pop();
         }
-        Said { address: address.into(), said, by_host: false }
+        RecordedMessage { address: address.into(), diagnostic: said, by_host: false }
     }
 
-    fn of(address: &str, error: ProviderError) -> Said {
+    fn of(address: &str, error: ProviderError) -> RecordedMessage {
         let first = error.diagnostics.into_iter().find(|one| one.severity == ProviderSeverity::Error);
         let said = first.unwrap_or_else(|| ProviderDiagnostic::error("", error.message));
-        Said { address: address.into(), said, by_host: false }
+        RecordedMessage { address: address.into(), diagnostic: said, by_host: false }
     }
 
-    fn by_host(address: &str, field: &str) -> Said {
-        Said { address: address.into(), said: ProviderDiagnostic::error(field, "refused"), by_host: true }
+    fn by_host(address: &str, field: &str) -> RecordedMessage {
+        RecordedMessage {
+            address: address.into(),
+            diagnostic: ProviderDiagnostic::error(field, "refused"),
+            by_host: true,
+        }
     }
 }
 
-async fn fetch(life: &Life, type_name: &str, config: &Value) -> Result<Value, ProviderError> {
+async fn fetch(life: &ProviderHarness, type_name: &str, config: &Value) -> Result<Value, ProviderError> {
     let filters = config.as_map().unwrap().iter();
     let filters: Vec<(Name, Name, Value)> =
         filters.map(|(name, value)| (name.clone(), "=".into(), value.clone())).collect();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use providers::fake::{FakeCloud, FakeOptions};
 use testkit::toy::hosted::ToyOptions;
 use testkit::toy::planner::PlannerProvider;
-use testkit::toy::wire::{Asked, Verb, answer};
+use testkit::toy::wire::{ToyRequest, Verb, answer};
 
 #[expect(clippy::print_stdout, reason = "the handshake is a line of standard output")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -39,7 +39,7 @@ fn serve(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let reader = BufReader::new(stream.try_clone()?);
     for line in reader.lines() {
-        let asked: Asked = serde_json::from_str(&line?)?;
+        let asked: ToyRequest = serde_json::from_str(&line?)?;
         let answered = futures::executor::block_on(answer(planner, &asked));
         if let (Some(dies), Verb::Apply(_)) = (dies.filter(|file| !file.exists()), asked.verb) {
             std::fs::write(dies, asked.address)?;

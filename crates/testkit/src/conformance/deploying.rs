@@ -46,7 +46,7 @@ fn deploy(pack: &Path, expect: &Json) -> Result<(), String> {
     let folder = case_folder(pack, expect)?;
     in_runtime(async {
         let mut harness = Harness::new(folder.path().to_path_buf(), Vec::new());
-        let mut kept: HashMap<String, SavedPlan> = HashMap::new();
+        let mut saved_plans: HashMap<String, SavedPlan> = HashMap::new();
         let mut held: Option<Lease> = None;
         for (number, step) in expect["steps"].as_array().into_iter().flatten().enumerate() {
             let mut wrong = Vec::new();
@@ -58,9 +58,9 @@ fn deploy(pack: &Path, expect: &Json) -> Result<(), String> {
                     }
                 }
                 "world" => change_world(&harness, &step["changes"], folder.path())?,
-                "stage" => stage(&harness, pack, step, &mut kept, &mut wrong).await?,
+                "stage" => stage(&harness, pack, step, &mut saved_plans, &mut wrong).await?,
                 "deploy" | "destroy" => operate(&mut harness, pack, step, &mut wrong).await?,
-                "apply" => apply(&harness, step, &mut kept, &mut wrong).await?,
+                "apply" => apply(&harness, step, &mut saved_plans, &mut wrong).await?,
                 other => return Err(format!("step {number}: nothing is known of `{other}`")),
             }
             differences(&wrong).map_err(|difference| format!("step {number}: {difference}"))?;
@@ -130,7 +130,7 @@ async fn operate(harness: &mut Harness, pack: &Path, step: &Json, wrong: &mut Ve
     if step["do"] == "destroy" {
         let known = harness.store().info(&Harness::instance()).await.map_err(|error| error.to_string())?;
         if known.is_none() {
-            return judge(harness, step, vec!["unknown-instance"], None, "refused", wrong).await;
+            return check_outcome(harness, step, vec!["unknown-instance"], None, "refused", wrong).await;
         }
     }
     let stage = if step["do"] == "destroy" {
@@ -142,7 +142,7 @@ async fn operate(harness: &mut Harness, pack: &Path, step: &Json, wrong: &mut Ve
     };
     let codes = codes_of(&stage.diagnostics);
     let Some(staged) = stage.staged else {
-        return judge(harness, step, codes, None, "refused", wrong).await;
+        return check_outcome(harness, step, codes, None, "refused", wrong).await;
     };
     // A call of a link is a call of the resource that it writes into. A case may name either.
     for fault in &mut faults {
@@ -202,10 +202,10 @@ pub(super) async fn finish(
             wrong.push(format!("`{never}` shows in the events"));
         }
     }
-    judge(harness, step, codes, Some(&run), outcome, wrong).await
+    check_outcome(harness, step, codes, Some(&run), outcome, wrong).await
 }
 
-async fn judge(
+async fn check_outcome(
     harness: &Harness,
     step: &Json,
     codes: Vec<&'static str>,

@@ -37,12 +37,12 @@ fn parameter(name: &Name, input: &Input, given: Option<&Value>) -> Json {
         Some("boolean") => "Boolean",
         _ => "String",
     };
-    let said = |key: &str| rules.get(key).filter(|value| pycompat::truth(value)).map(to_json);
+    let rule_value = |key: &str| rules.get(key).filter(|value| pycompat::truth(value)).map(to_json);
     let mut shown = json!({
         "Type": kind,
-        "Description": said("description").unwrap_or_else(|| json!("")),
-        "NoEcho": if said("hidden").is_some() { "true" } else { "false" },
-        "Label": said("label").unwrap_or_else(|| json!(name.as_ref())),
+        "Description": rule_value("description").unwrap_or_else(|| json!("")),
+        "NoEcho": if rule_value("hidden").is_some() { "true" } else { "false" },
+        "Label": rule_value("label").unwrap_or_else(|| json!(name.as_ref())),
     });
     if let Some(default) = &input.default {
         shown["Default"] = to_json(&default.item.revealed());
@@ -50,7 +50,7 @@ fn parameter(name: &Name, input: &Input, given: Option<&Value>) -> Json {
     if let Some(value) = given.filter(|value| pycompat::truth(value)) {
         shown["Value"] = to_json(&value.revealed());
     }
-    if let Some(tags) = said("tags") {
+    if let Some(tags) = rule_value("tags") {
         shown["Tags"] = tags;
     }
     let mut described = Vec::new();

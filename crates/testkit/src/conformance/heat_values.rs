@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 /// Converts a value to the JSON form of a recorded result. Null and unknown both become null.
 pub(super) fn to_json(value: &Value) -> Json {
-    match value.bare() {
+    match value.unmarked() {
         Value::Null | Value::Unknown(_) => Json::Null,
         Value::Bool(value) => json!(value),
         Value::Int(value) => json!(value),

@@ -59,7 +59,7 @@ pub(super) fn change_world(harness: &Harness, changes: &Json, folder: &Path) -> 
         let world: &mut FakeCloud = &mut world;
         let at = change["at"].as_str().unwrap_or_default();
         if change["vanish"] == true {
-            world.vanish("case", at).map_err(|refusal| format!("{refusal:?}"))?;
+            world.delete_externally("case", at).map_err(|refusal| format!("{refusal:?}"))?;
         } else if let Some(make) = change["make"].as_str() {
             let id = change["id"].as_str().unwrap_or_default();
             world.make(&catalog, make, id, &from_json(&change["spec"])).map_err(|refusal| format!("{refusal:?}"))?;

@@ -60,7 +60,7 @@ struct TemplateCase {
 /// How many failing cases and outputs have exactly Heat's message, and how many there are.
 #[derive(Clone, Debug, Default)]
 pub struct MessageTally {
-    said: Arc<AtomicUsize>,
+    equal: Arc<AtomicUsize>,
     all: Arc<AtomicUsize>,
     missed: Arc<Mutex<Vec<String>>>,
 }
@@ -68,7 +68,7 @@ pub struct MessageTally {
 impl MessageTally {
     /// The number of equal messages, and of all messages.
     pub fn counts(&self) -> (usize, usize) {
-        (self.said.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
+        (self.equal.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
     }
 
     /// A line for each message that differs: Heat's message and ours.
@@ -76,14 +76,14 @@ impl MessageTally {
         self.missed.lock().map(|missed| missed.clone()).unwrap_or_default()
     }
 
-    fn heard<'d>(&self, case: &str, wanted: &str, reported: impl IntoIterator<Item = &'d Diagnostic>) {
+    fn compare_message<'d>(&self, case: &str, wanted: &str, reported: impl IntoIterator<Item = &'d Diagnostic>) {
         self.all.fetch_add(1, Ordering::Relaxed);
         let reported: Vec<String> = reported
             .into_iter()
             .map(|one| one.native_message.as_ref().map_or_else(|| format!("({})", one.message), ToString::to_string))
             .collect();
         if reported.iter().any(|words| *words == wanted) {
-            self.said.fetch_add(1, Ordering::Relaxed);
+            self.equal.fetch_add(1, Ordering::Relaxed);
         } else if let Ok(mut missed) = self.missed.lock() {
             missed.push(format!("{case}: {wanted:?} is missing among {reported:?}"));
         }
@@ -96,7 +96,7 @@ enum Comparison {
     /// They are equal.
     Same,
     /// They differ in a permitted way. The rest of the case is not compared.
-    Otherwise,
+    PermittedDifference,
 }
 
 /// The result of one step.
@@ -130,7 +130,7 @@ impl TemplateCase {
 
     async fn compare(&self) -> Result<(), String> {
         let place = tempfile::tempdir().map_err(|error| error.to_string())?;
-        self.lay_out(place.path())?;
+        self.write_files(place.path())?;
         let mut harness =
             Harness::with(place.path().to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
         harness.context.dialect = Some("hot");
@@ -160,10 +160,10 @@ impl TemplateCase {
         let rollback = self.params["disable_rollback"] == json!(false);
         let created = match mode {
             "create" => step(&harness, (&template, &text, given.clone()), None, rollback, "create").await,
-            "validate" => validated(&harness, &template, &text, &given).await,
-            _ => looked(&harness, &template, &text, given.clone()).await,
+            "validate" => validate_template(&harness, &template, &text, &given).await,
+            _ => evaluate_offline(&harness, &template, &text, given.clone()).await,
         };
-        if self.compare_step("", &created, expected, &mut placeholders)? == Comparison::Otherwise {
+        if self.compare_step("", &created, expected, &mut placeholders)? == Comparison::PermittedDifference {
             return Ok(());
         }
         if let (Some(expected), Some(update)) = (self.expected.get("update"), self.params.get("update")) {
@@ -180,7 +180,7 @@ impl TemplateCase {
                 Err(refused) => *refused,
             };
             let updated = StepResult { previous: created.resolved.clone(), ..updated };
-            if self.compare_step("update.", &updated, expected, &mut placeholders)? == Comparison::Otherwise {
+            if self.compare_step("update.", &updated, expected, &mut placeholders)? == Comparison::PermittedDifference {
                 return Ok(());
             }
             if let Some(changes) = expected.get("changes") {
@@ -203,7 +203,7 @@ impl TemplateCase {
     }
 
     /// Writes the files of the case beside the template.
-    fn lay_out(&self, place: &Path) -> Result<(), String> {
+    fn write_files(&self, place: &Path) -> Result<(), String> {
         let Some(files) = self.params["files"].as_object() else { return Ok(()) };
         for (name, content) in files {
             let content = content.as_str().unwrap_or_default();
@@ -228,7 +228,7 @@ impl TemplateCase {
         const KEYS: [&str; 5] =
             ["parameters", "parameter_defaults", "resource_registry", "event_sinks", "encrypted_param_names"];
         let existing = update.is_some_and(|update| update["existing"] == json!(true));
-        let mut laid_over = Map::new();
+        let mut overrides = Map::new();
         let cleared = update.filter(|_| existing).and_then(|update| update["clear_parameters"].as_array());
         let is_cleared = |name: &str| cleared.is_some_and(|cleared| cleared.iter().any(|one| *one == *name));
         for key in KEYS {
@@ -236,10 +236,10 @@ impl TemplateCase {
             if let Some(own) = own.as_mut().and_then(Json::as_object_mut).filter(|_| key == "parameters") {
                 own.retain(|name, _| !is_cleared(name));
             }
-            let said = update.and_then(|update| update.get(key));
+            let updated = update.and_then(|update| update.get(key));
             // Without `existing` an update replaces each section that it names. With it, new values are merged into the
             // former ones.
-            let value = match (own, said) {
+            let value = match (own, updated) {
                 (Some(Json::Object(mut own)), Some(Json::Object(said))) if existing => {
                     own.extend(said.clone());
                     Some(Json::Object(own))
@@ -247,14 +247,14 @@ impl TemplateCase {
                 (_, Some(said)) => Some(said.clone()),
                 (own, None) => own,
             };
-            laid_over.extend(value.map(|value| (key.to_owned(), value)));
+            overrides.extend(value.map(|value| (key.to_owned(), value)));
         }
         let mut files = Vec::new();
         if let Some(text) = self.params["environment_text"].as_str() {
             files.push((String::new(), text.to_owned()));
         }
-        if !laid_over.is_empty() {
-            files.push((String::new(), Json::Object(laid_over).to_string()));
+        if !overrides.is_empty() {
+            files.push((String::new(), Json::Object(overrides).to_string()));
         }
         for name in self.params["environment_files"].as_array().into_iter().flatten().filter_map(Json::as_str) {
             if let Ok(text) = read(&place.join(name)) {
@@ -305,7 +305,7 @@ impl TemplateCase {
             return Err(Box::new(StepResult { phase, diagnostics: broken, ..StepResult::default() }));
         }
         harness.context = surrounded.context;
-        let mut typed = surrounded.given;
+        let mut typed = surrounded.input_values;
         if update.is_some_and(|update| update["existing"] == json!(true)) {
             // Former values of parameters that are no longer declared are dropped.
             let declared =
@@ -330,7 +330,7 @@ impl TemplateCase {
                 let fits = other.get("ok").is_none_or(|ok| *ok == json!(answer.ok))
                     && other.get("phase").is_none_or(|phase| *phase == json!(answer.phase));
                 if fits {
-                    return Ok(Comparison::Otherwise);
+                    return Ok(Comparison::PermittedDifference);
                 }
             }
         }
@@ -340,7 +340,11 @@ impl TemplateCase {
         }
         if !ok {
             if let Some(words) = expected["error"].as_str().filter(|_| self.rule["error"] != json!("loose")) {
-                self.messages.heard(&self.name, words, answer.diagnostics.iter().filter(|one| one.is_error()));
+                self.messages.compare_message(
+                    &self.name,
+                    words,
+                    answer.diagnostics.iter().filter(|one| one.is_error()),
+                );
             }
             if expected["phase"] != json!(answer.phase) {
                 let said = self.error_summary(answer);
@@ -404,7 +408,7 @@ impl TemplateCase {
                 let loose =
                     self.rule["loose_outputs"].as_array().into_iter().flatten().any(|loose| loose == name.as_str());
                 if let Some(words) = words.as_str().filter(|_| !loose) {
-                    self.messages.heard(&self.name, words, [failed]);
+                    self.messages.compare_message(&self.name, words, [failed]);
                 }
                 let code = codes.get(name).and_then(Json::as_str);
                 if code.is_some_and(|code| code != failed.code.name) {
@@ -456,7 +460,7 @@ impl TemplateCase {
         let mut resources = Map::new();
         let mut disabled = Vec::new();
         for element in &resolved.elements {
-            if !element.there {
+            if !element.is_present {
                 disabled.push(json!(element.name.as_ref()));
                 continue;
             }
@@ -494,7 +498,7 @@ impl TemplateCase {
                 }
                 Some(record) => state_of(record),
                 // Heat counts an unchanged resource as updated in every update.
-                None if element.is_child && stays(answer, element) => "UPDATE_COMPLETE".to_owned(),
+                None if element.is_child && child_existed(answer, element) => "UPDATE_COMPLETE".to_owned(),
                 None if element.is_child => child_state(),
                 None => "INIT_COMPLETE".to_owned(),
             };
@@ -525,17 +529,17 @@ impl TemplateCase {
 }
 
 /// The element in the step before, if it is the same resource.
-fn stayed<'a>(answer: &'a StepResult, element: &ResolvedElement) -> Option<&'a ResolvedElement> {
+fn element_before<'a>(answer: &'a StepResult, element: &ResolvedElement) -> Option<&'a ResolvedElement> {
     let before = answer.previous.iter().flat_map(|previous| &previous.elements).find(|one| one.name == element.name)?;
     let address = Address::root(element.name.clone());
     let id = |snapshot: &Snapshot| snapshot.records.get(&address).map(|record| record.id.clone());
-    let same = before.there && before.is_child == element.is_child && id(&answer.before) == id(&answer.snapshot);
+    let same = before.is_present && before.is_child == element.is_child && id(&answer.before) == id(&answer.snapshot);
     same.then_some(before)
 }
 
 /// Whether the child existed before.
-fn stays(answer: &StepResult, element: &ResolvedElement) -> bool {
-    stayed(answer, element).is_some()
+fn child_existed(answer: &StepResult, element: &ResolvedElement) -> bool {
+    element_before(answer, element).is_some()
 }
 
 /// Whether an update of the resource changes its dependencies, the spelling of its type, its update policy, or the set
@@ -545,7 +549,7 @@ fn is_updated(answer: &StepResult, element: &ResolvedElement) -> bool {
         let fields = element.written.as_ref().map(blueprint::Value::revealed).unwrap_or_default();
         fields.as_map().into_iter().flatten().map(|(name, _)| name.clone()).collect()
     };
-    stayed(answer, element).is_some_and(|before| {
+    element_before(answer, element).is_some_and(|before| {
         before.depends_on != element.depends_on
             || before.type_name != element.type_name
             || before.update_policy != element.update_policy
@@ -630,7 +634,7 @@ fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
 }
 
 /// Checks a document and evaluates what is known, without creating resources.
-async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> StepResult {
+async fn evaluate_offline(harness: &Harness, name: &str, text: &str, given: Given) -> StepResult {
     let StageResult { diagnostics, staged, .. } = harness.stage(name, text, given, Options::default()).await;
     let changes = staged.iter().flat_map(|staged| &staged.plan.exports);
     let exports = changes.map(|one| (one.name.clone(), one.after.clone().unwrap_or_default())).collect();
@@ -644,7 +648,7 @@ async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> Step
 }
 
 /// Checks a template without a plan; parameters need no value.
-async fn validated(harness: &Harness, name: &str, text: &str, given: &Given) -> StepResult {
+async fn validate_template(harness: &Harness, name: &str, text: &str, given: &Given) -> StepResult {
     let CheckedDocument { diagnostics, checked, .. } = harness.validate(name, text, given).await;
     let ok = !diagnostics.has_errors();
     let phase = if ok { "" } else { phase_of(&diagnostics) };
@@ -688,7 +692,7 @@ async fn step(
     let stage = harness.stage(name, text, given.clone(), Options::default()).await;
     let StageResult { diagnostics, mut staged, .. } = stage;
     let declared = staged.as_mut().and_then(|staged| staged.resolved()).unwrap_or_default();
-    let declared: Vec<ResolvedElement> = declared.elements.into_iter().filter(|one| one.there).collect();
+    let declared: Vec<ResolvedElement> = declared.elements.into_iter().filter(|one| one.is_present).collect();
     let mut all: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
     let Some(staged) = staged else {
         let phase = phase_of(&diagnostics);

@@ -127,19 +127,24 @@ impl PlantedBug {
 
     /// The entries that are committed in place of `entries` in the commit of this number. An empty list is not
     /// committed.
-    pub(super) fn change_commit(self, mut entries: Vec<Entry>, held: &mut Vec<Entry>, number: u32) -> Vec<Entry> {
+    pub(super) fn change_commit(
+        self,
+        mut entries: Vec<Entry>,
+        delayed_entries: &mut Vec<Entry>,
+        number: u32,
+    ) -> Vec<Entry> {
         let outer = |entry: &Entry| matches!(entry.kind, EntryKind::Began(_) | EntryKind::Finished(_));
         let finishes = matches!(entries.last().map(|entry| &entry.kind), Some(EntryKind::Finished(_)));
         match self {
             PlantedBug::SkipIntent => entries.retain(|entry| !matches!(entry.kind, EntryKind::Intent(_))),
-            PlantedBug::SwapCommits | PlantedBug::AcknowledgeEarly if !finishes && held.is_empty() => {
+            PlantedBug::SwapCommits | PlantedBug::AcknowledgeEarly if !finishes && delayed_entries.is_empty() => {
                 let early = self == PlantedBug::AcknowledgeEarly || number.is_multiple_of(3);
                 if early && !entries.iter().any(outer) {
-                    *held = std::mem::take(&mut entries);
+                    *delayed_entries = std::mem::take(&mut entries);
                 }
             }
             PlantedBug::SwapCommits | PlantedBug::AcknowledgeEarly => {
-                let before = std::mem::take(held);
+                let before = std::mem::take(delayed_entries);
                 let at = match self {
                     PlantedBug::AcknowledgeEarly => 0,
                     _ => entries.len() - usize::from(finishes),

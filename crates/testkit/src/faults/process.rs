@@ -107,7 +107,7 @@ impl SimulatedProcess {
     }
 
     /// Records that a resource is about to be deleted.
-    pub(super) fn deletes(&self, address: &Address) {
+    pub(super) fn record_delete(&self, address: &Address) {
         lock(&self.deleted).insert(address.clone());
     }
 
@@ -119,7 +119,7 @@ impl SimulatedProcess {
     }
 
     /// Records that a call has succeeded.
-    pub(super) fn succeeded(&self, operation: Operation, id: &str) {
+    pub(super) fn record_success(&self, operation: Operation, id: &str) {
         match operation {
             Operation::Delete => drop(lock(&self.deleted_ids).insert(id.into())),
             Operation::Create => drop(lock(&self.deleted_ids).remove(id)),
@@ -128,7 +128,7 @@ impl SimulatedProcess {
     }
 
     /// Records that a resource is about to be created.
-    pub(super) fn creates(&self, address: &Address) {
+    pub(super) fn record_create(&self, address: &Address) {
         if lock(&self.deleted).contains(address) {
             self.recreates.store(true, Ordering::SeqCst);
         }

@@ -62,7 +62,7 @@ impl FaultyProvider {
         }
         let world = lock(&self.world);
         if request.operation == Operation::Delete {
-            self.process.deletes(&call.address);
+            self.process.record_delete(&call.address);
             let Some(id) = request.id.filter(|id| world.object(id).is_some()) else { return };
             // Fields that links write into their ends, or into a role that the ends share, do not count as uses.
             let linked = |type_name: &TypeId| {
@@ -79,7 +79,7 @@ impl FaultyProvider {
             return;
         }
         if request.operation == Operation::Create {
-            self.process.creates(&call.address);
+            self.process.record_create(&call.address);
         }
         let prefix = format!("{}/", call.instance);
         for object in world.objects().filter(|object| object.place.starts_with(&prefix)) {
@@ -148,7 +148,7 @@ impl FaultyProvider {
         }
         let answer = inner.apply(call, request).await;
         if let Ok(applied) = &answer {
-            self.process.succeeded(operation, id.as_deref().unwrap_or(&applied.id));
+            self.process.record_success(operation, id.as_deref().unwrap_or(&applied.id));
         }
         answer
     }
@@ -167,7 +167,7 @@ impl FaultyProvider {
 
 /// Whether a text anywhere in a value contains an id.
 fn mentions(value: &Value, id: &str) -> bool {
-    match value.bare() {
+    match value.unmarked() {
         Value::Text(text) => text.contains(id),
         Value::List(items) | Value::Set(items) => items.iter().any(|item| mentions(item, id)),
         Value::Map(entries) => entries.iter().any(|(_, entry)| mentions(entry, id)),

@@ -21,12 +21,12 @@ pub(crate) struct FaultyStore {
     /// number.
     missing: AtomicU64,
     /// Entries that a planted bug holds back.
-    held: Mutex<Vec<Entry>>,
+    delayed_entries: Mutex<Vec<Entry>>,
 }
 
 impl FaultyStore {
     pub(crate) fn new(inner: Box<dyn Store>, process: Arc<SimulatedProcess>) -> FaultyStore {
-        FaultyStore { inner, process, missing: AtomicU64::new(0), held: Mutex::default() }
+        FaultyStore { inner, process, missing: AtomicU64::new(0), delayed_entries: Mutex::default() }
     }
 
     async fn commit_under_faults(
@@ -40,7 +40,7 @@ impl FaultyStore {
         let is_slow = self.process.plan.latency.is_some_and(|seed| seed % 3 == 0);
         self.process.sleep(if is_slow { 8_000 } else { 40 }).await;
         let entries = match self.process.bug {
-            Some(bug) => bug.change_commit(entries, &mut lock(&self.held), number),
+            Some(bug) => bug.change_commit(entries, &mut lock(&self.delayed_entries), number),
             None => entries,
         };
         if entries.iter().any(shows_secret) {

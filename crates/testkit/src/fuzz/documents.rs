@@ -214,7 +214,7 @@ fn deploy(input: &[u8]) -> u64 {
         if outcome != Some(OperationOutcome::Ready) {
             return (1, steps.len(), false);
         }
-        nothing_left(&whole, text, "a deploy").await;
+        check_nothing_left(&whole, text, "a deploy").await;
         let fault = fault(input, &steps);
         let Some(fault) = fault.filter(|_| !stays) else { return (2, steps.len(), false) };
         let context = format!("{fault:?}");
@@ -223,7 +223,7 @@ fn deploy(input: &[u8]) -> u64 {
         let went_on = apply(&cut, Some(text), Vec::new()).await;
         let ended = went_on.and_then(|(outcome, _)| outcome);
         assert_eq!(ended, Some(OperationOutcome::Ready), "it does not go on after {context}");
-        nothing_left(&cut, text, &context).await;
+        check_nothing_left(&cut, text, &context).await;
         assert_eq!(objects(&cut), objects(&whole), "another end after {context}");
         for harness in [&whole, &cut] {
             apply(harness, None, Vec::new()).await;
@@ -235,7 +235,7 @@ fn deploy(input: &[u8]) -> u64 {
     number((seen.0, roughly(seen.1), seen.2, check(input)))
 }
 
-async fn nothing_left(harness: &Harness, text: &str, after: &str) {
+async fn check_nothing_left(harness: &Harness, text: &str, after: &str) {
     let again = harness.stage("fuzz.yaml", text, Given::default(), Options::default()).await;
     let Some(staged) = again.staged else {
         let said: Vec<String> =

@@ -30,12 +30,12 @@ pub(super) fn shrunk(target: &FuzzTarget, input: Vec<u8>, message: String, case:
         }
         length = length.div_ceil(2).max(1);
     }
-    plain(target, &mut best, &mut tries);
+    simplify_bytes(target, &mut best, &mut tries);
     best
 }
 
 /// Replaces bytes with the letter `a` if the failure stays.
-fn plain(target: &FuzzTarget, best: &mut FuzzFailure, tries: &mut usize) {
+fn simplify_bytes(target: &FuzzTarget, best: &mut FuzzFailure, tries: &mut usize) {
     for at in 0..best.input.len() {
         if best.input[at] == b'a' || best.input[at].is_ascii_whitespace() || *tries >= TRIES {
             continue;

@@ -155,7 +155,7 @@ fn plans() -> &'static Vec<Vec<u8>> {
 
 fn plan_file(input: &[u8]) -> u64 {
     let Ok(text) = std::str::from_utf8(input) else { return 0 };
-    let looks = plan_file::looks_like_one(text);
+    let looks = plan_file::looks_like_plan_file(text);
     let mut kinds = Vec::new();
     for sealer in [sealer(), Sealer::none(), Sealer::with_key([9; 32])] {
         kinds.push(match plan_file::read(text, &sealer) {
@@ -272,7 +272,7 @@ fn journal(input: &[u8]) -> u64 {
 }
 
 /// A host whose clock stands still at a second.
-fn at(now: i64) -> Arc<TestHost> {
+fn host_at(now: i64) -> Arc<TestHost> {
     Arc::new(TestHost::at(now))
 }
 
@@ -290,10 +290,10 @@ struct Databases {
 
 fn databases() -> &'static Databases {
     static DATABASES: OnceLock<Databases> = OnceLock::new();
-    DATABASES.get_or_init(|| made().unwrap_or_else(|error| panic!("a database can be made: {error}")))
+    DATABASES.get_or_init(|| build_databases().unwrap_or_else(|error| panic!("a database can be made: {error}")))
 }
 
-fn made() -> Result<Databases, Box<dyn std::error::Error>> {
+fn build_databases() -> Result<Databases, Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("state.db");
     let mut revisions = vec![Snapshot::default()];
@@ -305,13 +305,13 @@ fn made() -> Result<Databases, Box<dyn std::error::Error>> {
     };
     let (full, _) = full_operation();
     {
-        let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite).on(at(0));
+        let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite).with_host(host_at(0));
         let lease = block_on(store.lease(&shop(), "fuzz", Duration::from_secs(60)))?;
         commit(&store, &lease, &mut revisions, full)?;
         block_on(store.release(&lease))?;
     }
     let base = std::fs::read(&path)?;
-    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite).on(at(0));
+    let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite).with_host(host_at(0));
     let lease = block_on(store.lease(&shop(), "fuzz", Duration::from_secs(60)))?;
     let mut operation = vec![began("operation-2")];
     for step in 1..6_u32 {
@@ -326,7 +326,7 @@ fn made() -> Result<Databases, Box<dyn std::error::Error>> {
 }
 
 /// Whether an error names its cause. A panic in a thread of the store fails the target.
-fn typed(error: &StoreError) -> &'static str {
+fn error_kind(error: &StoreError) -> &'static str {
     match error {
         StoreError::Unreachable { source } => match source.downcast_ref::<FileFailure>() {
             Some(FileFailure::Stopped { .. }) => panic!("a thread of the store has panicked"),
@@ -344,22 +344,22 @@ fn typed(error: &StoreError) -> &'static str {
 }
 
 /// Reads all instances in both modes.
-fn look(path: &Path) -> Vec<Result<Snapshot, &'static str>> {
+fn read_instances(path: &Path) -> Vec<Result<Snapshot, &'static str>> {
     let mut seen = Vec::new();
     for mode in [Mode::ReadOnly, Mode::ReadWrite] {
-        let store = SqliteStore::open(path, sealer(), mode).on(at(1_000_000));
-        let _ = block_on(store.instances()).map_err(|error| typed(&error));
-        let _ = block_on(store.head(&shop())).map_err(|error| typed(&error));
-        let _ = block_on(store.history(&shop(), 10)).map_err(|error| typed(&error));
-        let _ = block_on(store.log(&shop(), None, 100)).map_err(|error| typed(&error));
-        seen.push(block_on(store.load(&shop())).map_err(|error| typed(&error)));
+        let store = SqliteStore::open(path, sealer(), mode).with_host(host_at(1_000_000));
+        let _ = block_on(store.instances()).map_err(|error| error_kind(&error));
+        let _ = block_on(store.head(&shop())).map_err(|error| error_kind(&error));
+        let _ = block_on(store.history(&shop(), 10)).map_err(|error| error_kind(&error));
+        let _ = block_on(store.log(&shop(), None, 100)).map_err(|error| error_kind(&error));
+        seen.push(block_on(store.load(&shop())).map_err(|error| error_kind(&error)));
         if mode == Mode::ReadWrite {
             let lease = block_on(store.lease(&shop(), "fuzz", Duration::from_secs(60)));
-            if let Ok(lease) = lease.map_err(|error| typed(&error)) {
-                let head = block_on(store.head(&shop())).map_err(|error| typed(&error)).unwrap_or_default();
+            if let Ok(lease) = lease.map_err(|error| error_kind(&error)) {
+                let head = block_on(store.head(&shop())).map_err(|error| error_kind(&error)).unwrap_or_default();
                 let entries = vec![began("operation-9"), outcome(1, "r9", record(Value::Int(9)))];
-                if block_on(store.commit(&lease, head, entries)).map_err(|error| typed(&error)).is_ok() {
-                    let after = block_on(store.head(&shop())).map_err(|error| typed(&error));
+                if block_on(store.commit(&lease, head, entries)).map_err(|error| error_kind(&error)).is_ok() {
+                    let after = block_on(store.head(&shop())).map_err(|error| error_kind(&error));
                     assert_eq!(after, Ok(Revision(head.0 + 1)), "a commit that was taken is not there");
                 }
             }
@@ -374,7 +374,7 @@ fn database(input: &[u8]) -> u64 {
     if std::fs::write(&path, input).is_err() {
         panic!("a temporary file can be written");
     }
-    let seen = look(&path);
+    let seen = read_instances(&path);
     number(
         seen.iter()
             .map(|seen| match seen {
@@ -399,7 +399,7 @@ fn log(input: &[u8]) -> u64 {
     if written.is_err() {
         panic!("a temporary file can be written");
     }
-    let seen = look(&path);
+    let seen = read_instances(&path);
     let mut words = Vec::new();
     for seen in &seen {
         match seen {

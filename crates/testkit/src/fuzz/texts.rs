@@ -194,14 +194,14 @@ fn read(input: &[u8], format: Format) -> u64 {
     assert!(tree.comments.iter().all(|span| fits(*span)), "a comment outside of the text");
     let mut shape = TreeCounts { text: &text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
     if let Some(root) = &tree.root {
-        shape.look(root, 0, false, !found.is_empty());
+        shape.visit(root, 0, false, !found.is_empty());
     }
     assert!(shape.own <= 2 * text.len() + 2, "{} nodes of {} bytes", shape.own, text.len());
     assert!(shape.nodes <= syntax::MAX_NODES, "{} nodes", shape.nodes);
     assert!(shape.deepest <= syntax::MAX_DEPTH + 1, "{} deep", shape.deepest);
     let is_broken = found.iter().any(|diagnostic| diagnostic.code.name == "invalid-syntax");
     if let Some(root) = tree.root.as_ref().filter(|_| !is_broken) {
-        in_order(root, 0);
+        check_order(root, 0);
     }
     if format == Format::Yaml {
         read_stream(&text);
@@ -219,8 +219,8 @@ fn read_stream(text: &str) {
     let mut shape = TreeCounts { text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
     let mut end = 0;
     for root in documents.iter().filter_map(|tree| tree.root.as_ref()) {
-        shape.look(root, 0, false, !found.is_empty());
-        let written = root.written();
+        shape.visit(root, 0, false, !found.is_empty());
+        let written = root.span_with_properties();
         assert!(end <= written.start, "a document begins at {} inside another one", written.start);
         end = written.end;
     }
@@ -242,10 +242,10 @@ struct TreeCounts<'t> {
 }
 
 impl TreeCounts<'_> {
-    fn look(&mut self, node: &Node, deep: usize, copied: bool, said: bool) {
+    fn visit(&mut self, node: &Node, deep: usize, copied: bool, has_errors: bool) {
         let file = FileId::new(0);
         let fits = |span: Span| self.text.get(span.range()).is_some() && span.file == file;
-        assert!(fits(node.span) && fits(node.written()), "outside of the text: {node:?}");
+        assert!(fits(node.span) && fits(node.span_with_properties()), "outside of the text: {node:?}");
         self.nodes += 1;
         self.deepest = self.deepest.max(deep);
         let copied = copied || node.alias().is_some();
@@ -256,7 +256,7 @@ impl TreeCounts<'_> {
             Content::Scalar(scalar) => 2 + scalar.style as u32,
             Content::Missing => 15,
         };
-        assert!(kind != 15 || said, "something is missing, and nothing was said");
+        assert!(kind != 15 || has_errors, "something is missing, and nothing was said");
         self.kinds |= 1 << kind;
         self.kinds |= u32::from(node.anchor().is_some()) << 16
             | u32::from(node.alias().is_some()) << 17
@@ -272,19 +272,19 @@ impl TreeCounts<'_> {
         match &node.content {
             Content::Map(entries) => {
                 for entry in entries {
-                    self.look(&entry.key, deep + 1, copied, said);
-                    self.look(&entry.value, deep + 1, copied, said);
+                    self.visit(&entry.key, deep + 1, copied, has_errors);
+                    self.visit(&entry.value, deep + 1, copied, has_errors);
                 }
             }
-            Content::List(items) => items.iter().for_each(|item| self.look(item, deep + 1, copied, said)),
+            Content::List(items) => items.iter().for_each(|item| self.visit(item, deep + 1, copied, has_errors)),
             _ => {}
         }
     }
 }
 
 /// Checks that nodes follow each other in the text and are inside their container. The nodes of an alias are elsewhere.
-fn in_order(node: &Node, from: u32) -> u32 {
-    let written = node.written();
+fn check_order(node: &Node, from: u32) -> u32 {
+    let written = node.span_with_properties();
     assert!(from <= written.start, "{node:?} begins before {from}");
     if node.alias().is_some() {
         return written.end;
@@ -293,11 +293,11 @@ fn in_order(node: &Node, from: u32) -> u32 {
     match &node.content {
         Content::Map(entries) => {
             for entry in entries {
-                at = in_order(&entry.key, at);
-                at = in_order(&entry.value, at);
+                at = check_order(&entry.key, at);
+                at = check_order(&entry.value, at);
             }
         }
-        Content::List(items) => items.iter().for_each(|item| at = in_order(item, at)),
+        Content::List(items) => items.iter().for_each(|item| at = check_order(item, at)),
         _ => {}
     }
     assert!(at <= written.end, "{node:?} ends before {at}");
@@ -310,19 +310,19 @@ fn house_style(input: &[u8], format: Format) -> u64 {
     if found.has_errors() {
         return 0;
     }
-    let Some(laid) = layout(&text, &tree) else { return number(("not laid out", parts(&tree))) };
-    let (again, found) = parse(FileId::new(0), &laid, format);
-    assert!(!found.has_errors(), "house style breaks the text: {laid:?}");
-    assert!(syntax::is_same(&text, &tree, &laid, &again), "house style says something else: {laid:?}");
-    assert_eq!(layout(&laid, &again).as_deref(), Some(laid.as_str()), "house style is not its own");
+    let Some(formatted) = layout(&text, &tree) else { return number(("not laid out", parts(&tree))) };
+    let (again, found) = parse(FileId::new(0), &formatted, format);
+    assert!(!found.has_errors(), "house style breaks the text: {formatted:?}");
+    assert!(syntax::is_same(&text, &tree, &formatted, &again), "house style says something else: {formatted:?}");
+    assert_eq!(layout(&formatted, &again).as_deref(), Some(formatted.as_str()), "house style is not its own");
     let (nodes, deepest) = parts(&tree);
     let most = text.len() * 2 + (nodes + text.lines().count() + 1) * (2 * deepest + 8);
-    assert!(laid.len() <= most, "{} bytes became {}", text.len(), laid.len());
+    assert!(formatted.len() <= most, "{} bytes became {}", text.len(), formatted.len());
     number((
         roughly(nodes),
         roughly(deepest),
-        laid == text,
-        laid.lines().count().cmp(&text.lines().count()),
+        formatted == text,
+        formatted.lines().count().cmp(&text.lines().count()),
         tree.comments.len().min(4),
     ))
 }
@@ -347,11 +347,11 @@ fn parts(tree: &Tree) -> (usize, usize) {
 }
 
 /// A scope in which every name has a value, of a kind that depends on the name.
-struct Anything {
+struct PermissiveScope {
     asked: usize,
 }
 
-impl Scope for Anything {
+impl Scope for PermissiveScope {
     fn read(&mut self, reference: &Ref) -> Result<ResolvedHead, EvaluationStop> {
         let value = match reference.path.len() % 5 {
             0 => Value::from("text"),
@@ -400,7 +400,7 @@ fn expression(input: &[u8]) -> u64 {
     expr.walk(&mut |_| nodes += 1);
     assert!(nodes <= 2 * text.len() + 2, "{nodes} parts of {} bytes", text.len());
     let parsed = found.iter().count();
-    let mut scope = Anything { asked: 0 };
+    let mut scope = PermissiveScope { asked: 0 };
     let result = expr::evaluate(&expr, table, &mut scope, &mut found);
     assert!(scope.asked <= 100_000, "{} questions", scope.asked);
     let what = match &result {
@@ -414,7 +414,7 @@ fn expression(input: &[u8]) -> u64 {
         Err(EvaluationStop::Reported) => "reported",
     };
     // A second evaluation gives the same result.
-    let again = expr::evaluate(&expr, table, &mut Anything { asked: 0 }, &mut Diagnostics::new());
+    let again = expr::evaluate(&expr, table, &mut PermissiveScope { asked: 0 }, &mut Diagnostics::new());
     match (result, again) {
         (Ok(one), Ok(other)) => assert!(one == other || has_nan(&one), "evaluated twice, {one} and {other}"),
         (Err(_), Err(_)) => {}
@@ -433,7 +433,7 @@ fn expression(input: &[u8]) -> u64 {
 
 /// Whether a value has a NaN, which differs from itself.
 fn has_nan(value: &Value) -> bool {
-    match value.bare() {
+    match value.unmarked() {
         Value::Float(float) => {
             assert!(float.is_finite(), "a float that is no number");
             false
@@ -446,7 +446,7 @@ fn has_nan(value: &Value) -> bool {
 
 /// The approximate size of a value in bytes.
 fn size(value: &Value) -> usize {
-    match value.bare() {
+    match value.unmarked() {
         Value::Text(text) => text.len(),
         Value::Bytes(bytes) => bytes.len(),
         Value::List(items) | Value::Set(items) => items.iter().map(size).sum::<usize>(),

@@ -79,7 +79,7 @@ impl Harness {
 
 /// A value as text, with ids replaced by the places that they stand for.
 fn plain(value: &Value, names: &BTreeMap<String, String>) -> String {
-    match value.bare() {
+    match value.unmarked() {
         Value::Map(entries) => {
             let entries: Vec<String> =
                 entries.iter().map(|(name, entry)| format!("{name}: {}", plain(entry, names))).collect();

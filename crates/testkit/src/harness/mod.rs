@@ -314,5 +314,5 @@ fn combined(every: impl Iterator<Item = Arc<Catalog>>) -> (Catalogs, FunctionTab
 /// Opens stores that share a state in memory.
 fn in_memory() -> OpenStore {
     let memory = MemoryState::default();
-    Arc::new(move |sealer, host| Box::new(MemoryStore::open(&memory, sealer).on(host)))
+    Arc::new(move |sealer, host| Box::new(MemoryStore::open(&memory, sealer).with_host(host)))
 }

@@ -67,7 +67,7 @@ impl Harness {
         let (send, interrupts) = mpsc::unbounded_channel::<Interrupt>();
         let operated = {
             let request =
-                OperateRequest { looks_again: saved, settings, interrupts, ..OperateRequest::of(planned, WHO) };
+                OperateRequest { recheck_inputs: saved, settings, interrupts, ..OperateRequest::of(planned, WHO) };
             // Boxed, because the runner of scenarios nests it in further futures.
             let running = Box::pin(session.operate(request, &mut reports));
             self.until_end(&process, send, running).await
@@ -123,7 +123,7 @@ impl Harness {
         let interrupted = async {
             if let Some(after) = self.interrupt_after {
                 tokio::time::sleep(after).await;
-                let _ = interrupts.send(Interrupt::Gently);
+                let _ = interrupts.send(Interrupt::Graceful);
             }
             std::future::pending::<()>().await;
         };

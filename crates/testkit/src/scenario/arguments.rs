@@ -16,7 +16,7 @@ use crate::faults::{CommitFault, FaultPlan};
 pub(super) struct CommandOptions {
     pub(super) plan: Options,
     /// The name under which the plan is saved.
-    pub(super) keep: Option<String>,
+    pub(super) save_as: Option<String>,
     pub(super) keep_going: bool,
     pub(super) roll_back: bool,
     pub(super) parallel: Option<usize>,
@@ -117,7 +117,7 @@ impl<'a> CommandWords<'a> {
                     other => return Err(format!("`{other}` is no policy")),
                 };
             }
-            "keep" => arguments.keep = Some(self.next("the name of the plan")?.to_owned()),
+            "keep" => arguments.save_as = Some(self.next("the name of the plan")?.to_owned()),
             "keep-going" => arguments.keep_going = true,
             "roll-back" => arguments.roll_back = true,
             "parallel" => arguments.parallel = Some(self.number("how many")?),

@@ -19,57 +19,57 @@ pub(super) struct Monitor {
     /// Breakpoints that an operation reported since the action was last completed.
     reported: HashSet<(String, Breakpoint)>,
     /// Breakpoints after a completed action that no operation has reported yet.
-    owed: HashSet<(String, Breakpoint)>,
+    unreported: HashSet<(String, Breakpoint)>,
     /// Actions that began and have not ended, by address.
-    under_way: HashMap<String, UnderWay>,
+    under_way: HashMap<String, ActionInProgress>,
 }
 
 /// An action that an operation has begun.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum UnderWay {
+enum ActionInProgress {
     Create,
     Update,
     Replace,
     Delete,
 }
 
-impl UnderWay {
+impl ActionInProgress {
     /// Whether a step with this action continues the begun one, so that no operation stops before the step.
     ///
     /// A resource in creation may be updated before the creation ends. A resource in an update may have to be created
     /// again: its replacement is half done, or it has been deleted meanwhile.
-    fn goes_on_with(self, action: StatusOp) -> bool {
-        (self == UnderWay::Delete) == (action == StatusOp::Delete)
+    fn continues_with(self, action: StatusOp) -> bool {
+        (self == ActionInProgress::Delete) == (action == StatusOp::Delete)
     }
 }
 
 /// The expectations of a run of a plan.
 pub(super) struct Expectations {
     /// Addresses at which no call may start.
-    closed: HashSet<String>,
+    blocked: HashSet<String>,
     /// Addresses that wait for a step with a breakpoint after it, by the address of that step.
-    behind: HashMap<String, Vec<String>>,
+    dependants: HashMap<String, Vec<String>>,
     /// The breakpoints of changed resources, by address.
     breakpoints: HashMap<String, Breakpoints>,
     /// Resources that the plan deletes. Their owed reports are dropped.
     deleted: HashSet<String>,
     /// Actions of an operation that ignores breakpoints. An operation that continues it does not stop before them.
-    begun: Vec<(String, Breakpoint)>,
+    ignored_breakpoints: Vec<(String, Breakpoint)>,
     /// All existing and planned addresses.
     addresses: HashSet<String>,
     /// The actions that the run begins or continues, by address.
-    under_way: HashMap<String, UnderWay>,
+    under_way: HashMap<String, ActionInProgress>,
     /// Whether the operation ignores breakpoints.
     ignores_breakpoints: bool,
     violations: Vec<String>,
 }
 
-fn under_way(step: &Step) -> Option<UnderWay> {
+fn under_way(step: &Step) -> Option<ActionInProgress> {
     Some(match action(step)? {
-        StatusOp::Create => UnderWay::Create,
-        StatusOp::Update if step.action == Action::Replace => UnderWay::Replace,
-        StatusOp::Update => UnderWay::Update,
-        StatusOp::Delete => UnderWay::Delete,
+        StatusOp::Create => ActionInProgress::Create,
+        StatusOp::Update if step.action == Action::Replace => ActionInProgress::Replace,
+        StatusOp::Update => ActionInProgress::Update,
+        StatusOp::Delete => ActionInProgress::Delete,
     })
 }
 
@@ -84,7 +84,7 @@ fn action(step: &Step) -> Option<StatusOp> {
 }
 
 /// The breakpoint before an operation.
-fn before(operation: Operation) -> Breakpoint {
+fn breakpoint_before(operation: Operation) -> Breakpoint {
     match operation {
         Operation::Create => Breakpoint::PreCreate,
         Operation::Update => Breakpoint::PreUpdate,
@@ -93,7 +93,7 @@ fn before(operation: Operation) -> Breakpoint {
 }
 
 /// The breakpoints of the declared resource to which an address belongs.
-fn of(stops: &IndexMap<Name, Breakpoints>, address: &Address) -> Breakpoints {
+fn breakpoints_of(stops: &IndexMap<Name, Breakpoints>, address: &Address) -> Breakpoints {
     let declared = address.path.is_empty() && address.link.is_none();
     stops.get(&address.name).copied().filter(|_| declared).unwrap_or_default()
 }
@@ -105,11 +105,11 @@ impl Monitor {
         let ignores_breakpoints =
             !matches!(plan.kind, OperationKind::Deploy | OperationKind::Update | OperationKind::Destroy);
         let mut expected = Expectations {
-            closed: HashSet::new(),
-            behind: HashMap::new(),
+            blocked: HashSet::new(),
+            dependants: HashMap::new(),
             breakpoints: HashMap::new(),
             deleted: HashSet::new(),
-            begun: Vec::new(),
+            ignored_breakpoints: Vec::new(),
             addresses: plan
                 .steps
                 .iter()
@@ -123,7 +123,7 @@ impl Monitor {
         };
         if ignores_breakpoints {
             let begun = plan.steps.iter().filter_map(|step| Some((step.address.to_string(), action(step)?.before())));
-            expected.begun.extend(begun);
+            expected.ignored_breakpoints.extend(begun);
         }
         if ignores_breakpoints || stops.is_empty() {
             return expected;
@@ -132,11 +132,11 @@ impl Monitor {
             let (name, Some(begins), Some(action)) = (step.address.to_string(), under_way(step), action(step)) else {
                 continue;
             };
-            let earlier = self.under_way.get(&name).copied().filter(|earlier| earlier.goes_on_with(action));
+            let earlier = self.under_way.get(&name).copied().filter(|earlier| earlier.continues_with(action));
             expected.under_way.insert(name, earlier.unwrap_or(begins));
         }
-        let goes = plan.steps.iter().filter(|step| step.action == Action::Delete);
-        expected.deleted.extend(goes.map(|step| step.address.to_string()));
+        let deletions = plan.steps.iter().filter(|step| step.action == Action::Delete);
+        expected.deleted.extend(deletions.map(|step| step.address.to_string()));
         let mut waiters: HashMap<u32, Vec<u32>> = HashMap::new();
         for step in &plan.steps {
             step.waits_on.iter().for_each(|on| waiters.entry(*on).or_default().push(step.id));
@@ -145,11 +145,11 @@ impl Monitor {
             let (mut all, mut stack) = (HashSet::new(), vec![id]);
             while let Some(id) = stack.pop() {
                 // A deletion waits only for the deposed object of a replacement, which may be deleted first.
-                let goes = |next: &&u32| {
+                let is_deposed_delete = |next: &&u32| {
                     let of = |id: u32| plan.steps.get(id as usize).map(|step| step.action);
                     of(id) == Some(Action::Replace) && of(**next) == Some(Action::Delete)
                 };
-                let next = waiters.get(&id).into_iter().flatten().filter(|next| !goes(next));
+                let next = waiters.get(&id).into_iter().flatten().filter(|next| !is_deposed_delete(next));
                 let more = next.filter(|next| all.insert(**next)).copied();
                 stack.extend(more.collect::<Vec<_>>());
             }
@@ -158,19 +158,19 @@ impl Monitor {
         };
         for step in &plan.steps {
             let name = step.address.to_string();
-            let breakpoints = of(stops, &step.address);
+            let breakpoints = breakpoints_of(stops, &step.address);
             let Some(action) = action(step).filter(|_| !breakpoints.is_empty()) else { continue };
             expected.breakpoints.insert(name.clone(), breakpoints);
             if step.stops_before.is_some() {
-                expected.closed.extend(after(step.id));
-                expected.closed.insert(name.clone());
+                expected.blocked.extend(after(step.id));
+                expected.blocked.insert(name.clone());
             } else if breakpoints.contains(action.before()) {
                 // A resource in creation may be updated or replaced before the creation ends.
                 let passed =
                     [action.before(), Breakpoint::PreCreate, Breakpoint::PreUpdate].map(|at| (name.clone(), at));
                 let is_made = |stop: &PlannedStop| *stop.address == *name && stop.at == Breakpoint::PostCreate;
                 let reported = passed.iter().any(|passed| self.reported.contains(passed));
-                let is_under_way = self.under_way.get(&name).is_some_and(|earlier| earlier.goes_on_with(action));
+                let is_under_way = self.under_way.get(&name).is_some_and(|earlier| earlier.continues_with(action));
                 let goes_on = reported || is_under_way || action == StatusOp::Update && plan.stops.iter().any(is_made);
                 if !goes_on {
                     expected
@@ -179,10 +179,10 @@ impl Monitor {
                 }
             }
             if step.stops_after.is_some() {
-                expected.behind.insert(name, after(step.id));
+                expected.dependants.insert(name, after(step.id));
             }
         }
-        let still_there = |name: &str| {
+        let is_untouched = |name: &str| {
             plan.steps.iter().all(|step| step.action == Action::None || step.address.to_string() != name)
                 && staged
                     .snapshot
@@ -192,10 +192,10 @@ impl Monitor {
                 && !plan.answers.seen.keys().any(|address| address.to_string() == name)
                 && !plan.left_alone.out_of_target.iter().any(|address| address.to_string() == name)
         };
-        for (name, at) in self.owed.iter().filter(|(name, _)| still_there(name)) {
-            let stands = |stop: &PlannedStop| *stop.address == **name && stop.at == *at && !stop.passed;
-            let counts = name.parse::<Address>().is_ok_and(|address| of(stops, &address).contains(*at));
-            if counts && !plan.stops.iter().any(stands) {
+        for (name, at) in self.unreported.iter().filter(|(name, _)| is_untouched(name)) {
+            let is_planned_stop = |stop: &PlannedStop| *stop.address == **name && stop.at == *at && !stop.passed;
+            let counts = name.parse::<Address>().is_ok_and(|address| breakpoints_of(stops, &address).contains(*at));
+            if counts && !plan.stops.iter().any(is_planned_stop) {
                 expected.violations.push(format!("{name} is past {at}, which no operation has reported"));
             }
         }
@@ -207,10 +207,10 @@ impl Monitor {
     /// missing.
     pub(super) fn check(&mut self, expected: Expectations, run: &RunResult, stops: &Stops, lost: bool) -> Vec<String> {
         let mut violations = expected.violations;
-        let mut closed = expected.closed;
-        self.owed.retain(|(name, _)| !expected.deleted.contains(name));
-        self.reported.extend(expected.begun);
-        let (mut ignores_breakpoints, mut goes_back) = (expected.ignores_breakpoints, false);
+        let mut closed = expected.blocked;
+        self.unreported.retain(|(name, _)| !expected.deleted.contains(name));
+        self.reported.extend(expected.ignored_breakpoints);
+        let (mut ignores_breakpoints, mut is_rolling_back) = (expected.ignores_breakpoints, false);
         let mut done_now = HashSet::new();
         // Actions that an automatic rollback began. An operation that continues one does not stop before it.
         let mut begun_by_rollback: HashSet<(String, Breakpoint)> = HashSet::new();
@@ -219,12 +219,12 @@ impl Monitor {
                 // The failed operation has ended, and a rollback stops at no breakpoint.
                 Event::RollingBack { .. } => {
                     closed.clear();
-                    (ignores_breakpoints, goes_back) = (true, true);
+                    (ignores_breakpoints, is_rolling_back) = (true, true);
                 }
                 // A delete-first replacement may delete the old resource while the new one has to wait.
                 Event::Started { operation: Operation::Delete, replacing: true, .. } => {}
-                Event::Started { address, operation, .. } if goes_back => {
-                    begun_by_rollback.insert((address.to_string(), before(*operation)));
+                Event::Started { address, operation, .. } if is_rolling_back => {
+                    begun_by_rollback.insert((address.to_string(), breakpoint_before(*operation)));
                 }
                 Event::Started { address, .. } if closed.contains(&address.to_string()) => {
                     violations.push(format!("{address} starts behind a breakpoint"));
@@ -235,25 +235,25 @@ impl Monitor {
                         (_, Operation::Delete) if *replacing => continue,
                         (_, Operation::Delete) => (StatusOp::Delete, false),
                         // An update of a resource in creation completes the creation.
-                        (Some(UnderWay::Create), _) => (StatusOp::Create, *replacing),
-                        (Some(UnderWay::Replace), Operation::Create) => (StatusOp::Update, true),
+                        (Some(ActionInProgress::Create), _) => (StatusOp::Create, *replacing),
+                        (Some(ActionInProgress::Replace), Operation::Create) => (StatusOp::Update, true),
                         // If the resource of an update no longer exists, it is created. That counts as the update.
-                        (Some(UnderWay::Update), Operation::Create) => (StatusOp::Update, true),
+                        (Some(ActionInProgress::Update), Operation::Create) => (StatusOp::Update, true),
                         (_, Operation::Create) if !replacing => (StatusOp::Create, false),
                         _ => (StatusOp::Update, *replacing),
                     };
                     self.reported.retain(|(other, at)| *other != name || !at.is_before());
                     begun_by_rollback.retain(|(other, _)| *other != name);
-                    self.owed.retain(|(other, _)| *other != name);
+                    self.unreported.retain(|(other, _)| *other != name);
                     if ignores_breakpoints {
                         continue;
                     }
                     done_now.insert(name.clone());
                     let counts = expected.breakpoints.get(&name).is_some_and(|all| all.contains(done.after()));
-                    if counts && !replaced && expected.behind.contains_key(&name) {
-                        closed.extend(expected.behind.get(&name).into_iter().flatten().cloned());
+                    if counts && !replaced && expected.dependants.contains_key(&name) {
+                        closed.extend(expected.dependants.get(&name).into_iter().flatten().cloned());
                         if done != StatusOp::Delete {
-                            self.owed.insert((name, done.after()));
+                            self.unreported.insert((name, done.after()));
                         }
                     }
                 }
@@ -263,9 +263,9 @@ impl Monitor {
         self.reported.extend(begun_by_rollback);
         for (address, at) in Stop::waiting(stops) {
             self.reported.insert((address.to_string(), at));
-            self.owed.remove(&(address.to_string(), at));
+            self.unreported.remove(&(address.to_string(), at));
         }
-        if goes_back && matches!(run.operated, None | Some(Operated::Aborted(_))) {
+        if is_rolling_back && matches!(run.operated, None | Some(Operated::Aborted(_))) {
             // An operation that continues a rollback does not stop before its steps, and the rollback may concern any
             // address.
             let before = [Breakpoint::PreCreate, Breakpoint::PreUpdate, Breakpoint::PreDelete];
@@ -274,10 +274,10 @@ impl Monitor {
         }
         // Operations that ignore breakpoints keep the actions that are under way, or end them.
         if !expected.ignores_breakpoints {
-            self.keep_under_way(expected.under_way, &done_now, run);
+            self.update_in_progress(expected.under_way, &done_now, run);
         }
         if lost || ignores_breakpoints {
-            self.owed.clear();
+            self.unreported.clear();
         }
         // A process may end right after the end of its operation was committed.
         let is_kept = |stop: &Stop| stop.action.is_some() && stop.waiting.is_none_or(Breakpoint::is_before);
@@ -285,10 +285,15 @@ impl Monitor {
         if lost { Vec::new() } else { violations }
     }
     /// Takes over the actions that a run began, and drops those that it ended.
-    fn keep_under_way(&mut self, began: HashMap<String, UnderWay>, done: &HashSet<String>, run: &RunResult) {
+    fn update_in_progress(
+        &mut self,
+        began: HashMap<String, ActionInProgress>,
+        done: &HashSet<String>,
+        run: &RunResult,
+    ) {
         match &run.operated {
             Some(Operated::Done(_)) => {
-                let owed: HashSet<&String> = self.owed.iter().map(|(name, _)| name).collect();
+                let owed: HashSet<&String> = self.unreported.iter().map(|(name, _)| name).collect();
                 let stays = |name: &String| owed.contains(name) || !done.contains(name);
                 self.under_way = began.into_iter().filter(|(name, _)| stays(name)).collect();
             }

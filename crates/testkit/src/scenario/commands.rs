@@ -130,7 +130,7 @@ impl Runner {
                 let arguments = words.arguments()?;
                 let stage = self.stage(document, arguments.plan.clone()).await?;
                 let Some(staged) = self.show_stage(stage) else {
-                    self.saved_plans.extend(arguments.keep.map(|name| (name, None)));
+                    self.saved_plans.extend(arguments.save_as.map(|name| (name, None)));
                     return Ok(());
                 };
                 if command == "deploy" {
@@ -138,7 +138,7 @@ impl Runner {
                     return Ok(());
                 }
                 self.show_plan(&staged);
-                if let Some(name) = arguments.keep {
+                if let Some(name) = arguments.save_as {
                     self.saved_plans.insert(name, Some((staged, self.harness.name.clone())));
                 }
             }
@@ -242,7 +242,7 @@ impl Runner {
         if command == "vanish" {
             let instance = words.instance()?;
             words.end()?;
-            let done = self.world().vanish(instance.as_str(), at);
+            let done = self.world().delete_externally(instance.as_str(), at);
             self.show_refusal(done);
             return Ok(());
         }
@@ -273,7 +273,7 @@ impl Runner {
     fn show_refusal(&mut self, done: Result<(), OperationRefusal>) {
         match done {
             Ok(()) => {}
-            Err(OperationRefusal::NotThere) => self.line("it does not exist"),
+            Err(OperationRefusal::NotFound) => self.line("it does not exist"),
             Err(refusal) => self.line(format!("refused: {refusal:?}")),
         }
     }

@@ -54,7 +54,7 @@ impl Runner {
             self.line(format!("remember {}{why}", step.address));
         }
         for drifted in &plan.drift {
-            if let Drift::Differs(changes) = &drifted.how {
+            if let Drift::Differs(changes) = &drifted.drift {
                 for change in changes {
                     self.line(format!("drift of {} {}", drifted.address, sides(change)));
                 }

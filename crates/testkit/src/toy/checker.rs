@@ -30,13 +30,13 @@ pub fn catalog() -> Arc<Catalog> {
 
 /// The provider of `checker/bucket` and `checker/letter`.
 pub struct CheckerProvider {
-    beneath: ToyBackend,
+    backend: ToyBackend,
 }
 
 impl CheckerProvider {
     /// A provider with options.
     pub fn new(options: ToyOptions) -> CheckerProvider {
-        CheckerProvider { beneath: ToyBackend::new(catalog(), options) }
+        CheckerProvider { backend: ToyBackend::new(catalog(), options) }
     }
 
     /// The inputs with defaults and generated values.
@@ -51,15 +51,15 @@ impl CheckerProvider {
         if field(&inputs, "name").is_null() {
             let before = field(request.prior_inputs, "name");
             let keeps = request.mode == PlanMode::Update && !before.is_null();
-            let made = || Value::text(format!("bucket-{}", request.seed.get(..8).unwrap_or(request.seed)));
-            inputs = with(&inputs, "name", if keeps { before.clone() } else { made() });
+            let generated_name = || Value::text(format!("bucket-{}", request.seed.get(..8).unwrap_or(request.seed)));
+            inputs = with(&inputs, "name", if keeps { before.clone() } else { generated_name() });
         }
         inputs
     }
 
     /// Whether a field differs from the former inputs, or from the existing object.
     fn differs(request: &PlanRequest<'_>, inputs: &Value, name: &str) -> bool {
-        let [now, before, exists] = [inputs, request.prior_inputs, request.prior].map(|it| field(it, name).bare());
+        let [now, before, exists] = [inputs, request.prior_inputs, request.prior].map(|it| field(it, name).unmarked());
         let same = |one: &Value, other: &Value| match (one.as_text(), other.as_text()) {
             (Some(one), Some(other)) if name == "title" => one.eq_ignore_ascii_case(other),
             _ => one == other,
@@ -76,7 +76,7 @@ impl CheckerProvider {
         } else if updates
             && !SETTABLE.iter().any(differs)
             && request.unhealthy.is_empty()
-            && !self.beneath.has(ProviderDefect::NeverSame)
+            && !self.backend.has(ProviderDefect::NeverSame)
         {
             (Verdict::Same, Vec::new())
         } else {
@@ -112,8 +112,8 @@ impl CheckerProvider {
         }
     }
 
-    fn answered(fields: &Value) -> Value {
-        match field(fields, "title").bare().as_text() {
+    fn answer_fields(fields: &Value) -> Value {
+        match field(fields, "title").unmarked().as_text() {
             Some(title) => with(fields, "title", Value::text(title.to_uppercase())),
             None => fields.clone(),
         }
@@ -125,21 +125,21 @@ impl CheckerProvider {
         }
         let generated = request.type_name == "checker/letter" || !field(request.desired, "name").is_null();
         if request.operation != Operation::Delete && !generated {
-            return Err(self.beneath.violated(format!("{} is changed without its planned inputs", call.address)));
+            return Err(self.backend.violated(format!("{} is changed without its planned inputs", call.address)));
         }
         let broken = request.operation == Operation::Create
             && (field(request.desired, "fragile").as_bool() == Some(true)
-                || self.beneath.has(ProviderDefect::BrokenCreate));
+                || self.backend.has(ProviderDefect::BrokenCreate));
         let finish = |applied: Applied| match (request.operation, broken) {
             (Operation::Delete, _) => applied,
-            (_, false) => Applied { fields: CheckerProvider::answered(&applied.fields), ..applied },
+            (_, false) => Applied { fields: CheckerProvider::answer_fields(&applied.fields), ..applied },
             (_, true) => Applied {
-                fields: CheckerProvider::answered(&applied.fields),
+                fields: CheckerProvider::answer_fields(&applied.fields),
                 ready: Ready::Broken(vec!["it is cracked".into()]),
                 ..applied
             },
         };
-        match Session::apply(&*self.beneath.fake, call, ApplyRequest { ..request }).await {
+        match Session::apply(&*self.backend.fake, call, ApplyRequest { ..request }).await {
             Ok(applied) => Ok(finish(applied)),
             Err(error) => {
                 let partial = error.partial.map(|partial| Box::new(finish(*partial)));
@@ -189,10 +189,11 @@ impl Session for CheckerProvider {
             if request.type_name == "checker/letter" && request.id.is_none() {
                 return Ok(ReadOutcome::Unknown);
             }
-            Ok(match Session::read(&*self.beneath.fake, call, request).await? {
-                ReadOutcome::Present(observed) => {
-                    ReadOutcome::Present(Observed { fields: CheckerProvider::answered(&observed.fields), ..observed })
-                }
+            Ok(match Session::read(&*self.backend.fake, call, request).await? {
+                ReadOutcome::Present(observed) => ReadOutcome::Present(Observed {
+                    fields: CheckerProvider::answer_fields(&observed.fields),
+                    ..observed
+                }),
                 other => other,
             })
         })
@@ -207,6 +208,6 @@ impl Session for CheckerProvider {
         call: &'a Call,
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
-        Session::poll_ready(&*self.beneath.fake, call, request)
+        Session::poll_ready(&*self.backend.fake, call, request)
     }
 }

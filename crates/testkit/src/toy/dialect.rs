@@ -77,7 +77,7 @@ impl Dialect for ToyDialect {
         self.rules
     }
 
-    fn wants(&self, document: &Document<'_>) -> Vec<Wanted> {
+    fn required_data(&self, document: &Document<'_>) -> Vec<Wanted> {
         let mut wanted = Vec::new();
         for (_, object) in entries(document, "objects") {
             for (_, value) in named(object) {
@@ -100,7 +100,7 @@ impl Dialect for ToyDialect {
             let default = literal(node);
             let ty = Type::of(&default);
             let default = Some(Spanned::new(default, node.span));
-            blueprint.inputs.insert(name.item, Input { ty, default, ..Input::free(name.span) });
+            blueprint.inputs.insert(name.item, Input { ty, default, ..Input::optional_untyped(name.span) });
         }
         for (name, node) in entries(document, "objects") {
             if let Some(resource) = lowering.object(name.span, node) {
@@ -168,7 +168,7 @@ impl ToyLowering<'_> {
     }
 
     fn answer(&self, wanted: &Wanted) -> Option<&Answer> {
-        self.document.context.answers.to(wanted)
+        self.document.context.answers.get(wanted)
     }
 
     fn value(&mut self, node: &Node) -> Expr {

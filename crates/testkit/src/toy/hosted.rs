@@ -10,7 +10,7 @@ use provider::{ErrorKind, ProviderError};
 use providers::fake::{self, FakeOptions, FakeProvider, SharedCloud};
 
 /// Receives violations of the contract by the engine, each in a sentence.
-pub type Witness = Arc<dyn Fn(String) + Send + Sync>;
+pub type ViolationReporter = Arc<dyn Fn(String) + Send + Sync>;
 
 /// The options of a toy provider.
 #[derive(Clone, Default)]
@@ -20,7 +20,7 @@ pub struct ToyOptions {
     /// The defect that the provider has, if any.
     pub defect: Option<ProviderDefect>,
     /// Receives violations of the contract.
-    pub witness: Option<Witness>,
+    pub witness: Option<ViolationReporter>,
     /// Whether the schemas have the version before the current one.
     pub old_schema: bool,
 }
@@ -88,7 +88,7 @@ pub(super) struct ToyBackend {
     pub(super) fake: Arc<FakeProvider>,
     pub(super) world: SharedCloud,
     defect: Option<ProviderDefect>,
-    witness: Option<Witness>,
+    witness: Option<ViolationReporter>,
 }
 
 impl ToyBackend {

@@ -32,7 +32,7 @@ pub fn catalog(old_schema: bool) -> Arc<Catalog> {
 
 /// The provider of `planner/server`.
 pub struct PlannerProvider {
-    beneath: ToyBackend,
+    backend: ToyBackend,
     catalog: Arc<Catalog>,
 }
 
@@ -40,7 +40,7 @@ impl PlannerProvider {
     /// A provider with options.
     pub fn new(options: ToyOptions) -> PlannerProvider {
         let catalog = catalog(options.old_schema);
-        PlannerProvider { beneath: ToyBackend::new(catalog.clone(), options), catalog }
+        PlannerProvider { backend: ToyBackend::new(catalog.clone(), options), catalog }
     }
 
     /// Whether the schemas have version 1.
@@ -56,7 +56,7 @@ impl PlannerProvider {
 
     /// Whether the desired and the prior value of a field differ. An unknown value counts as a difference.
     fn differs(request: &PlanRequest<'_>, name: &str) -> bool {
-        let (desired, prior) = (field(request.desired, name).bare(), field(request.prior, name).bare());
+        let (desired, prior) = (field(request.desired, name).unmarked(), field(request.prior, name).unmarked());
         desired.has_unknown() || desired != prior
     }
 
@@ -68,9 +68,11 @@ impl PlannerProvider {
         if unknown("mode") {
             return (Verdict::Undecided { needs: "the mode".to_owned() }, Vec::new());
         }
-        let optimist = self.beneath.has(ProviderDefect::LateReplacement) && unknown("zone");
-        let forcing: Vec<&str> =
-            ["zone", "mode"].into_iter().filter(|name| PlannerProvider::differs(request, name) && !optimist).collect();
+        let ignores_unknown_zone = self.backend.has(ProviderDefect::LateReplacement) && unknown("zone");
+        let forcing: Vec<&str> = ["zone", "mode"]
+            .into_iter()
+            .filter(|name| PlannerProvider::differs(request, name) && !ignores_unknown_zone)
+            .collect();
         if !forcing.is_empty() {
             return (Verdict::Replace { delete_first: Some(false) }, forcing);
         }
@@ -80,7 +82,7 @@ impl PlannerProvider {
         };
         let due = field(request.desired, "validFor").as_int().is_some_and(is_due);
         let changed = self.settable().any(|name| PlannerProvider::differs(request, name));
-        let updates = changed || due || !request.unhealthy.is_empty() || self.beneath.has(ProviderDefect::NeverSame);
+        let updates = changed || due || !request.unhealthy.is_empty() || self.backend.has(ProviderDefect::NeverSame);
         (if updates { Verdict::Update } else { Verdict::Same }, Vec::new())
     }
 
@@ -93,7 +95,7 @@ impl PlannerProvider {
         let kept = |name: &str| if keeps { field(request.prior, name).clone() } else { unknown() };
         let set = self.settable().map(|name| (name, field(request.desired, name).clone()));
         let [name, size] =
-            ["name", if self.is_old() { "cores" } else { "size" }].map(|name| field(request.desired, name).bare());
+            ["name", if self.is_old() { "cores" } else { "size" }].map(|name| field(request.desired, name).unmarked());
         let label = match (name, size) {
             (Value::Unknown(_), _) | (_, Value::Unknown(_)) => unknown(),
             (name, Value::Null) => Value::text(format!("{}/", name.as_text().unwrap_or_default())),
@@ -112,13 +114,13 @@ impl PlannerProvider {
     }
 
     /// Refuses opaque data of a step that is not in `wanted`.
-    fn step_is(&self, call: &Call, private: &Value, wanted: &[&str]) -> Result<(), ProviderError> {
+    fn check_step(&self, call: &Call, private: &Value, wanted: &[&str]) -> Result<(), ProviderError> {
         let step = field(private, "step").as_text().unwrap_or("none");
         if wanted.contains(&step) {
             return Ok(());
         }
         let what = format!("the private data of {} is that of `{step}`, not {}", call.address, wanted.join(" or "));
-        Err(self.beneath.violated(what))
+        Err(self.backend.violated(what))
     }
 
     fn planned(&self, call: &Call, request: &PlanRequest<'_>) -> Result<Planned, ProviderError> {
@@ -132,8 +134,8 @@ impl PlannerProvider {
             PlanMode::Create => {}
             // The old resource may be of another type.
             PlanMode::Replace if request.private.is_null() && request.prior_inputs.is_null() => {}
-            PlanMode::Replace => self.step_is(call, request.private, &["update", "kept"])?,
-            PlanMode::Update | PlanMode::Delete => self.step_is(call, request.private, &["kept"])?,
+            PlanMode::Replace => self.check_step(call, request.private, &["update", "kept"])?,
+            PlanMode::Update | PlanMode::Delete => self.check_step(call, request.private, &["kept"])?,
         }
         let private = with(request.private, "step", Value::text(step));
         if request.mode == PlanMode::Delete {
@@ -149,13 +151,13 @@ impl PlannerProvider {
         let (verdict, replaces) = self.verdict(call, request);
         let same = verdict == Verdict::Same;
         let mut diagnostics = Vec::new();
-        if self.beneath.has(ProviderDefect::ShowSecret) {
+        if self.backend.has(ProviderDefect::ShowSecret) {
             let shown = format!("the name is {}", field(request.desired, "name").revealed());
             diagnostics.push(ProviderDiagnostic::warning("name", shown));
         }
         let outputs = match &verdict {
             Verdict::Undecided { .. } => None,
-            _ if self.beneath.has(ProviderDefect::UnstablePlan) => {
+            _ if self.backend.has(ProviderDefect::UnstablePlan) => {
                 let label = Value::text(format!("{:?}", request.phase));
                 Some(with(&self.outputs(request, same), "label", label))
             }
@@ -167,7 +169,7 @@ impl PlannerProvider {
     }
 
     /// The fields of an answer of this provider version: `key` is marked secret, and fields have their current names.
-    fn answered(&self, fields: &Value) -> Value {
+    fn answer_fields(&self, fields: &Value) -> Value {
         let mut entries = fields.as_map().cloned().unwrap_or_default();
         if !self.is_old()
             && let Some(cores) = entries.shift_remove("cores")
@@ -182,8 +184,8 @@ impl PlannerProvider {
     }
 
     /// The opaque data of a record.
-    fn kept(&self, call: &Call) -> Value {
-        if self.beneath.has(ProviderDefect::DropPrivate) {
+    fn record_private(&self, call: &Call) -> Value {
+        if self.backend.has(ProviderDefect::DropPrivate) {
             return Value::Null;
         }
         Value::map([("step", Value::text("kept")), ("issued", Value::Int(call.now))])
@@ -193,15 +195,16 @@ impl PlannerProvider {
         if request.operation == Operation::Delete {
             return applied;
         }
-        let mut applied = Applied { fields: self.answered(&applied.fields), private: self.kept(call), ..applied };
-        if self.beneath.has(ProviderDefect::ContradictPlan) {
+        let mut applied =
+            Applied { fields: self.answer_fields(&applied.fields), private: self.record_private(call), ..applied };
+        if self.backend.has(ProviderDefect::ContradictPlan) {
             applied.fields = with(&applied.fields, "label", Value::text("something else"));
         }
-        if self.beneath.has(ProviderDefect::BrokenCreate) && request.operation == Operation::Create {
+        if self.backend.has(ProviderDefect::BrokenCreate) && request.operation == Operation::Create {
             applied.ready = Ready::Broken(vec!["it is cracked".into()]);
         }
-        let foreign = || self.beneath.foreign_id(request.type_name, &applied.id);
-        if self.beneath.has(ProviderDefect::ForeignId)
+        let foreign = || self.backend.foreign_id(request.type_name, &applied.id);
+        if self.backend.has(ProviderDefect::ForeignId)
             && request.operation == Operation::Create
             && let Some(id) = foreign()
         {
@@ -215,21 +218,21 @@ impl PlannerProvider {
             return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"));
         }
         match request.operation {
-            Operation::Create => self.step_is(call, request.private, &["create", "replace"])?,
+            Operation::Create => self.check_step(call, request.private, &["create", "replace"])?,
             // The engine may require an update although the plan finds no difference.
-            Operation::Update => self.step_is(call, request.private, &["update", "kept"])?,
-            Operation::Delete => self.step_is(call, request.private, &["delete", "kept"])?,
+            Operation::Update => self.check_step(call, request.private, &["update", "kept"])?,
+            Operation::Delete => self.check_step(call, request.private, &["delete", "kept"])?,
         }
         let insists = field(request.private, "step").as_text() == Some("kept");
         if request.operation != Operation::Delete && request.planned.is_null() && !insists {
-            return Err(self.beneath.violated(format!("{} is changed without its planned outputs", call.address)));
+            return Err(self.backend.violated(format!("{} is changed without its planned outputs", call.address)));
         }
-        let done = Session::apply(&*self.beneath.fake, call, ApplyRequest { ..request }).await;
+        let done = Session::apply(&*self.backend.fake, call, ApplyRequest { ..request }).await;
         match done {
             Ok(applied) => Ok(self.finish(call, &request, applied)),
             Err(error) => {
                 if request.operation == Operation::Update && error.kind == ErrorKind::Permanent {
-                    let mut world = self.beneath.world.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut world = self.backend.world.lock().unwrap_or_else(PoisonError::into_inner);
                     // The error is ignored: a server that vanished cannot be marked unfinished.
                     let _ = world.set(&call.instance, &call.address.to_string(), "unfinished", Value::Bool(true));
                 }
@@ -265,14 +268,14 @@ impl Session for PlannerProvider {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let outcome = Session::read(&*self.beneath.fake, call, request).await?;
+            let outcome = Session::read(&*self.backend.fake, call, request).await?;
             let ReadOutcome::Present(observed) = outcome else { return Ok(outcome) };
             let is_kept = field(request.private, "step").as_text() == Some("kept");
-            let fields = self.answered(&observed.fields);
+            let fields = self.answer_fields(&observed.fields);
             let set = self.settable().map(|name| (name, field(&fields, name).clone()));
             Ok(ReadOutcome::Present(Observed {
                 inputs: Some(Value::map(set.filter(|(_, value)| !value.is_null()))),
-                private: if is_kept { request.private.clone() } else { self.kept(call) },
+                private: if is_kept { request.private.clone() } else { self.record_private(call) },
                 fields,
                 ..observed
             }))
@@ -288,7 +291,7 @@ impl Session for PlannerProvider {
         call: &'a Call,
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
-        Session::poll_ready(&*self.beneath.fake, call, request)
+        Session::poll_ready(&*self.backend.fake, call, request)
     }
 
     fn upgrade<'a>(
@@ -308,7 +311,7 @@ impl Session for PlannerProvider {
             fields: renamed(request.fields),
             private: request.private.clone(),
         };
-        if self.beneath.has(ProviderDefect::UpgradeChanges) {
+        if self.backend.has(ProviderDefect::UpgradeChanges) {
             upgraded.fields = with(&upgraded.fields, "label", Value::text("upgraded"));
         }
         Box::pin(std::future::ready(Ok(upgraded)))

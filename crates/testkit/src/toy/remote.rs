@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
 use super::planner;
-use super::wire::{Answered, Asked, Verb};
+use super::wire::{ToyRequest, ToyResponse, Verb};
 
 /// Connects to the plugin. The error is a phrase.
 pub type Connect = Arc<dyn Fn() -> BoxFuture<'static, Result<TcpStream, String>> + Send + Sync>;
@@ -31,7 +31,7 @@ impl RemotePlanner {
         RemotePlanner { catalog: planner::catalog(false), connect }
     }
 
-    async fn ask(&self, asked: Asked) -> Result<Answered, ProviderError> {
+    async fn ask(&self, asked: ToyRequest) -> Result<ToyResponse, ProviderError> {
         let transient = |what: String| ProviderError::new(ErrorKind::Transient, what);
         let mut stream = (self.connect)().await.map_err(transient)?;
         let mut line = serde_json::to_string(&asked).map_err(|error| transient(error.to_string()))?;
@@ -43,23 +43,23 @@ impl RemotePlanner {
             std::io::Result::Ok(answer)
         };
         // If the call is lost after this point, the plugin may have carried it out.
-        let lost = |why: &dyn std::fmt::Display| {
+        let call_lost = |why: &dyn std::fmt::Display| {
             let kind = match asked.verb {
                 Verb::Apply(_) => ErrorKind::OutcomeUnknown,
                 _ => ErrorKind::Transient,
             };
             ProviderError::new(kind, format!("the plugin ended during the call ({why})"))
         };
-        let answer = asking.await.map_err(|error| lost(&error.kind()))?;
-        let answered: Answered = serde_json::from_str(&answer).map_err(|_| lost(&"no answer"))?;
+        let answer = asking.await.map_err(|error| call_lost(&error.kind()))?;
+        let answered: ToyResponse = serde_json::from_str(&answer).map_err(|_| call_lost(&"no answer"))?;
         match answered.error {
             Some((kind, message)) => Err(ProviderError::new(kind, message)),
             None => Ok(answered),
         }
     }
 
-    fn asked(verb: Verb, call: &Call, type_name: &str, id: Option<&str>) -> Asked {
-        Asked {
+    fn new_request(verb: Verb, call: &Call, type_name: &str, id: Option<&str>) -> ToyRequest {
+        ToyRequest {
             verb,
             instance: call.instance.to_string(),
             address: call.address.to_string(),
@@ -81,12 +81,12 @@ impl RemotePlanner {
     }
 }
 
-fn diagnostics(said: Vec<(bool, String, String)>) -> Vec<ProviderDiagnostic> {
+fn diagnostics(reported: Vec<(bool, String, String)>) -> Vec<ProviderDiagnostic> {
     let one = |(is_error, path, summary): (bool, String, String)| match is_error {
         true => ProviderDiagnostic::error(path.as_str(), summary),
         false => ProviderDiagnostic::warning(path.as_str(), summary),
     };
-    said.into_iter().map(one).collect()
+    reported.into_iter().map(one).collect()
 }
 
 impl Provider for RemotePlanner {
@@ -101,7 +101,7 @@ impl Provider for RemotePlanner {
 
 impl Session for RemotePlanner {
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
-        let asked = Asked {
+        let asked = ToyRequest {
             preview: request.phase == PlanPhase::Preview,
             inputs: request.prior_inputs.clone(),
             prior: request.prior.clone(),
@@ -110,7 +110,7 @@ impl Session for RemotePlanner {
             unhealthy: request.unhealthy.iter().map(ToString::to_string).collect(),
             desired: request.desired.clone(),
             seed: request.seed.to_owned(),
-            ..RemotePlanner::asked(Verb::Plan(request.mode), call, request.type_name, request.id)
+            ..RemotePlanner::new_request(Verb::Plan(request.mode), call, request.type_name, request.id)
         };
         Box::pin(async move {
             let answered = self.ask(asked).await?;
@@ -131,16 +131,16 @@ impl Session for RemotePlanner {
         call: &'a Call,
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
-        let asked = Asked {
+        let asked = ToyRequest {
             inputs: request.inputs.clone(),
             prior: request.outputs.clone(),
             version: request.schema_version,
             private: request.private.clone(),
             sought: request.token.map(str::to_owned),
-            ..RemotePlanner::asked(Verb::Read, call, request.type_name, request.id)
+            ..RemotePlanner::new_request(Verb::Read, call, request.type_name, request.id)
         };
         Box::pin(async move {
-            let Answered { present, id, fields, inputs, private, .. } = self.ask(asked).await?;
+            let ToyResponse { present, id, fields, inputs, private, .. } = self.ask(asked).await?;
             Ok(match present {
                 Some(true) => {
                     let id = id.into();
@@ -153,14 +153,14 @@ impl Session for RemotePlanner {
     }
 
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
-        let asked = Asked {
+        let asked = ToyRequest {
             inputs: request.prior_inputs.clone(),
             prior: request.prior.clone(),
             version: request.schema_version,
             private: request.private.clone(),
             desired: request.desired.clone(),
             planned: request.planned.clone(),
-            ..RemotePlanner::asked(Verb::Apply(request.operation), call, request.type_name, request.id)
+            ..RemotePlanner::new_request(Verb::Apply(request.operation), call, request.type_name, request.id)
         };
         Box::pin(async move {
             if call.cancel.is_cancelled() {
@@ -187,12 +187,12 @@ impl Session for RemotePlanner {
         call: &'a Call,
         request: UpgradeRequest<'a>,
     ) -> BoxFuture<'a, Result<Upgraded, ProviderError>> {
-        let asked = Asked {
+        let asked = ToyRequest {
             inputs: request.inputs.clone(),
             prior: request.fields.clone(),
             version: request.schema_version,
             private: request.private.clone(),
-            ..RemotePlanner::asked(Verb::Upgrade, call, request.type_name, None)
+            ..RemotePlanner::new_request(Verb::Upgrade, call, request.type_name, None)
         };
         Box::pin(async move {
             let answered = self.ask(asked).await?;

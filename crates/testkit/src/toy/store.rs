@@ -118,7 +118,7 @@ impl ToyState {
     }
 
     fn check_free(&self, name: &InstanceName, host: &dyn Host) -> Result<(), StoreError> {
-        let holder = self.holder(name, host).filter(LeaseHolder::holds);
+        let holder = self.holder(name, host).filter(LeaseHolder::is_active);
         if holder.is_none() { Ok(()) } else { Err(StoreError::Busy { instance: name.clone(), holder }) }
     }
 
@@ -215,7 +215,7 @@ impl Store for BucketStore {
     fn lease<'a>(&'a self, instance: &'a InstanceName, who: &'a str, lasts: Duration) -> StoreFuture<'a, Lease> {
         let take = move |object: &mut ToyState| {
             let revision = object.revision(instance);
-            object.leases.entry(instance.clone()).or_default().take(instance, revision, who, lasts, &*self.host)
+            object.leases.entry(instance.clone()).or_default().acquire(instance, revision, who, lasts, &*self.host)
         };
         Box::pin(async move { self.update(take) })
     }

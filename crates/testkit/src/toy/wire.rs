@@ -28,7 +28,7 @@ pub enum Verb {
 
 /// One question. Fields that a call does not have are null or empty.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Asked {
+pub struct ToyRequest {
     /// The call.
     pub verb: Verb,
     /// The instance.
@@ -67,7 +67,7 @@ pub struct Asked {
 
 /// An answer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Answered {
+pub struct ToyResponse {
     /// Class and message of the error, if the call failed.
     pub error: Option<(ErrorKind, String)>,
     /// Whether a read found the resource; `None` if the provider cannot tell.
@@ -91,14 +91,14 @@ pub struct Answered {
 }
 
 /// Carries out a question and returns the answer.
-pub async fn answer(session: &dyn Session, asked: &Asked) -> Answered {
+pub async fn answer(session: &dyn Session, asked: &ToyRequest) -> ToyResponse {
     match carry_out(session, asked).await {
         Ok(answered) => answered,
-        Err(error) => Answered { error: Some((error.kind, error.message)), ..Answered::default() },
+        Err(error) => ToyResponse { error: Some((error.kind, error.message)), ..ToyResponse::default() },
     }
 }
 
-async fn carry_out(session: &dyn Session, asked: &Asked) -> Result<Answered, ProviderError> {
+async fn carry_out(session: &dyn Session, asked: &ToyRequest) -> Result<ToyResponse, ProviderError> {
     let address = asked.address.parse();
     let address = address.map_err(|_| ProviderError::new(ErrorKind::Document, "the address cannot be read"))?;
     let call = Call {
@@ -132,14 +132,14 @@ async fn carry_out(session: &dyn Session, asked: &Asked) -> Result<Answered, Pro
                 seed: &asked.seed,
             };
             let planned = session.plan(&call, request).await?;
-            Ok(Answered {
+            Ok(ToyResponse {
                 verdict: planned.verdict,
                 replaces: planned.replaces.iter().map(ToString::to_string).collect(),
                 inputs: planned.inputs,
                 fields: planned.outputs.unwrap_or_default(),
                 private: planned.private,
-                diagnostics: said(&planned.diagnostics),
-                ..Answered::default()
+                diagnostics: wire_diagnostics(&planned.diagnostics),
+                ..ToyResponse::default()
             })
         }
         Verb::Read => {
@@ -153,11 +153,16 @@ async fn carry_out(session: &dyn Session, asked: &Asked) -> Result<Answered, Pro
                 token: asked.sought.as_deref(),
             };
             Ok(match session.read(&call, request).await? {
-                ReadOutcome::Absent => Answered { present: Some(false), ..Answered::default() },
-                ReadOutcome::Unknown => Answered::default(),
-                ReadOutcome::Present(Observed { id, fields, inputs, private, .. }) => {
-                    Answered { present: Some(true), id: id.to_string(), fields, inputs, private, ..Answered::default() }
-                }
+                ReadOutcome::Absent => ToyResponse { present: Some(false), ..ToyResponse::default() },
+                ReadOutcome::Unknown => ToyResponse::default(),
+                ReadOutcome::Present(Observed { id, fields, inputs, private, .. }) => ToyResponse {
+                    present: Some(true),
+                    id: id.to_string(),
+                    fields,
+                    inputs,
+                    private,
+                    ..ToyResponse::default()
+                },
             })
         }
         Verb::Apply(operation) => {
@@ -178,8 +183,16 @@ async fn carry_out(session: &dyn Session, asked: &Asked) -> Result<Answered, Pro
                 Ready::Broken(why) => why.iter().map(ToString::to_string).collect(),
                 _ => Vec::new(),
             };
-            let diagnostics = said(&diagnostics);
-            Ok(Answered { id: id.to_string(), fields, private, inputs, broken, diagnostics, ..Answered::default() })
+            let diagnostics = wire_diagnostics(&diagnostics);
+            Ok(ToyResponse {
+                id: id.to_string(),
+                fields,
+                private,
+                inputs,
+                broken,
+                diagnostics,
+                ..ToyResponse::default()
+            })
         }
         Verb::Upgrade => {
             let request = UpgradeRequest {
@@ -191,12 +204,12 @@ async fn carry_out(session: &dyn Session, asked: &Asked) -> Result<Answered, Pro
             };
             let upgraded = session.upgrade(&call, request).await?;
             let (inputs, fields, private) = (Some(upgraded.inputs), upgraded.fields, upgraded.private);
-            Ok(Answered { inputs, fields, private, ..Answered::default() })
+            Ok(ToyResponse { inputs, fields, private, ..ToyResponse::default() })
         }
     }
 }
 
-fn said(diagnostics: &[ProviderDiagnostic]) -> Vec<(bool, String, String)> {
+fn wire_diagnostics(diagnostics: &[ProviderDiagnostic]) -> Vec<(bool, String, String)> {
     let one =
         |it: &ProviderDiagnostic| (it.severity == ProviderSeverity::Error, it.path.to_string(), it.summary.clone());
     diagnostics.iter().map(one).collect()

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use blueprint::Name;
 use testkit::harness::settings;
 
-use super::{batches, harness, lately, staged};
+use super::{batches, harness, run_with_paused_clock, staged};
 
 /// The settings of a step: `key=value`.
 fn entries(step: &str) -> HashMap<&str, &str> {
@@ -39,7 +39,7 @@ fn numbered(step: &HashMap<&str, &str>) -> String {
     )
 }
 
-fn aged(step: &HashMap<&str, &str>) -> String {
+fn scaling_group_template(step: &HashMap<&str, &str>) -> String {
     let of = |key: &str, usual: &str| step.get(key).map_or(usual.to_owned(), |value| (*value).to_owned());
     let wanted = step.get("desired").map_or(String::new(), |wanted| format!("      desired_capacity: {wanted}\n"));
     let rolling = step.get("size").zip(step.get("keep")).map_or(String::new(), |(size, keep)| {
@@ -80,7 +80,7 @@ async fn run_case(line: &str) -> String {
     let mut drawn: HashMap<Name, usize> = HashMap::new();
     for step in asked.split("; ") {
         let step = entries(step);
-        let text = if kind == "aged" { aged(&step) } else { numbered(&step) };
+        let text = if kind == "aged" { scaling_group_template(&step) } else { numbered(&step) };
         let staged = staged(&harness, &text).await;
         let done = batches(&staged);
         for (_, name) in done.iter().flatten().filter(|(what, _)| *what == '+') {
@@ -97,7 +97,7 @@ async fn run_case(line: &str) -> String {
 fn batches_equal_those_of_heat() {
     let mut differ = Vec::new();
     for line in include_str!("groups.txt").lines() {
-        let ours = lately(run_case(line));
+        let ours = run_with_paused_clock(run_case(line));
         if ours != line {
             differ.push(format!("heat {line}\nours {}", ours.split_once(" => ").map_or("", |(_, ours)| ours)));
         }

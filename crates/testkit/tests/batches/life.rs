@@ -10,7 +10,7 @@ use testkit::faults::FaultPlan;
 use testkit::harness::{Harness, heat_environment, settings};
 use tokio::time::Instant;
 
-use super::{batches, harness, lately, members, stage, staged};
+use super::{batches, harness, members, run_with_paused_clock, stage, staged};
 
 /// A group with a number of members, their value, and a policy.
 fn group(count: usize, value: &str, policy: &str) -> String {
@@ -31,7 +31,7 @@ async fn deploy(harness: &Harness, text: &str) -> Outcome {
 }
 
 /// The outputs of the members by number, and the number of ids.
-async fn said(harness: &Harness) -> (Vec<String>, usize) {
+async fn member_outputs(harness: &Harness) -> (Vec<String>, usize) {
     let exports = harness.snapshot().await.exports;
     let all = exports["all"].as_list().into_iter().flatten().filter_map(|value| value.as_text().map(str::to_owned));
     (all.collect(), exports["ids"].as_map().map_or(0, |ids| ids.len()))
@@ -39,7 +39,7 @@ async fn said(harness: &Harness) -> (Vec<String>, usize) {
 
 #[test]
 fn pauses_are_only_between_batches() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let begun = Instant::now();
         deploy(&harness, &group(4, "a", "batch_create: {max_batch_size: 2, pause_time: 60}")).await;
@@ -56,7 +56,7 @@ fn pauses_are_only_between_batches() {
 
 #[test]
 fn pauses_longer_than_the_time_limit_are_refused() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let codes = async |pause: f64| {
             let policy = format!("batch_create: {{pause_time: {pause}}}");
@@ -72,7 +72,7 @@ fn pauses_longer_than_the_time_limit_are_refused() {
 
 #[test]
 fn interrupt_ends_a_pause_at_once() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut harness = harness();
         deploy(&harness, &group(3, "a", "")).await;
         let text = group(3, "b", "rolling_update: {pause_time: 600}");
@@ -92,7 +92,7 @@ fn interrupt_ends_a_pause_at_once() {
 
 #[test]
 fn temporary_members_are_deleted_in_the_end() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let policy = "rolling_update: {min_in_service: 3, max_batch_size: 2}";
         deploy(&harness, &group(3, "a", policy)).await;
@@ -101,7 +101,7 @@ fn temporary_members_are_deleted_in_the_end() {
         let outcome = deploy(&harness, &group(3, "b", policy)).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [2, 3, 2, 0]));
         assert_eq!(members(&harness).await, ["0", "1", "2"]);
-        assert_eq!(said(&harness).await, (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3));
+        assert_eq!(member_outputs(&harness).await, (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3));
         let again = staged(&harness, &group(3, "b", policy)).await;
         assert!(again.plan.is_empty() && again.plan.writes_nothing(&harness.snapshot().await));
     });
@@ -112,7 +112,7 @@ fn interrupted_rolling_run_ends_the_same() {
     let policy = "rolling_update: {min_in_service: 3, max_batch_size: 1, pause_time: 5}";
     let mut ended = 0;
     for moment in 1.. {
-        let done = lately(async {
+        let done = run_with_paused_clock(async {
             let harness = harness();
             deploy(&harness, &group(3, "a", policy)).await;
             let before = staged(&harness, &group(3, "b", policy)).await;
@@ -122,7 +122,7 @@ fn interrupted_rolling_run_ends_the_same() {
             harness.run(rest, false, Vec::new(), settings(None, false)).await;
             assert_eq!(members(&harness).await, ["0", "1", "2"], "cut off at {moment}");
             let all = (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3);
-            assert_eq!(said(&harness).await, all, "cut off at {moment}");
+            assert_eq!(member_outputs(&harness).await, all, "cut off at {moment}");
             assert!(staged(&harness, &group(3, "b", policy)).await.plan.is_empty(), "cut off at {moment}");
             run.outcome().is_some()
         });
@@ -145,7 +145,7 @@ const MEMBER: &str = "heat_template_version: wallaby\nparameters: {i: {type: str
 fn failed_member_stops_later_ones_until_the_next_deploy() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("m.yaml"), MEMBER).expect("it can be written");
-    lately(async {
+    run_with_paused_clock(async {
         let mut harness = harness();
         harness.folder = folder.path().to_owned();
         let text = |value: &str| {
@@ -165,7 +165,7 @@ fn failed_member_stops_later_ones_until_the_next_deploy() {
         let at: Vec<String> = rest.plan.steps.iter().map(|step| step.address.to_string()).collect();
         assert_eq!((of, at), (vec![1, 2, 3], ["g/1/t", "g/2/t", "g/0/t"].map(str::to_owned).to_vec()));
         assert_eq!(deploy(&harness, &text("b")).await.outcome, Some(OperationOutcome::Ready));
-        assert_eq!(said(&harness).await, (["b"; 3].map(str::to_owned).to_vec(), 3));
+        assert_eq!(member_outputs(&harness).await, (["b"; 3].map(str::to_owned).to_vec(), 3));
     });
 }
 
@@ -173,7 +173,7 @@ fn failed_member_stops_later_ones_until_the_next_deploy() {
 fn failed_run_is_continued_with_the_rest() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("m.yaml"), MEMBER).expect("it can be written");
-    lately(async {
+    run_with_paused_clock(async {
         let mut harness = harness();
         harness.folder = folder.path().to_owned();
         let text = "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    \
@@ -189,7 +189,7 @@ fn failed_run_is_continued_with_the_rest() {
 
 #[test]
 fn saved_plan_has_the_same_batches() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let policy = "rolling_update: {min_in_service: 2}";
         deploy(&harness, &group(2, "a", policy)).await;
@@ -206,7 +206,7 @@ fn saved_plan_has_the_same_batches() {
 
 #[test]
 fn nothing_depends_on_temporary_members() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let policy = "rolling_update: {min_in_service: 2}";
         let text = |value: &str| {
@@ -248,7 +248,7 @@ fn templates_can_be_temporary_members() {
     };
     let mut ended = 0;
     for moment in 1.. {
-        let done = lately(async {
+        let done = run_with_paused_clock(async {
             let mut harness = harness();
             harness.folder = folder.path().to_owned();
             deploy(&harness, &text("a")).await;
@@ -269,7 +269,7 @@ fn templates_can_be_temporary_members() {
             assert_eq!(there, ["g/0/a", "g/0/b", "g/1/a", "g/1/b"], "cut off at {moment}");
             let children: Vec<&str> = snapshot.declared.children.keys().map(AsRef::as_ref).collect();
             assert_eq!(children, ["g", "g/0", "g/1"]);
-            assert_eq!(said(&harness).await, (["b"; 2].map(str::to_owned).to_vec(), 2));
+            assert_eq!(member_outputs(&harness).await, (["b"; 2].map(str::to_owned).to_vec(), 2));
             run.outcome().is_some()
         });
         if done {
@@ -282,7 +282,7 @@ fn templates_can_be_temporary_members() {
 
 #[test]
 fn rollback_uses_batches() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let policy = "rolling_update: {max_batch_size: 2}";
         deploy(&harness, &group(3, "a", policy)).await;
@@ -307,7 +307,7 @@ fn rollback_uses_batches() {
 
 #[test]
 fn unknown_definition_uses_batches() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let text = |value: &str| {
             format!(
@@ -328,7 +328,7 @@ fn unknown_definition_uses_batches() {
 
 #[test]
 fn nested_groups_have_their_own_batches() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let text = |value: &str| {
             format!(
@@ -349,7 +349,7 @@ fn nested_groups_have_their_own_batches() {
 
 #[test]
 fn target_leaves_other_members_unchanged() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let policy = "rolling_update: {min_in_service: 3}";
         deploy(&harness, &group(3, "a", policy)).await;
@@ -367,7 +367,7 @@ fn target_leaves_other_members_unchanged() {
 
 #[test]
 fn hook_after_a_member_delays_the_next_batch() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut harness = harness();
         let policy = "rolling_update: {pause_time: 5}";
         deploy(&harness, &group(3, "a", policy)).await;

@@ -10,7 +10,7 @@ use state::Exported;
 use state::seal::Sealer;
 use testkit::harness::{Harness, settings};
 
-use crate::{lately, stage};
+use crate::{run_with_paused_clock, stage};
 
 /// The number of resources in a document.
 const AT_ONCE: usize = 40;
@@ -113,7 +113,7 @@ fn resources(harness: &Harness) -> Vec<(String, String)> {
 
 #[test]
 fn sensitive_fields_of_catalogues_show_nowhere() {
-    lately(async {
+    run_with_paused_clock(async {
         let new = || Harness::new(std::path::PathBuf::from("/nowhere"), catalogues());
         let all = resources(&new());
         assert!(all.len() > 70, "{} types take something sensitive", all.len());
@@ -131,7 +131,7 @@ fn sensitive_fields_of_catalogues_show_nowhere() {
                 }
             }
             if kept > 0 {
-                look(&new(), &text).await;
+                assert_no_secret_shown(&new(), &text).await;
             }
             planned += kept;
         }
@@ -139,7 +139,7 @@ fn sensitive_fields_of_catalogues_show_nowhere() {
     });
 }
 
-async fn look(harness: &Harness, text: &str) {
+async fn assert_no_secret_shown(harness: &Harness, text: &str) {
     let shows = |place: &str, said: &str| {
         let at = said.match_indices("Mk0").find(|(at, _)| said[*at..].get(8..13) == Some("Vault"));
         if let Some((at, _)) = at {

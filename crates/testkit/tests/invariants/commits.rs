@@ -14,22 +14,28 @@ use testkit::faults::{CommitFault, FaultPlan};
 use testkit::harness::{Harness, settings};
 use testkit::simulation::edit;
 
-use crate::{apply_well, cases, cloud, harness, ids, lately, session, shell, stage};
+use crate::{apply_successfully, cases, cloud, harness, ids, run_with_paused_clock, session, shell, stage};
 
 /// Applies a document, or a destroy, in a process that ends at a moment, counted from 1. Returns whether the process
 /// reached the moment.
-async fn cut_at(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32) -> bool {
-    cut_in(harness, goal, parallel, FaultPlan { ends_at: Some(moment), ..FaultPlan::default() }).await
+async fn apply_until(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32) -> bool {
+    apply_with_faults(harness, goal, parallel, FaultPlan { ends_at: Some(moment), ..FaultPlan::default() }).await
 }
 
-/// Like `cut_at`, with commits that take longer than calls, so that answers are not durable for a while. The seed
+/// Like `apply_until`, with commits that take longer than calls, so that answers are not durable for a while. The seed
 /// determines the durations.
-async fn cut_on_a_slow_disk(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32, seed: u64) -> bool {
+async fn apply_until_on_slow_disk(
+    harness: &Harness,
+    goal: Option<&str>,
+    parallel: usize,
+    moment: u32,
+    seed: u64,
+) -> bool {
     let fault_plan = FaultPlan { ends_at: Some(moment), latency: Some(3 * seed), ..FaultPlan::default() };
-    cut_in(harness, goal, parallel, fault_plan).await
+    apply_with_faults(harness, goal, parallel, fault_plan).await
 }
 
-async fn cut_in(harness: &Harness, goal: Option<&str>, parallel: usize, fault_plan: FaultPlan) -> bool {
+async fn apply_with_faults(harness: &Harness, goal: Option<&str>, parallel: usize, fault_plan: FaultPlan) -> bool {
     let staged = match goal {
         Some(goal) => stage(harness, goal).await.staged,
         None => harness.stage_destroy(Options::default()).await.staged,
@@ -49,20 +55,20 @@ proptest! {
     ) {
         let (before, after) = (before.text(), after.text());
         let goal = (!destroy).then_some(after.as_str());
-        lately(async {
+        run_with_paused_clock(async {
             let twin = harness();
-            apply_well(&twin, Some(&before), parallel).await;
-            let undisturbed = apply_well(&twin, goal, parallel).await;
+            apply_successfully(&twin, Some(&before), parallel).await;
+            let undisturbed = apply_successfully(&twin, goal, parallel).await;
             for moment in 1.. {
                 let context = format!("moment {moment}\n{before}\n->\n{goal:?}");
                 let harness = harness();
-                apply_well(&harness, Some(&before), parallel).await;
-                if !cut_at(&harness, goal, parallel, moment).await {
+                apply_successfully(&harness, Some(&before), parallel).await;
+                if !apply_until(&harness, goal, parallel, moment).await {
                     let nothing = matches!(undisturbed.operated, Some(Operated::Nothing));
                     assert!(moment > 1 || nothing, "it was never cut");
                     break;
                 }
-                apply_well(&harness, goal, parallel).await;
+                apply_successfully(&harness, goal, parallel).await;
                 assert_eq!(cloud(&harness), cloud(&twin), "another end when cut at {context}");
                 let (there, known) = ids(&harness).await;
                 assert_eq!(there, known, "the cloud and the state differ when cut at {context}");
@@ -88,23 +94,24 @@ fn resource_deleted_in_between_is_created_with_a_new_token() {
         world.objects().find(|object| object.place.ends_with(name)).map(|object| object.token().to_owned())
     };
     let is_there = |harness: &Harness| ["/a", "/b", "/c", "/d"].map(|name| token(harness, name).is_some());
-    lately(async {
+    run_with_paused_clock(async {
         let mut seen = 0_u32;
         for (made, deleted) in (1..16).flat_map(|made| (1..16).map(move |deleted| (made, deleted))) {
             let harness = harness();
-            let cut = cut_at(&harness, Some(text), 1, made).await;
+            let cut = apply_until(&harness, Some(text), 1, made).await;
             let Some(first) = token(&harness, "/a").filter(|_| cut && is_there(&harness) == [true, true, true, false])
             else {
                 continue;
             };
             // Only runs that are interrupted before the deletion of `c` count: no run has finished.
-            if !cut_at(&harness, None, 1, deleted).await || !matches!(is_there(&harness), [false, _, true, false]) {
+            if !apply_until(&harness, None, 1, deleted).await || !matches!(is_there(&harness), [false, _, true, false])
+            {
                 continue;
             }
             let snapshot = harness.snapshot().await;
             assert_eq!(snapshot.generation.0, 0, "no run has ended");
             seen += u32::from(!snapshot.records.keys().any(|address| address.to_string() == "a"));
-            apply_well(&harness, Some(text), 1).await;
+            apply_successfully(&harness, Some(text), 1).await;
             assert_ne!(token(&harness, "/a"), Some(first));
         }
         assert!(seen > 0, "the outcome of the delete was never durable before the run ended");
@@ -127,15 +134,15 @@ fn chain(resources: usize) -> String {
 #[test]
 fn interrupted_chain_is_completed() {
     let text = chain(24);
-    lately(async {
+    run_with_paused_clock(async {
         let mut cuts = 0;
         for goal in [Some(text.as_str()), None] {
             for moment in 1.. {
                 let harness = harness();
                 if goal.is_none() {
-                    apply_well(&harness, Some(&text), 2).await;
+                    apply_successfully(&harness, Some(&text), 2).await;
                 }
-                if !cut_on_a_slow_disk(&harness, goal, 2, moment, u64::from(moment)).await {
+                if !apply_until_on_slow_disk(&harness, goal, 2, moment, u64::from(moment)).await {
                     break;
                 }
                 cuts += 1;
@@ -143,7 +150,7 @@ fn interrupted_chain_is_completed() {
                     let world = harness.world.lock().expect("no thread panics with it");
                     world.objects().map(|object| object.id.clone()).collect()
                 };
-                let run = apply_well(&harness, goal, 2).await;
+                let run = apply_successfully(&harness, goal, 2).await;
                 let (there, known) = ids(&harness).await;
                 assert_eq!(there, known, "the cloud and the state differ when cut at {moment}");
                 if let Some(goal) = goal {
@@ -169,11 +176,11 @@ fn outcomes_are_durable_before_dependants_are_called() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
                 b: { type: test/record, spec: { title: \"${resources.a.spec.id}\" } }\n  \
                 c: { type: test/record, spec: { title: \"${resources.b.spec.id}\" } }\n";
-    lately(async {
+    run_with_paused_clock(async {
         let mut called = 0;
         for (seed, moment) in (1..9).flat_map(|seed| (1..12).map(move |moment| (seed, moment))) {
             let harness = harness();
-            if !cut_on_a_slow_disk(&harness, Some(text), 1, moment, seed).await {
+            if !apply_until_on_slow_disk(&harness, Some(text), 1, moment, seed).await {
                 continue;
             }
             let records = harness.snapshot().await.records;
@@ -193,10 +200,10 @@ fn outcomes_are_durable_before_dependants_are_called() {
 #[test]
 fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
     let (before, after) = (chain(1), chain(2));
-    lately(async {
+    run_with_paused_clock(async {
         for created in [true, false] {
             let harness = harness();
-            apply_well(&harness, Some(&before), 1).await;
+            apply_successfully(&harness, Some(&before), 1).await;
             let store = harness.store();
             let unknown = Value::map([("input", Value::list([Value::Int(1), Value::unknown(None, None)]))]);
             let first = harness.snapshot().await.records.values().next().expect("it was created").id.clone();
@@ -264,7 +271,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 };
                 session(&shell, "test").await.apply(&call, request).await.expect("it is created");
             }
-            let run = apply_well(&harness, Some(&after), 1).await;
+            let run = apply_successfully(&harness, Some(&after), 1).await;
             if let Some(Operated::Done(outcome)) = &run.operated {
                 assert_eq!(outcome.counts, [u64::from(!created), 0, 0, 0], "created before: {created}");
             }
@@ -283,7 +290,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
 fn counts_include_only_recorded_outcomes() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
                 b: { type: test/data, dependsOn: a, spec: { input: 2 } }\n";
-    lately(async {
+    run_with_paused_clock(async {
         for number in 1..=5 {
             let harness = harness();
             let staged = stage(&harness, text).await.staged.expect("a plan");
@@ -313,17 +320,17 @@ fn secret_found_during_a_run_stays_secret_after_an_interruption() {
     // An answer that repeats a secret becomes secret. This is not known before the answer.
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/record, spec: { title: one, password: \"arn:test:record\" } }\n  \
                 b: { type: test/data, spec: { input: [\"plain\", \"${resources.a.spec.arn}\"] } }\n";
-    lately(async {
+    run_with_paused_clock(async {
         let mut found = 0;
         for (seed, moment) in (1..9).flat_map(|seed| (1..12).map(move |moment| (seed, moment))) {
             let harness = harness();
-            if !cut_on_a_slow_disk(&harness, Some(text), 1, moment, seed).await {
+            if !apply_until_on_slow_disk(&harness, Some(text), 1, moment, seed).await {
                 continue;
             }
             let was_there = harness.cloud().keys().any(|place| place.contains("/b "));
             let was_known = harness.snapshot().await.records.keys().any(|address| address.to_string() == "b");
             found += u32::from(was_there && !was_known);
-            apply_well(&harness, Some(text), 1).await;
+            apply_successfully(&harness, Some(text), 1).await;
             let snapshot = harness.snapshot().await;
             let log = harness.store().log(&harness.name, None, 999).await.expect("a journal");
             for line in log {

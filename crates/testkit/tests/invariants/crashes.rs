@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use provider::Operation;
 use providers::fake::{EventLog, FaultKind, LoggedEvent, ScriptedFault, When};
 
-use crate::{apply, apply_well, cases, cloud, harness, ids, lately, stage};
+use crate::{apply, apply_successfully, cases, cloud, harness, ids, run_with_paused_clock, stage};
 use testkit::simulation::edit;
 
 /// All calls of a run in the order of their start.
@@ -36,16 +36,16 @@ proptest! {
     ) {
         let (before, after) = (before.text(), after.text());
         let goal = (!destroy).then_some(after.as_str());
-        lately(async {
+        run_with_paused_clock(async {
             let twin = harness();
-            apply_well(&twin, Some(&before), parallel).await;
-            let undisturbed = apply_well(&twin, goal, parallel).await;
+            apply_successfully(&twin, Some(&before), parallel).await;
+            let undisturbed = apply_successfully(&twin, goal, parallel).await;
             let calls_of_twin = calls(&undisturbed.journal);
             for number in 0..calls_of_twin.len() {
                 for when in [When::Before, When::After] {
                     let context = format!("{when:?} {:?}\n{before}\n->\n{goal:?}", calls_of_twin[number]);
                     let harness = harness();
-                    apply_well(&harness, Some(&before), parallel).await;
+                    apply_successfully(&harness, Some(&before), parallel).await;
                     let cut = apply(&harness, goal, parallel, vec![crash(&calls_of_twin, number, when)]).await;
                     assert!(cut.operated.is_none(), "it was not cut {context}");
                     if let Some(second) = second {
@@ -53,7 +53,7 @@ proptest! {
                         let fault = crash(&calls_of_twin, second % calls_of_twin.len(), when);
                         apply(&harness, goal, parallel, vec![fault]).await;
                     }
-                    apply_well(&harness, goal, parallel).await;
+                    apply_successfully(&harness, goal, parallel).await;
                     assert_eq!(cloud(&harness), cloud(&twin), "another end when cut {context}");
                     let (there, known) = ids(&harness).await;
                     assert_eq!(there, known, "the cloud and the state differ when cut {context}");

@@ -8,12 +8,12 @@ use state::StoreError;
 use testkit::harness::{Harness, settings};
 use tokio::sync::mpsc;
 
-use crate::{harness, ids, lately, shell, stage};
+use crate::{harness, ids, run_with_paused_clock, shell, stage};
 
 const SLOW: &str = "version: 2023-04-20\nresources:\n  slow: {type: test/data, spec: {input: 1, delayMs: 600000}}\n  after: {type: test/data, spec: {input: '${slow.spec.id}'}}\n";
 
 /// Runs a document and another future at the same time. Returns both results.
-async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operated, T) {
+async fn run_concurrently<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operated, T) {
     let staged = stage(harness, SLOW).await.staged.unwrap_or_else(|| panic!("no plan"));
     let store = harness.store();
     let shell = shell(harness);
@@ -38,7 +38,7 @@ async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operat
 /// A call takes ten minutes, ten times as long as a lease. No other operation gets the lease meanwhile.
 #[test]
 fn running_operation_keeps_its_lease() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let asking = async {
             let mut refused = 0;
@@ -59,7 +59,7 @@ fn running_operation_keeps_its_lease() {
             }
             refused
         };
-        let (operated, refused) = beside(&harness, asking).await;
+        let (operated, refused) = run_concurrently(&harness, asking).await;
         assert!(matches!(operated, Operated::Done(_)), "{operated:?}");
         assert_eq!(refused, 58);
         assert!(harness.store().holder(&harness.name).await.is_ok_and(|holder| holder.is_none()), "it was given back");
@@ -70,7 +70,7 @@ fn running_operation_keeps_its_lease() {
 /// plan finds and adopts the resource of the call.
 #[test]
 fn writer_stops_after_its_lease_was_taken_over() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let begun = harness.clock.now();
         let taking_over = async {
@@ -80,7 +80,7 @@ fn writer_stops_after_its_lease_was_taken_over() {
             let lease = store.lease(&harness.name, "bob@test", LEASE * 60).await;
             (lease, store.head(&harness.name).await)
         };
-        let (operated, (lease, head)) = beside(&harness, taking_over).await;
+        let (operated, (lease, head)) = run_concurrently(&harness, taking_over).await;
         let Operated::Aborted(lost) = operated else { panic!("{operated:?}") };
         match &lost.store {
             Some(StoreError::Busy { holder: Some(holder), .. }) => assert_eq!(&*holder.who, "bob@test"),
@@ -95,7 +95,7 @@ fn writer_stops_after_its_lease_was_taken_over() {
         assert_eq!(harness.snapshot().await.open.len(), 1, "the call is open");
         harness.store().release(&lease).await.unwrap_or_else(|error| panic!("{error}"));
         // Afterwards the cloud and the state agree, whether the call took effect or not.
-        crate::apply_well(&harness, Some(SLOW), 4).await;
+        crate::apply_successfully(&harness, Some(SLOW), 4).await;
         let (there, known) = ids(&harness).await;
         assert_eq!((there.len(), there), (2, known));
     });

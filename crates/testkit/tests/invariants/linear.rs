@@ -9,7 +9,7 @@ use engine::{Environment, Given, Options, ProviderQuestion, ProviderRequest, Que
 use provider::BoxFuture;
 use testkit::harness::Harness;
 
-use crate::{apply_well, harness, lately, shell};
+use crate::{apply_successfully, harness, run_with_paused_clock, shell};
 
 /// A world that counts its questions.
 struct Counting {
@@ -73,7 +73,7 @@ struct Counts {
 async fn counts(count: usize) -> Counts {
     let harness = harness();
     let text = layered(count);
-    let run = apply_well(&harness, Some(&text), 8).await;
+    let run = apply_successfully(&harness, Some(&text), 8).await;
     let calls = run.journal.calls();
     assert!(calls.values().all(|times| *times == 1), "something was called twice: {calls:?}");
     let entries = harness.store().log(&harness.name, None, usize::MAX).await.expect("there is a journal").len() as u64;
@@ -116,7 +116,7 @@ async fn plan_dependency_count(text: &str) -> u64 {
 
 #[test]
 fn twice_the_resources_take_twice_the_questions() {
-    lately(async {
+    run_with_paused_clock(async {
         let (once, twice) = (counts(100).await, counts(200).await);
         // A refresh reads each resource once, a deploy calls each once, and no question is asked per pair of resources.
         assert_eq!((once.reads, once.calls), (200, 200));
@@ -198,7 +198,7 @@ async fn counts_of_links(count: usize, hub: bool) -> Vec<(&'static str, u64)> {
 #[test]
 fn ten_times_the_links_cost_at_most_thirteen_times_the_work() {
     for hub in [false, true] {
-        lately(async {
+        run_with_paused_clock(async {
             let (few, many) = (counts_of_links(200, hub).await, counts_of_links(2000, hub).await);
             for ((what, few), (_, many)) in few.into_iter().zip(many) {
                 assert!(many <= 13 * few, "{what}: {few} for 200 links, {many} for 2,000 (one hub: {hub})");

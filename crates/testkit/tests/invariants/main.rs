@@ -38,7 +38,7 @@ fn cases(count: u32) -> proptest::test_runner::Config {
 }
 
 /// Runs a future on one thread with a paused clock.
-fn lately<T>(work: impl Future<Output = T>) -> T {
+fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
 }
@@ -103,7 +103,7 @@ async fn apply(harness: &Harness, text: Option<&str>, parallel: usize, faults: V
 }
 
 /// Stages and applies a document that must succeed.
-async fn apply_well(harness: &Harness, text: Option<&str>, parallel: usize) -> RunResult {
+async fn apply_successfully(harness: &Harness, text: Option<&str>, parallel: usize) -> RunResult {
     let run = apply(harness, text, parallel, Vec::new()).await;
     let well = match &run.operated {
         Some(Operated::Done(outcome)) => {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use provider::Operation;
 use providers::fake::{EventLog, LoggedEvent};
 
-use crate::{apply_well, cases, harness, lately};
+use crate::{apply_successfully, cases, harness, run_with_paused_clock};
 use testkit::simulation::{RandomDocument, edit};
 
 fn first_begin(journal: &EventLog, operation: Operation, address: &str) -> Option<usize> {
@@ -69,15 +69,15 @@ proptest! {
 
     #[test]
     fn users_are_created_after_and_deleted_before_their_dependencies((before, after) in edit(), parallel in 1..6_usize) {
-        lately(async {
+        run_with_paused_clock(async {
             let harness = harness();
             let nothing = RandomDocument { resources: Vec::new() };
-            let run = apply_well(&harness, Some(&before.text()), parallel).await;
+            let run = apply_successfully(&harness, Some(&before.text()), parallel).await;
             check(&run.journal, &nothing, Some(&before));
             assert!(run.journal.most_in_flight as usize <= parallel, "more calls at once than allowed");
-            let run = apply_well(&harness, Some(&after.text()), parallel).await;
+            let run = apply_successfully(&harness, Some(&after.text()), parallel).await;
             check(&run.journal, &before, Some(&after));
-            let run = apply_well(&harness, None, parallel).await;
+            let run = apply_successfully(&harness, None, parallel).await;
             check(&run.journal, &after, None);
         });
     }

@@ -5,11 +5,11 @@ use engine::{Given, Options, Plan, plan_file};
 use proptest::prelude::*;
 use state::seal::Sealer;
 
-use crate::{apply_well, cases, cloud, harness, ids, lately, stage};
+use crate::{apply_successfully, cases, cloud, harness, ids, run_with_paused_clock, stage};
 use testkit::simulation::{edit, random_document};
 
 /// The plan as text of a plan file with opened secrets, because sealing the same secret twice gives different texts.
-fn opened(plan: &Plan) -> (String, String) {
+fn plan_text_without_seals(plan: &Plan) -> (String, String) {
     let sealer = Sealer::with_key([7; 32]);
     let text = plan_file::write(plan, &sealer).expect("there is a key");
     let (mut file, made_from) = plan_file::read(&text, &sealer).expect("it was just written");
@@ -25,11 +25,11 @@ proptest! {
 
     #[test]
     fn after_a_full_apply_there_is_nothing_to_do((before, after) in edit(), parallel in 1..4_usize) {
-        lately(async {
+        run_with_paused_clock(async {
             let harness = harness();
             for document in [before, after] {
                 let text = document.text();
-                apply_well(&harness, Some(&text), parallel).await;
+                apply_successfully(&harness, Some(&text), parallel).await;
                 let again = stage(&harness, &text).await;
                 let staged = again.staged.expect("what has been applied can be planned");
                 let steps: Vec<_> = staged.plan.steps.iter().map(|step| format!("{} {} {:?} {:?}", step.action.word(), step.address, step.reasons, step.changes)).collect();
@@ -37,7 +37,7 @@ proptest! {
                 let (there, known) = ids(&harness).await;
                 assert_eq!(there, known, "the cloud and the state differ after\n{text}");
             }
-            apply_well(&harness, None, parallel).await;
+            apply_successfully(&harness, None, parallel).await;
             assert!(cloud(&harness).is_empty(), "{:?} is left after a destroy", cloud(&harness));
             assert!(harness.snapshot().await.records.is_empty());
         });
@@ -45,9 +45,9 @@ proptest! {
 
     #[test]
     fn the_same_questions_and_answers_give_the_same_plan((before, after) in edit()) {
-        lately(async {
+        run_with_paused_clock(async {
             let harness = harness();
-            apply_well(&harness, Some(&before.text()), 2).await;
+            apply_successfully(&harness, Some(&before.text()), 2).await;
             // A random value, which every stage generates again unless it is stored.
             let text = format!("{}  drawn: {{ type: test/data, spec: {{ input: '${{uuid()}}' }} }}\n", after.text());
             let first = stage(&harness, &text).await.staged.expect("a plan");
@@ -58,18 +58,18 @@ proptest! {
             let document = (engine::Documents::single(checked, "/nowhere".into()).into(), read.document);
             let second = harness.plan(Some(document), Given::default(), Options::default(), Some(answers), &mut found).await;
             let second = second.expect("the same plan");
-            assert_eq!(opened(&first.plan), opened(&second.plan));
+            assert_eq!(plan_text_without_seals(&first.plan), plan_text_without_seals(&second.plan));
         });
     }
 
     #[test]
     fn plan_asks_the_same_questions_each_time(document in random_document()) {
-        lately(async {
+        run_with_paused_clock(async {
             let harness = harness();
             let text = document.text();
             let first = stage(&harness, &text).await.staged.expect("a plan");
             let second = stage(&harness, &text).await.staged.expect("a plan");
-            assert_eq!(opened(&first.plan), opened(&second.plan));
+            assert_eq!(plan_text_without_seals(&first.plan), plan_text_without_seals(&second.plan));
         });
     }
 }

@@ -9,7 +9,7 @@ use providers::fake::{FaultKind, ScriptedFault};
 use state::seal::Sealer;
 use testkit::harness::{Harness, settings};
 
-use crate::{harness, lately};
+use crate::{harness, run_with_paused_clock};
 
 /// The forms of the planted secret.
 const SECRET: &str = "Plant-7f3a9c!x";
@@ -30,7 +30,7 @@ fn must_not_show(place: &str, text: &str) {
     }
 }
 
-fn look_through(found: &Diagnostics, files: &Files) {
+fn assert_no_secret_shown(found: &Diagnostics, files: &Files) {
     for it in found {
         must_not_show("a drawn diagnostic", &draw(it, files, Colors::Off));
         must_not_show("a diagnostic", &format!("{it:?}"));
@@ -55,9 +55,9 @@ fn document(more: &str) -> String {
     )
 }
 
-async fn stage_and_look(harness: &Harness, text: &str, value: &str) -> engine::Staged {
+async fn stage_checking_secrets(harness: &Harness, text: &str, value: &str) -> engine::Staged {
     let stage = harness.stage("main.yaml", text, given(value), Options::default()).await;
-    look_through(&stage.diagnostics, &stage.files);
+    assert_no_secret_shown(&stage.diagnostics, &stage.files);
     let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
     let staged = stage.staged.unwrap_or_else(|| panic!("no plan: {said:?}"));
     must_not_show("the debug output of a plan", &format!("{:?}", staged.plan.steps));
@@ -67,12 +67,12 @@ async fn stage_and_look(harness: &Harness, text: &str, value: &str) -> engine::S
     staged
 }
 
-async fn run_and_look(harness: &Harness, staged: engine::Staged, faults: Vec<ScriptedFault>) {
+async fn run_checking_secrets(harness: &Harness, staged: engine::Staged, faults: Vec<ScriptedFault>) {
     let run = harness.run(staged, false, faults, settings(Some(2), true)).await;
     must_not_show("an event", &serde_json::to_string(&run.events).expect("events are JSON"));
     must_not_show("the debug output of an event", &format!("{:?}", run.events));
     if let Some(Operated::Done(outcome)) = &run.operated {
-        look_through(&outcome.diagnostics, &Files::new());
+        assert_no_secret_shown(&outcome.diagnostics, &Files::new());
     }
     let log = harness.store().log(&harness.name, None, usize::MAX).await.expect("there is a journal");
     must_not_show("the debug output of the journal", &format!("{log:?}"));
@@ -81,30 +81,30 @@ async fn run_and_look(harness: &Harness, staged: engine::Staged, faults: Vec<Scr
 
 #[test]
 fn a_secret_shows_nowhere_from_stage_to_destroy() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let text = document("");
         let fault = |on, at: &str, kind| ScriptedFault { on: Some(on), at: at.into(), skip: 0, times: 1, kind };
-        let staged = stage_and_look(&harness, &text, SECRET).await;
-        run_and_look(&harness, staged, vec![fault(Operation::Create, "site", FaultKind::Permanent)]).await;
-        let staged = stage_and_look(&harness, &text, SECRET).await;
-        run_and_look(&harness, staged, Vec::new()).await;
+        let staged = stage_checking_secrets(&harness, &text, SECRET).await;
+        run_checking_secrets(&harness, staged, vec![fault(Operation::Create, "site", FaultKind::Permanent)]).await;
+        let staged = stage_checking_secrets(&harness, &text, SECRET).await;
+        run_checking_secrets(&harness, staged, Vec::new()).await;
         // A changed secret, an answer that does not fit its declaration, and drift of secret fields.
-        let staged = stage_and_look(&harness, &text, "Plant-7f3a9c!y").await;
+        let staged = stage_checking_secrets(&harness, &text, "Plant-7f3a9c!y").await;
         let answer = FaultKind::Answer {
             set: [("title".into(), "Plant".into())].into_iter().collect(),
             drop: vec!["arn".into()],
         };
-        run_and_look(&harness, staged, vec![fault(Operation::Update, "table", answer)]).await;
+        run_checking_secrets(&harness, staged, vec![fault(Operation::Update, "table", answer)]).await;
         let drift = |path: &str| {
             let mut world = harness.world.lock().expect("no thread panicked");
             world.set("case", "table", path, "Plant-7f3a9c drifted".into()).expect("it is there");
         };
         drift("password");
-        let staged = stage_and_look(&harness, &text, SECRET).await;
-        run_and_look(&harness, staged, Vec::new()).await;
+        let staged = stage_checking_secrets(&harness, &text, SECRET).await;
+        run_checking_secrets(&harness, staged, Vec::new()).await;
         let stage = harness.stage_destroy(Options::default()).await;
-        run_and_look(&harness, stage.staged.expect("a plan"), Vec::new()).await;
+        run_checking_secrets(&harness, stage.staged.expect("a plan"), Vec::new()).await;
     });
 }
 
@@ -130,13 +130,13 @@ fn invalid_secret_does_not_show_in_its_diagnostic() {
         "title: t, target: '${list(variables.password)}'",
         "title: forbidden, note: '${variables.password}'",
     ];
-    lately(async {
+    run_with_paused_clock(async {
         let mut reported = 0;
         for spec in wrong {
             let harness = harness();
             let more = format!("  wrong: {{ type: test/record, spec: {{ {} }} }}\n", spec.replace("\\\"", "\""));
             let stage = harness.stage("main.yaml", &document(&more), given(SECRET), Options::default()).await;
-            look_through(&stage.diagnostics, &stage.files);
+            assert_no_secret_shown(&stage.diagnostics, &stage.files);
             reported += usize::from(stage.staged.is_none());
         }
         assert!(reported >= 15, "only {reported} of {} are mistakes", wrong.len());
@@ -147,11 +147,11 @@ fn invalid_secret_does_not_show_in_its_diagnostic() {
             );
             let stage = harness().stage("main.yaml", &text, given(SECRET), Options::default()).await;
             assert!(stage.staged.is_none(), "{kind}");
-            look_through(&stage.diagnostics, &stage.files);
+            assert_no_secret_shown(&stage.diagnostics, &stage.files);
         }
         let text = "version: 2025-11-02\nvariables:\n  password: { type: string, secret: true, allowedValues: [a, b] }\nresources:\n  r: { type: test/data, spec: { input: '${variables.password}' } }\n";
         let stage = harness().stage("main.yaml", text, given(SECRET), Options::default()).await;
         assert!(stage.staged.is_none());
-        look_through(&stage.diagnostics, &stage.files);
+        assert_no_secret_shown(&stage.diagnostics, &stage.files);
     });
 }

@@ -8,7 +8,7 @@ use state::OperationOutcome;
 use testkit::faults::FaultPlan;
 use testkit::harness::{Harness, RunResult, settings};
 
-use crate::{harness, lately, stage};
+use crate::{harness, run_with_paused_clock, stage};
 
 const DOCUMENT: &str = "\
 version: 2023-04-20
@@ -31,7 +31,7 @@ async fn deploy(harness: &Harness, ends_at: Option<u32>) -> RunResult {
 
 #[test]
 fn session_continues_a_run_that_was_cut_off_at_any_moment() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut cut_off = 0;
         for moment in 1..=MOMENTS {
             let mut harness = harness();
@@ -49,7 +49,7 @@ fn session_continues_a_run_that_was_cut_off_at_any_moment() {
 
 #[test]
 fn session_deploys_to_the_store_of_the_harness() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         let run = deploy(&harness, None).await;
         assert!(run.outcome().is_some_and(|outcome| outcome.outcome == Some(OperationOutcome::Ready)));
@@ -60,7 +60,7 @@ fn session_deploys_to_the_store_of_the_harness() {
 
 #[test]
 fn events_of_plan_and_operation_name_the_operation_of_the_history() {
-    lately(async {
+    run_with_paused_clock(async {
         let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
         let session = Session::new(testkit::installed(), Config::default(), &options, ".".as_ref()).unwrap();
         let mut frontend = Silent::default();

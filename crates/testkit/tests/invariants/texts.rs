@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use testkit::harness::Harness;
 
-use crate::{cases, harness, lately};
+use crate::{cases, harness, run_with_paused_clock};
 
 /// The documents of the conformance pack.
 fn seeds() -> &'static [String] {
@@ -108,7 +108,7 @@ proptest! {
                 }
             }
         }
-        lately(async { read(&harness(), &text).await });
+        run_with_paused_clock(async { read(&harness(), &text).await });
     }
 }
 
@@ -116,7 +116,7 @@ proptest! {
 fn truncated_text_is_read() {
     let mut seeds: Vec<&String> = seeds().iter().filter(|text| (300..1200).contains(&text.len())).collect();
     seeds.sort_by_key(|text| text.len() % 97);
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness();
         for text in seeds.into_iter().take(4) {
             for end in (0..text.len()).step_by(3).filter(|end| text.is_char_boundary(*end)) {

@@ -15,7 +15,7 @@ use provider::{
 };
 use testkit::harness::{Harness, settings};
 
-use crate::{harness, lately, session, shell};
+use crate::{harness, run_with_paused_clock, session, shell};
 
 const PASSWORD: &str = "Plant-7f3a9c!x \"quoted\" äß 99";
 const SETTING: &str = "Setting-5b1e77d2c9-of-the-cloud";
@@ -39,7 +39,7 @@ fn must_not_show(place: &str, text: &str) {
 
 /// The calls whose messages repeat secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Speaks {
+enum LeakingCall {
     Check,
     Read,
     Plan,
@@ -53,13 +53,13 @@ enum Speaks {
 }
 
 /// The simulated provider, whose messages repeat every secret that it received, in every form.
-struct Echo {
+struct LeakingProvider {
     inner: Arc<dyn Session>,
     catalog: Arc<Catalog>,
-    speaks: Speaks,
+    speaks: LeakingCall,
 }
 
-impl Echo {
+impl LeakingProvider {
     /// The secrets of a call, in the forms in which a careless provider repeats them.
     fn repeat<'a>(&self, values: impl IntoIterator<Item = &'a Value>) -> String {
         let mut secrets = Vec::new();
@@ -101,7 +101,7 @@ fn gather(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-impl Provider for Echo {
+impl Provider for LeakingProvider {
     fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
@@ -111,14 +111,14 @@ impl Provider for Echo {
     }
 }
 
-impl Session for Echo {
+impl Session for LeakingProvider {
     fn check<'a>(
         &'a self,
         call: &'a Call,
         request: CheckRequest<'a>,
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         Box::pin(async move {
-            if self.speaks != Speaks::Check {
+            if self.speaks != LeakingCall::Check {
                 return self.inner.check(call, request).await;
             }
             let text = self.repeat([request.spec, &call.settings]);
@@ -136,7 +136,7 @@ impl Session for Echo {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            if self.speaks != Speaks::Read {
+            if self.speaks != LeakingCall::Read {
                 return self.inner.read(call, request).await;
             }
             Err(self.refuse(ErrorKind::Permanent, self.repeat([request.inputs, request.outputs, &call.settings])))
@@ -145,7 +145,7 @@ impl Session for Echo {
 
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move {
-            if self.speaks != Speaks::Plan {
+            if self.speaks != LeakingCall::Plan {
                 return self.inner.plan(call, request).await;
             }
             Err(self.refuse(ErrorKind::Document, self.repeat([request.desired, request.prior, &call.settings])))
@@ -157,9 +157,9 @@ impl Session for Echo {
             let text = self.repeat([request.desired, request.prior, request.prior_inputs, &call.settings]);
             let is_delete = request.operation == provider::Operation::Delete;
             match self.speaks {
-                Speaks::Delete if is_delete => Err(self.refuse(ErrorKind::Permanent, text)),
+                LeakingCall::Delete if is_delete => Err(self.refuse(ErrorKind::Permanent, text)),
                 _ if is_delete => self.inner.apply(call, request).await,
-                Speaks::Create => {
+                LeakingCall::Create => {
                     (call.progress)(&text);
                     let mut partial = self.inner.apply(call, request).await?;
                     // The new id is a secret, too.
@@ -169,12 +169,12 @@ impl Session for Echo {
                     error.partial = Some(Box::new(partial));
                     Err(error)
                 }
-                Speaks::CreateLate => Err(self.refuse(ErrorKind::Throttled, text)),
-                Speaks::CreateWell | Speaks::Stable => {
+                LeakingCall::CreateLate => Err(self.refuse(ErrorKind::Throttled, text)),
+                LeakingCall::CreateWell | LeakingCall::Stable => {
                     (call.progress)(&text);
                     let mut applied = self.inner.apply(call, request).await?;
                     let warnings = vec![applied.fields.to_string(), text];
-                    if self.speaks == Speaks::Stable {
+                    if self.speaks == LeakingCall::Stable {
                         applied.ready = Ready::Pending;
                     }
                     Ok(applied.with_warnings(warnings))
@@ -197,7 +197,7 @@ impl Session for Echo {
 
     fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
-            if self.speaks != Speaks::Fetch {
+            if self.speaks != LeakingCall::Fetch {
                 return self.inner.fetch(call, request).await;
             }
             let filters = request.filters.iter().map(|filter| &filter.2);
@@ -208,7 +208,7 @@ impl Session for Echo {
 
     fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
-            if self.speaks != Speaks::Call {
+            if self.speaks != LeakingCall::Call {
                 return self.inner.invoke(call, request).await;
             }
             Err(self.refuse(ErrorKind::Permanent, self.repeat(request.arguments.iter().chain([&call.settings]))))
@@ -217,14 +217,14 @@ impl Session for Echo {
 }
 
 /// A document with the secret in a field and in a question to the provider.
-fn document(speaks: Speaks) -> String {
+fn document(speaks: LeakingCall) -> String {
     let (more, label) = match speaks {
-        Speaks::Fetch => (
+        LeakingCall::Fetch => (
             "datasources:\n  net:\n    type: test/network\n    filter: { field: name, operator: '=', search: '${variables.password}' }\n    exports: { name: { type: string } }\n",
             "${datasources.net.name}",
         ),
-        Speaks::Call => ("", "${test_tag(variables.password, 1)}"),
-        Speaks::Plan => ("", "c"),
+        LeakingCall::Call => ("", "${test_tag(variables.password, 1)}"),
+        LeakingCall::Plan => ("", "c"),
         _ => ("", "b"),
     };
     format!(
@@ -247,11 +247,11 @@ fn asking_harness() -> Harness {
 }
 
 /// Stages and deploys with a provider that repeats secrets in one call. Returns the number of masked places.
-async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
+async fn count_masked_places(harness: &Harness, speaks: LeakingCall, destroy: bool) -> usize {
     let mut shell = shell(harness);
     let catalog = shell.providers.get("test").expect("it is there").catalog().clone();
     let inner = session(&shell, "test").await;
-    shell.providers.insert(["test".into()], move || Arc::new(Echo { inner, catalog, speaks }));
+    shell.providers.insert(["test".into()], move || Arc::new(LeakingProvider { inner, catalog, speaks }));
     shell.settings.insert("test".into(), Value::map([("token", Value::from(SETTING).secret())]));
     // Each run is a new operation.
     shell.rng = engine::shell::Rng::seeded(speaks as u64 * 1_000);
@@ -318,24 +318,24 @@ async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
 
 #[test]
 fn secrets_repeated_by_a_provider_show_nowhere() {
-    lately(async {
+    run_with_paused_clock(async {
         for speaks in [
-            Speaks::Check,
-            Speaks::Create,
-            Speaks::CreateLate,
-            Speaks::CreateWell,
-            Speaks::Stable,
-            Speaks::Fetch,
-            Speaks::Call,
+            LeakingCall::Check,
+            LeakingCall::Create,
+            LeakingCall::CreateLate,
+            LeakingCall::CreateWell,
+            LeakingCall::Stable,
+            LeakingCall::Fetch,
+            LeakingCall::Call,
         ] {
-            let heard = said(&asking_harness(), speaks, false).await;
+            let heard = count_masked_places(&asking_harness(), speaks, false).await;
             // The message of a call with a secret is not passed on at all (decision A15).
-            assert_eq!(heard > 0, speaks != Speaks::Call, "{speaks:?}: heard {heard} times");
+            assert_eq!(heard > 0, speaks != LeakingCall::Call, "{speaks:?}: heard {heard} times");
         }
-        for speaks in [Speaks::Read, Speaks::Plan, Speaks::Delete] {
+        for speaks in [LeakingCall::Read, LeakingCall::Plan, LeakingCall::Delete] {
             let harness = asking_harness();
-            said(&harness, Speaks::CreateWell, false).await;
-            let heard = said(&harness, speaks, speaks == Speaks::Delete).await;
+            count_masked_places(&harness, LeakingCall::CreateWell, false).await;
+            let heard = count_masked_places(&harness, speaks, speaks == LeakingCall::Delete).await;
             assert!(heard > 0, "{speaks:?}: it was never heard");
         }
     });

@@ -3,7 +3,7 @@
 use testkit::document_sources::InMemorySource;
 use testkit::harness::settings;
 
-use super::{codes, given, harness, lately, stage};
+use super::{codes, given, harness, run_with_paused_clock, stage};
 
 const CHILD: &str = "version: 2023-04-20
 variables:
@@ -21,7 +21,7 @@ include:
 
 #[test]
 fn mistake_in_a_child_input_is_reported_in_the_parent() {
-    lately(async {
+    run_with_paused_clock(async {
         let path = std::env::temp_dir().join("child.yaml");
         for (input, wrong, trails) in [
             ("3", vec!["absent-element 5", "child-failed 5"], vec![1, 0]),
@@ -47,7 +47,7 @@ exports: { size: { type: integer, field: variables.size } }
 include: { core: { path: child.yaml, variables: { size: \"${jsondecode(a.spec.id)}\" } } }
 resources: { a: { type: test/data, spec: { input: 1 } } }
 ";
-    lately(async {
+    run_with_paused_clock(async {
         let mut harness = harness(&[]);
         harness.memory_source = Some(InMemorySource::new([(
             std::env::temp_dir().join("child.yaml").display().to_string(),

@@ -3,7 +3,7 @@
 use blueprint::Value;
 use engine::Given;
 
-use super::{codes, exports, given, harness, lately, stage};
+use super::{codes, exports, given, harness, run_with_paused_clock, stage};
 
 const DOCUMENT: &str = "version: 2025-11-02
 variables:
@@ -25,7 +25,7 @@ exports:
 
 #[test]
 fn a_reference_gives_the_value_of_the_option() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let staged = stage(&harness, DOCUMENT, given(&[("size", "medium"), ("units", "one")])).await;
         let exports = exports(&staged);
@@ -40,7 +40,7 @@ fn a_reference_gives_the_value_of_the_option() {
 
 #[test]
 fn typed_inputs_are_labels_too() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let mut inputs = Given::default();
         inputs.typed.insert("size".into(), Value::from("large"));
@@ -53,7 +53,7 @@ fn typed_inputs_are_labels_too() {
 
 #[test]
 fn unknown_label_is_refused_at_the_variable() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         // The value of an option is not its label. Labels are case-sensitive.
         for wrong in ["s-2", "Medium", "", "huge"] {
@@ -70,7 +70,7 @@ fn unknown_label_is_refused_at_the_variable() {
 
 #[test]
 fn similar_label_is_suggested_unless_secret() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let staged = stage(&harness, DOCUMENT, given(&[("size", "smal"), ("hidden", "smoll")])).await;
         let said = format!("{:?}", staged.diagnostics);
@@ -81,7 +81,7 @@ fn similar_label_is_suggested_unless_secret() {
 
 #[test]
 fn option_value_is_checked_by_its_type() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let text = "version: 2025-11-02
 variables:

@@ -6,11 +6,11 @@ use engine::shell::Operated;
 use engine::{Event, Given};
 use testkit::harness::{Harness, RunResult, settings};
 
-use super::{codes, exports, given, harness, lately, stage};
+use super::{codes, exports, given, harness, run_with_paused_clock, stage};
 
 /// The names of the networks that a filter finds, or the codes of its errors.
 fn found(filter: &str) -> Vec<String> {
-    lately(async {
+    run_with_paused_clock(async {
         let text = format!(
             "version: 2025-11-02
 datasources:
@@ -185,7 +185,7 @@ exports:
 
 #[test]
 fn exports_have_names_aliases_kinds_and_secrets() {
-    lately(async {
+    run_with_paused_clock(async {
         let staged = stage(&harness(&[]), EXPORTS, Given::default()).await;
         // The export of a field that the candidate does not have is left out.
         assert_eq!(codes(&staged), ["several-matches 17", "absent-export 35"]);
@@ -210,7 +210,7 @@ fn exports_have_names_aliases_kinds_and_secrets() {
 
 #[test]
 fn only_referenced_data_sources_are_read() {
-    lately(async {
+    run_with_paused_clock(async {
         let text = "version: 2025-11-02
 datasources:
   dead: { type: test/network, filter: { field: name, operator: \"=\", search: nowhere }, exports: { name: { type: string } } }
@@ -278,7 +278,7 @@ fn outcome_codes(run: &RunResult) -> Vec<&'static str> {
 
 #[test]
 fn data_source_with_an_unknown_filter_is_read_on_deploy() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[HOLDER]);
         let staged = stage(&harness, LATER, Given::default()).await;
         assert_eq!(codes(&staged), Vec::<String>::new());
@@ -316,7 +316,7 @@ fn data_source_with_an_unknown_filter_is_read_on_deploy() {
 
 #[test]
 fn missing_data_source_on_deploy_fails_only_its_readers() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[&HOLDER.replace("\"value\": \"side\"", "\"value\": \"nowhere\"")]);
         let run = run(&harness, LATER, Given::default()).await;
         let reported = outcome_codes(&run);
@@ -332,7 +332,7 @@ fn missing_data_source_on_deploy_fails_only_its_readers() {
 
 #[test]
 fn functions_are_called_on_deploy_with_new_values() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let text = "version: 2025-11-02
 resources:

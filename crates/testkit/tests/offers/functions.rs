@@ -9,7 +9,7 @@ use provider::{BoxFuture, ErrorKind, ProviderError};
 use testkit::harness::StageResult;
 use testkit::toy::world::EmptyWorld;
 
-use super::{codes, exports, given, harness, lately, stage};
+use super::{codes, exports, given, harness, run_with_paused_clock, stage};
 
 /// A document with an export for each expression.
 fn document(expressions: &[(&str, &str)]) -> String {
@@ -35,7 +35,7 @@ values:
 
 /// The values of expressions, in order, as JSON.
 fn values(expressions: &[(&str, &str)]) -> Vec<String> {
-    lately(async {
+    run_with_paused_clock(async {
         let staged = stage(&harness(&[]), &document(expressions), given(&[])).await;
         let exports = exports(&staged);
         (0..expressions.len())
@@ -46,7 +46,7 @@ fn values(expressions: &[(&str, &str)]) -> Vec<String> {
 
 /// The codes of the diagnostics of an expression of a type, at check or stage.
 fn wrong(ty: &str, expression: &str) -> Vec<String> {
-    lately(async {
+    run_with_paused_clock(async {
         let staged = stage(&harness(&[]), &document(&[(ty, expression)]), given(&[])).await;
         assert!(staged.staged.is_none(), "`{expression}` has a value");
         staged.diagnostics.iter().map(|it| it.code.name.to_owned()).collect()
@@ -81,7 +81,7 @@ fn none_spreads_and_is_left_out() {
 
 #[test]
 fn unknown_arguments_give_unknown_results() {
-    lately(async {
+    run_with_paused_clock(async {
         let text = document(&[("integer", "1")]).replace(
             "values:\n  v0: { type: integer, value: '${1}' }\nexports:\n  v0: { type: integer, field: values.v0 }\n",
             "values:
@@ -103,7 +103,7 @@ exports:
 #[test]
 fn secrets_stay_secret() {
     assert_eq!(values(&[("string", "test_tag(variables.secret, 1)")]), ["(secret)"]);
-    lately(async {
+    run_with_paused_clock(async {
         let text = document(&[("string", "test_settings(variables.secret)")]);
         let staged = stage(&harness(&[]), &text, given(&[])).await;
         let Some(staged) = staged.staged else { panic!("no plan: {:?}", staged.diagnostics) };
@@ -114,7 +114,7 @@ fn secrets_stay_secret() {
 
 #[test]
 fn answers_to_secret_calls_are_sealed_in_the_plan() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let text = document(&[("string", "test_tag(variables.secret, 1)")]);
         let mut kept = std::collections::BTreeSet::new();
@@ -156,7 +156,7 @@ fn type_errors_are_found_at_check() {
 
 #[test]
 fn refusal_is_reported_at_the_call_with_its_item() {
-    lately(async {
+    run_with_paused_clock(async {
         let text = document(&[("array", "map(list(1, 9223372036854775807), test_double)")]);
         let staged = stage(&harness(&[]), &text, given(&[])).await;
         assert_eq!(codes(&staged), ["provider-failed 8"]);
@@ -217,7 +217,7 @@ async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderE
 
 #[test]
 fn independent_questions_are_asked_together_and_once() {
-    lately(async {
+    run_with_paused_clock(async {
         let text = document(&[
             ("array", "map(list(1, 2, 3, 4), test_double)"),
             ("integer", "add(test_double(5), test_double(6))"),
@@ -232,7 +232,7 @@ fn independent_questions_are_asked_together_and_once() {
 
 #[test]
 fn answer_of_another_type_is_a_contract_error() {
-    lately(async {
+    run_with_paused_clock(async {
         let text = document(&[("integer", "test_double(1)")]);
         let (_, staged) = staged_with(&text, |_| Ok(Value::from("two"))).await;
         assert_eq!(codes(&staged), ["provider-broke-contract 8"]);
@@ -241,7 +241,7 @@ fn answer_of_another_type_is_a_contract_error() {
 
 #[test]
 fn refusal_about_a_secret_does_not_show_it() {
-    lately(async {
+    run_with_paused_clock(async {
         let text = document(&[("string", "test_tag(variables.secret, 1)")]);
         let (_, staged) = staged_with(&text, |arguments| {
             let words = format!("cannot use {}", arguments[0].revealed());

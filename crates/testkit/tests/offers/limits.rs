@@ -5,7 +5,7 @@ use providers::fake::{FaultKind, ScriptedFault, When};
 use state::OperationOutcome;
 use testkit::harness::{Harness, settings};
 
-use super::{codes, harness, lately, stage};
+use super::{codes, harness, run_with_paused_clock, stage};
 
 const CATALOGUE: &str = r#"{ "format": 1, "namespace": "narrow", "maxParallel": 2,
   "resourceTypes": { "narrow/gate": { "idField": "id", "fields": {
@@ -55,7 +55,7 @@ async fn deploy(harness: &Harness, text: &str, parallel: usize) -> (Option<Opera
 #[test]
 fn queued_calls_delay_no_other_provider() {
     for parallel in [1, 2, 3, 16] {
-        lately(async {
+        run_with_paused_clock(async {
             let harness = harness(&[CATALOGUE]);
             let (outcome, counts, most) = deploy(&harness, DOCUMENT, parallel).await;
             assert_eq!((outcome, counts), (Some(OperationOutcome::Ready), [21, 0, 0, 0]), "{parallel} at once");
@@ -83,7 +83,7 @@ fn open_intents_keep_the_limit_of_calls() {
         let text = format!(
             "version: 2023-04-20\nresources:\n  thing: {{ type: test/data, each: '{list}', spec: {{ {spec} }} }}\n"
         );
-        lately(async {
+        run_with_paused_clock(async {
             let open = left_open(&harness(&[]), &text, "thing[16]").await;
             assert!((1..=4).contains(&open), "{open}");
         });
@@ -96,7 +96,7 @@ fn many_calls_at_once_cost_no_more_than_few() {
     let text = format!(
         "version: 2023-04-20\nresources:\n  thing: {{ type: test/data, each: '${{split(\"{list}\", \",\")}}', spec: {{ input: '${{i}}' }} }}\n"
     );
-    lately(async {
+    run_with_paused_clock(async {
         let (outcome, counts, _) = deploy(&harness(&[]), &text, 300).await;
         assert_eq!((outcome, counts), (Some(OperationOutcome::Ready), [1_000, 0, 0, 0]));
     });

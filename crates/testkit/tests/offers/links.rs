@@ -6,7 +6,7 @@ use blueprint::Address;
 use engine::{Event, Given, Options};
 use testkit::harness::{Harness, RunResult, settings};
 
-use super::{codes, harness, lately, stage};
+use super::{codes, harness, run_with_paused_clock, stage};
 
 /// A catalogue with a link kind whose requirement reads a value that the provider generates, and which sets no order.
 fn catalogue(zone: &str) -> String {
@@ -59,14 +59,14 @@ fn done(run: &RunResult) -> String {
 
 #[test]
 fn requirement_known_on_deploy_is_checked_before_any_write() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[&catalogue("north")]);
         let run = deploy(&harness, DOCUMENT).await;
         assert_eq!(done(&run), "create store; create app; update app::store/b; create reader; ");
         let again = stage(&harness, DOCUMENT, Given::default()).await.staged.expect("a plan");
         assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
     });
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[&catalogue("south")]);
         let run = deploy(&harness, DOCUMENT).await;
         assert_eq!(done(&run), "create store; ", "the app is never sent with what the link writes into it");
@@ -80,7 +80,7 @@ fn requirement_known_on_deploy_is_checked_before_any_write() {
 
 #[test]
 fn link_with_unknown_requirements_fails() {
-    lately(async {
+    run_with_paused_clock(async {
         let said_of = |catalogue: String| {
             catalogue.replace("\"zone\": \"${b.spec.zone}\"", "\"zone\": \"${fromjson(b.spec.zone, '/at')}\"")
         };
@@ -106,7 +106,7 @@ fn link_is_made_without_its_absent_resource() {
         ("north", "create app; create store; create app::store/ticket; update app::store/b; create reader; "),
         ("south", "create app; create store; update app::store/b; create reader; "),
     ] {
-        lately(async {
+        run_with_paused_clock(async {
             let parts = r#""parts": { "ticket": { "type": "shop/app", "if": "${eq(b.spec.zone, \"north\")}", "spec": { "name": "t" } } }, "effects""#;
             let all = catalogue(zone).replace("\"effects\"", parts);
             // The link kind has no requirement about the zone.
@@ -127,7 +127,7 @@ resources:
   b: { type: test/bucket, metadata: { labels: { app: x } }, spec: { name: b } }
   role: { type: test/role, linkSelector: { byLabel: { app: x } }, spec: { name: r } }
 ";
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         assert_eq!(done(&deploy(&harness, text).await), "create role; create b; ");
         let records = harness.snapshot().await.records;
@@ -143,7 +143,7 @@ resources:
   one: { type: test/function, linkSelector: { byLabel: { app: x } }, spec: { name: one } }
   two: { type: test/function, metadata: { labels: { app: x } }, spec: { name: two } }
 ";
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         assert_eq!(done(&deploy(&harness, text).await), "create two; create one; ");
         let records = harness.snapshot().await.records;
@@ -153,7 +153,7 @@ resources:
     // If both ends are templates with `each`, a member depends only on its partner.
     let text = text.replace("spec: { name: one }", "each: \"${list('a', 'b')}\", spec: { name: \"${elem}\" }");
     let text = text.replace("spec: { name: two }", "each: \"${list('a', 'b')}\", spec: { name: \"${elem}\" }");
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         deploy(&harness, &text).await;
         let records = harness.snapshot().await.records;
@@ -167,7 +167,7 @@ resources:
 
 #[test]
 fn former_contributions_of_a_link_are_removed() {
-    lately(async {
+    run_with_paused_clock(async {
         let all = catalogue("north")
             .replace("\"value\": \"${a.spec.id}\"", "\"value\": \"${if(eq(a.spec.name, 'a'), a.spec.id, none)}\"");
         let harness = harness(&[&all]);
@@ -182,7 +182,7 @@ fn former_contributions_of_a_link_are_removed() {
 
 #[test]
 fn requirement_of_a_known_field_waits_for_nothing() {
-    lately(async {
+    run_with_paused_clock(async {
         let all = catalogue("north").replace("eq(b.spec.zone, \\\"north\\\")", "eq(b.spec.name, \\\"s\\\")");
         let harness = harness(&[&all]);
         let run = deploy(&harness, DOCUMENT).await;
@@ -193,7 +193,7 @@ fn requirement_of_a_known_field_waits_for_nothing() {
 
 #[test]
 fn contributions_for_a_replaced_resource_are_removed() {
-    lately(async {
+    run_with_paused_clock(async {
         let all = catalogue("north").replacen("\"required\": true", "\"required\": true, \"mustRecreate\": true", 1);
         let harness = harness(&[&all]);
         deploy(&harness, DOCUMENT).await;
@@ -217,7 +217,7 @@ fn link_does_not_overwrite_an_item_of_the_document() {
     let all = catalogue("north")
         .replace("\"clients\":", &format!("{rules}:"))
         .replace(r#""add": "clients", "when": "after", "value": "${a.spec.id}""#, effect);
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[&all]);
         // The key under which the link writes is known only after the app exists.
         let text = DOCUMENT.replace("name: s }", "name: s, rules: [{ sid: app-a0dc9ca0, allow: anyone }] }");
@@ -242,7 +242,7 @@ resources:
     spec: { name: b }
   role: { type: test/role, linkSelector: { byLabel: { app: x } }, spec: { name: r } }
 ";
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         deploy(&harness, text).await;
         let staged = stage(&harness, &text.replace("one", "two"), Given::default()).await.staged.expect("a plan");
@@ -277,7 +277,7 @@ resources:
     spec: { name: \"${elem}\" }
   store: { type: shop/store, metadata: { labels: { app: x } }, spec: {} }
 ";
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[catalogue]);
         assert_eq!(done(&deploy(&harness, text).await), "create store; create app[0]; create app[1]; ");
         let modes = harness.snapshot().await.records[&Address::root("store")].inputs.get("modes").cloned();
@@ -293,7 +293,7 @@ resources:
 
 #[test]
 fn link_kind_may_ask_questions() {
-    lately(async {
+    run_with_paused_clock(async {
         let data = |expression: &str| {
             catalogue("north").replace("\"data\": {", &format!("\"data\": {{ \"drawn\": \"{expression}\","))
         };
@@ -309,7 +309,7 @@ fn link_kind_may_ask_questions() {
 
 #[test]
 fn link_kind_may_read_all_metadata_of_an_end() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness =
             harness(&[&catalogue("north").replace("\"data\": {", "\"data\": { \"about\": \"${b.metadata}\",")]);
         deploy(&harness, DOCUMENT).await;
@@ -327,7 +327,7 @@ fn annotation_may_have_two_errors() {
     let text = DOCUMENT
         .replace("resources:", "variables: { mode: { type: string, default: neither } }\nresources:")
         .replace("linkSelector", "metadata: { annotations: { shop.mode: \"${variables.mode}\" } }, linkSelector");
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[&catalogue("north").replace("\"effects\"", two)]);
         let staged = stage(&harness, &text, Given::default()).await;
         let said: Vec<&str> = staged.diagnostics.iter().map(|it| it.message.as_str()).collect();

@@ -19,7 +19,7 @@ use provider::Catalog;
 use testkit::harness::{Harness, StageResult};
 
 /// Runs a future on one thread with a paused clock.
-fn lately<T>(work: impl Future<Output = T>) -> T {
+fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
 }

@@ -7,7 +7,7 @@ use engine::{ExportAction, Given};
 use providers::fake::ScriptedFault;
 use testkit::harness::{Harness, RunResult, settings};
 
-use super::{codes, exports, given, harness, lately, stage};
+use super::{codes, exports, given, harness, run_with_paused_clock, stage};
 
 const DOCUMENT: &str = "version: 2025-11-02
 variables:
@@ -37,7 +37,7 @@ async fn deploy(harness: &Harness, text: &str, inputs: Given, faults: Vec<Script
 
 #[test]
 fn metadata_is_evaluated_compared_and_stored() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         deploy(&harness, DOCUMENT, Given::default(), Vec::new()).await;
         let snapshot = harness.snapshot().await;
@@ -70,7 +70,7 @@ fn metadata_is_evaluated_compared_and_stored() {
 /// A data source has no record. Its description is stored with the document of the operation.
 #[test]
 fn description_of_a_data_source_is_stored_with_its_document() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let text = "version: 2023-04-20
 datasources:
@@ -89,7 +89,7 @@ resources:
         let history = harness.store().history(&Harness::instance(), 1).await.expect("there is a history");
         let operation =
             harness.store().operation(&Harness::instance(), &history[0].operation.id).await.expect("it is there");
-        let document = operation.and_then(|operation| operation.desired.bare().get("document").cloned());
+        let document = operation.and_then(|operation| operation.desired.unmarked().get("document").cloned());
         assert_eq!(document.as_ref().and_then(Value::as_text), Some(text));
     });
 }
@@ -101,7 +101,7 @@ resources:
   r: { type: test/data, spec: { input: 1 } }
   s: { type: test/data, metadata: { custom: { of: \"${r.spec.id}\", next: 1 } }, spec: { input: 2 } }
 ";
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         deploy(&harness, text, Given::default(), Vec::new()).await;
         let snapshot = harness.snapshot().await;
@@ -127,7 +127,7 @@ datasources:
 resources:
   r: { type: test/data, spec: { input: \"${datasources.net.name}\" } }
 ";
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         for team in ["core", "edge"] {
             deploy(&harness, text, given(&[("team", team)]), Vec::new()).await;
@@ -150,7 +150,7 @@ resources:
 "
         )
     };
-    lately(async {
+    run_with_paused_clock(async {
         for secret in [true, false] {
             let staged = stage(&harness(&[]), &text(secret), Given::default()).await.staged.expect("a plan");
             assert_eq!(staged.plan.secret, secret);
@@ -160,7 +160,7 @@ resources:
 
 #[test]
 fn a_change_of_metadata_alone_is_stored() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let document = |owner: &str| {
             format!(
@@ -201,7 +201,7 @@ exports:
 
 #[test]
 fn exports_are_stored_and_kept_on_failure() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let text = EXPORTS.replace("values:\n", "values:\n  yes: { type: boolean, value: 'true' }\n");
         deploy(&harness, &text, Given::default(), Vec::new()).await;
@@ -234,7 +234,7 @@ fn exports_are_stored_and_kept_on_failure() {
 
 #[test]
 fn export_value_is_checked_against_its_declared_type() {
-    lately(async {
+    run_with_paused_clock(async {
         let text = "version: 2025-11-02
 resources:
   r: { type: test/data, spec: { input: { text: a } } }

@@ -5,7 +5,7 @@ use engine::shell::Operated;
 use engine::{Given, Options};
 use testkit::harness::{Harness, StageResult, settings};
 
-use super::{codes, exports, given, harness, lately, stage};
+use super::{codes, exports, given, harness, run_with_paused_clock, stage};
 
 const DOCUMENT: &str = "version: 2023-04-20
 transform: [test-noop, test-2024-01-01]
@@ -40,7 +40,7 @@ async fn deploy(harness: &Harness, text: &str, inputs: Given) -> Vec<String> {
 
 #[test]
 fn abstract_resources_are_replaced_by_real_ones() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let staged = stage(&harness, DOCUMENT, Given::default()).await;
         assert_eq!(codes(&staged), Vec::<String>::new());
@@ -54,7 +54,7 @@ fn abstract_resources_are_replaced_by_real_ones() {
 
 #[test]
 fn record_names_its_abstract_source() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         deploy(&harness, DOCUMENT, Given::default()).await;
         let snapshot = harness.snapshot().await;
@@ -85,7 +85,7 @@ fn record_names_its_abstract_source() {
 
 #[test]
 fn resource_stays_when_its_abstract_source_is_written_out() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let text = "version: 2023-04-20
 transform: test-2024-01-01
@@ -109,7 +109,7 @@ resources:
 
 #[test]
 fn saved_plan_is_valid_while_its_transforms_give_the_same() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let answers = stage(&harness, DOCUMENT, Given::default()).await.staged.expect("a plan").plan.answers;
         let mut others = answers.clone();
@@ -127,7 +127,7 @@ fn saved_plan_is_valid_while_its_transforms_give_the_same() {
 
 #[test]
 fn transformed_resources_keep_repetition_and_condition() {
-    lately(async {
+    run_with_paused_clock(async {
         let text = "version: 2023-04-20
 transform: test-2024-01-01
 values:
@@ -151,7 +151,7 @@ resources:
 
 #[test]
 fn diagnostics_point_at_the_abstract_source() {
-    lately(async {
+    run_with_paused_clock(async {
         let harness = harness(&[]);
         let wrong =
             |resources: &str| format!("version: 2023-04-20\ntransform: test-2024-01-01\nresources:\n{resources}");
@@ -189,7 +189,7 @@ fn diagnostics_point_at_the_abstract_source() {
 
 #[test]
 fn diagnostics_of_the_first_check_are_reported_once() {
-    lately(async {
+    run_with_paused_clock(async {
         let text = "version: 2023-04-20
 transform: test-2024-01-01
 resources:
@@ -203,7 +203,7 @@ resources:
 
 #[test]
 fn transform_without_an_implementation_fails() {
-    lately(async {
+    run_with_paused_clock(async {
         let catalog = r#"{"format": 1, "namespace": "plain", "transforms": {"plain-1": {"abstractTypes": {"plain/thing": {"fields": {}}}}}}"#;
         let text = "version: 2023-04-20
 transform: plain-1

@@ -11,8 +11,8 @@ use provider::BoxFuture;
 use provider::{ErrorKind, ProviderError, Retries};
 use state::OperationOutcome::{Failed, Interrupted, Ready};
 
-use crate::cloud::{ScriptedFault, times};
-use crate::{PolicyHarness, lately, said};
+use crate::cloud::{ScriptedFault, refusals};
+use crate::{PolicyHarness, run_with_paused_clock, said};
 
 const ONE: &str = "
 version: 2023-04-20
@@ -70,13 +70,13 @@ const KINDS: &[Kind] = &[
 #[test]
 fn every_kind_of_call_is_retried_after_growing_pauses() {
     for kind in KINDS {
-        lately(async {
+        run_with_paused_clock(async {
             let bench = PolicyHarness::new();
             if kind.at_stage {
                 bench.apply(Some(kind.document)).await;
-                bench.cloud.forget();
+                bench.cloud.clear_log();
             }
-            bench.accidents(kind.call, times(3, ErrorKind::Transient));
+            bench.script_faults(kind.call, refusals(3, ErrorKind::Transient));
             if kind.at_stage {
                 let (staged, found) = bench.stage(Some(kind.document), Options::default()).await;
                 assert!(staged.is_some(), "{}: {:?}", kind.call, said(&found));
@@ -95,13 +95,13 @@ fn every_kind_of_call_is_retried_after_growing_pauses() {
 #[test]
 fn every_kind_of_call_fails_with_its_code_after_five_retries() {
     for kind in KINDS {
-        lately(async {
+        run_with_paused_clock(async {
             let bench = PolicyHarness::new();
             if kind.at_stage {
                 bench.apply(Some(kind.document)).await;
-                bench.cloud.forget();
+                bench.cloud.clear_log();
             }
-            bench.accidents(kind.call, times(6, ErrorKind::Throttled));
+            bench.script_faults(kind.call, refusals(6, ErrorKind::Throttled));
             let messages = if kind.at_stage {
                 said(&bench.stage(Some(kind.document), Options::default()).await.1)
             } else {
@@ -118,13 +118,13 @@ fn every_kind_of_call_fails_with_its_code_after_five_retries() {
 #[test]
 fn permanent_refusal_is_not_retried() {
     for kind in KINDS {
-        lately(async {
+        run_with_paused_clock(async {
             let bench = PolicyHarness::new();
             if kind.at_stage {
                 bench.apply(Some(kind.document)).await;
-                bench.cloud.forget();
+                bench.cloud.clear_log();
             }
-            bench.accidents(kind.call, times(1, ErrorKind::Credentials));
+            bench.script_faults(kind.call, refusals(1, ErrorKind::Credentials));
             let messages = if kind.at_stage {
                 said(&bench.stage(Some(kind.document), Options::default()).await.1)
             } else {
@@ -138,18 +138,18 @@ fn permanent_refusal_is_not_retried() {
 
 #[test]
 fn catalogue_sets_the_policy_for_each_class_of_errors() {
-    lately(async {
+    run_with_paused_clock(async {
         let second = Duration::from_secs(1);
         let bench = PolicyHarness::with(|catalog| {
-            catalog.retries.throttled = Retries { attempts: 8, first: second * 10, longest: second * 40 };
-            catalog.retries.transient = Retries { attempts: 1, first: second, longest: second };
+            catalog.retries.throttled = Retries { max_retries: 8, first_pause: second * 10, max_pause: second * 40 };
+            catalog.retries.transient = Retries { max_retries: 1, first_pause: second, max_pause: second };
         });
-        bench.accidents("create a", times(8, ErrorKind::Throttled));
+        bench.script_faults("create a", refusals(8, ErrorKind::Throttled));
         assert_eq!(bench.apply(Some(ONE)).await.ended(), Some(Ready));
         let made = pauses(&bench.cloud.times_of("create a"));
         assert!(are_about(&made, &[10, 20, 40, 40, 40, 40, 40, 40]), "{made:?}");
-        bench.cloud.forget();
-        bench.accidents("delete a", times(2, ErrorKind::Transient));
+        bench.cloud.clear_log();
+        bench.script_faults("delete a", refusals(2, ErrorKind::Transient));
         let ran = bench.apply(None).await;
         assert_eq!(ran.said(), ["error retries-exhausted: the provider could not delete `a` after 1 more tries"]);
         assert!(are_about(&pauses(&bench.cloud.times_of("delete a")), &[1]));
@@ -158,21 +158,21 @@ fn catalogue_sets_the_policy_for_each_class_of_errors() {
 
 #[test]
 fn retry_waits_at_least_as_long_as_the_server_asks() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         let busy = |seconds| {
             let error = ProviderError::new(ErrorKind::Throttled, "busy").with_retry_after(Duration::from_secs(seconds));
             ScriptedFault::Refused(error)
         };
-        bench.accidents("create a", [busy(1), busy(30), busy(86_400)]);
+        bench.script_faults("create a", [busy(1), busy(30), busy(86_400)]);
         assert_eq!(bench.apply(Some(ONE)).await.ended(), Some(Ready));
         let made = bench.cloud.times_of("create a");
         assert!(made[2] - made[1] >= Duration::from_secs(30), "{made:?}");
         let made = pauses(&made);
         assert!(are_about(&made, &[2, 30, 300]), "{made:?}");
         // The pause that the provider asks for is kept while planning, too.
-        bench.cloud.forget();
-        bench.accidents("read a", [busy(60)]);
+        bench.cloud.clear_log();
+        bench.script_faults("read a", [busy(60)]);
         assert!(bench.stage(Some(ONE), Options::default()).await.0.is_some());
         assert!(are_about(&pauses(&bench.cloud.times_of("read a")), &[60]));
     });
@@ -180,9 +180,9 @@ fn retry_waits_at_least_as_long_as_the_server_asks() {
 
 #[test]
 fn readiness_is_polled_with_growing_pauses_until_the_time_limit() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
-        bench.accidents("unsettled cluster", vec![ScriptedFault::None; 10]);
+        bench.script_faults("unsettled cluster", vec![ScriptedFault::None; 10]);
         assert_eq!(bench.apply(Some(CLUSTER)).await.ended(), Some(Ready));
         let looks = bench.cloud.times_of("stable cluster");
         let pauses: Vec<u128> = looks.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
@@ -197,7 +197,7 @@ fn readiness_is_polled_with_growing_pauses_until_the_time_limit() {
             "{pauses:?}"
         );
         let bench = PolicyHarness::new();
-        bench.accidents("unsettled cluster", vec![ScriptedFault::None; 1_000]);
+        bench.script_faults("unsettled cluster", vec![ScriptedFault::None; 1_000]);
         let ran = bench.apply(Some(CLUSTER)).await;
         assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
         assert!(
@@ -212,10 +212,10 @@ fn readiness_is_polled_with_growing_pauses_until_the_time_limit() {
 fn readiness_may_use_the_whole_time_limit() {
     // Polled at once, after 500 ms, and after 750 ms more.
     for (within, elapsed) in [(1_250, 1_250), (1_249, 500)] {
-        lately(async {
+        run_with_paused_clock(async {
             let mut bench = PolicyHarness::new();
             bench.settings.stable_within = Duration::from_millis(within);
-            bench.accidents("unsettled cluster", vec![ScriptedFault::None; 10]);
+            bench.script_faults("unsettled cluster", vec![ScriptedFault::None; 10]);
             let ran = bench.apply(Some(CLUSTER)).await;
             assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_millis(elapsed)));
         });
@@ -224,9 +224,9 @@ fn readiness_may_use_the_whole_time_limit() {
 
 #[test]
 fn unanswered_poll_ends_at_the_time_limit() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
-        bench.accidents("stable cluster", [ScriptedFault::IgnoresCancel]);
+        bench.script_faults("stable cluster", [ScriptedFault::IgnoresCancel]);
         let ran = bench.apply(Some(CLUSTER)).await;
         assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
         assert_eq!(ran.elapsed, Duration::from_secs(30 * 60));
@@ -239,9 +239,9 @@ fn unknown_readiness_is_polled_by_the_next_run() {
     for (kind, count, code) in
         [(ErrorKind::Throttled, 6, "retries-exhausted"), (ErrorKind::Credentials, 1, "provider-failed")]
     {
-        lately(async {
+        run_with_paused_clock(async {
             let bench = PolicyHarness::new();
-            bench.accidents("stable cluster", times(count, kind));
+            bench.script_faults("stable cluster", refusals(count, kind));
             let ran = bench.apply(Some(CLUSTER)).await;
             assert!(ran.said()[0].contains(code), "{:?}", ran.said());
             assert_eq!(bench.statuses().await, ["cluster: create configured"]);
@@ -262,9 +262,9 @@ resources:
 
 #[test]
 fn call_over_its_time_limit_is_cancelled() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
-        bench.accidents("create a", [ScriptedFault::Hangs]);
+        bench.script_faults("create a", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
         assert_eq!(ran.elapsed, Duration::from_secs(60));
@@ -276,10 +276,10 @@ fn call_over_its_time_limit_is_cancelled() {
 /// The run and the provider measure time separately. The result must not depend on which of them ends first.
 #[test]
 fn timeout_is_reported_equally_by_run_and_provider() {
-    lately(async {
+    run_with_paused_clock(async {
         for accident in [ScriptedFault::Hangs, ScriptedFault::FailsAtDeadline] {
             let bench = PolicyHarness::new();
-            bench.accidents("create a", [accident]);
+            bench.script_faults("create a", [accident]);
             let ran = bench.apply(Some(LIMITED)).await;
             assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
             assert!(ran.outcome().diagnostics.iter().all(|one| one.notes.is_empty()), "{:?}", ran.outcome());
@@ -294,10 +294,10 @@ fn timeout_is_reported_equally_by_run_and_provider() {
 
 #[test]
 fn time_limits_reach_the_provider() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
-        let busy = times(1, ErrorKind::Transient);
-        bench.accidents("create a", busy.into_iter().chain([ScriptedFault::FailsAtDeadline]));
+        let busy = refusals(1, ErrorKind::Transient);
+        bench.script_faults("create a", busy.into_iter().chain([ScriptedFault::FailsAtDeadline]));
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
         assert_eq!(ran.elapsed, Duration::from_secs(60));
@@ -318,10 +318,10 @@ fn time_limits_reach_the_provider() {
 
 #[test]
 fn call_that_ignores_cancellation_is_left_to_the_next_plan() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
         bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
-        bench.accidents("create a", [ScriptedFault::IgnoresCancel]);
+        bench.script_faults("create a", [ScriptedFault::IgnoresCancel]);
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.ended(), Some(Failed));
         assert_eq!(ran.elapsed, Duration::from_secs(60 + 20));
@@ -336,12 +336,12 @@ fn call_that_ignores_cancellation_is_left_to_the_next_plan() {
 
 #[test]
 fn call_that_times_out_in_the_queue_is_not_retried() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
         bench.settings.parallelism = 1;
         bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
-        bench.accidents("create a", times(1, ErrorKind::Transient));
-        bench.accidents("create c", [ScriptedFault::Takes(Duration::from_secs(300))]);
+        bench.script_faults("create a", refusals(1, ErrorKind::Transient));
+        bench.script_faults("create c", [ScriptedFault::Takes(Duration::from_secs(300))]);
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
         assert_eq!(bench.cloud.times_of("create a").len(), 1);
@@ -350,11 +350,11 @@ fn call_that_times_out_in_the_queue_is_not_retried() {
 
 #[test]
 fn interrupt_cancels_calls_after_two_minutes() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
-        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
-        bench.accidents("create a", [ScriptedFault::Takes(Duration::from_secs(100))]);
-        bench.accidents("create c", [ScriptedFault::Hangs]);
+        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Graceful)];
+        bench.script_faults("create a", [ScriptedFault::Takes(Duration::from_secs(100))]);
+        bench.script_faults("create c", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(LIMITED.replace("cyan.timeout.create: 1m", "x: y").as_str())).await;
         assert_eq!(ran.ended(), Some(Interrupted));
         assert_eq!(ran.elapsed, Duration::from_secs(10 + 120));
@@ -371,10 +371,10 @@ fn failure_cancels_other_calls_after_two_minutes() {
         (ScriptedFault::Hangs, 120, ["a: create failed", "c: create failed"]),
         (ScriptedFault::IgnoresCancel, 120 + 20, ["a: create failed", "c: open"]),
     ] {
-        lately(async {
+        run_with_paused_clock(async {
             let bench = PolicyHarness::new();
-            bench.accidents("create a", times(1, ErrorKind::Permanent));
-            bench.accidents("create c", [accident]);
+            bench.script_faults("create a", refusals(1, ErrorKind::Permanent));
+            bench.script_faults("create c", [accident]);
             let ran = bench.apply(Some(LIMITED)).await;
             assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_secs(elapsed)));
             assert_eq!(bench.statuses().await, statuses);
@@ -385,11 +385,11 @@ fn failure_cancels_other_calls_after_two_minutes() {
 
 #[test]
 fn second_interrupt_cancels_calls_at_once() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
         bench.interrupts =
-            vec![(Duration::from_secs(10), Interrupt::Gently), (Duration::from_secs(11), Interrupt::AtOnce)];
-        bench.accidents("create a", [ScriptedFault::Hangs]);
+            vec![(Duration::from_secs(10), Interrupt::Graceful), (Duration::from_secs(11), Interrupt::Immediate)];
+        bench.script_faults("create a", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(LIMITED)).await;
         let Operated::Aborted(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
         assert_eq!(lost.counts, [1, 0, 0, 0]);
@@ -401,26 +401,26 @@ fn second_interrupt_cancels_calls_at_once() {
 #[test]
 fn interrupt_ends_waiting_retries() {
     for call in ["create a", "fetch data", "call function"] {
-        lately(async {
+        run_with_paused_clock(async {
             let mut bench = PolicyHarness::new();
-            bench.interrupts = vec![(Duration::from_secs(11), Interrupt::Gently)];
-            bench.accidents(call, times(5, ErrorKind::Transient));
+            bench.interrupts = vec![(Duration::from_secs(11), Interrupt::Graceful)];
+            bench.script_faults(call, refusals(5, ErrorKind::Transient));
             let ran = bench.apply(Some(ASKING)).await;
             assert_eq!(ran.ended(), Some(Interrupted), "{call}");
             assert_eq!(ran.elapsed, Duration::from_secs(11), "{call}");
             bench.interrupts.clear();
-            bench.accidents(call, []);
+            bench.script_faults(call, []);
         });
     }
 }
 
 #[test]
 fn interrupted_poll_leaves_readiness_unknown() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
-        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
-        bench.accidents("stable cluster", [ScriptedFault::Hangs]);
-        bench.accidents("create a", [ScriptedFault::Hangs]);
+        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Graceful)];
+        bench.script_faults("stable cluster", [ScriptedFault::Hangs]);
+        bench.script_faults("create a", [ScriptedFault::Hangs]);
         let text = format!("{CLUSTER}  a: {{type: test/data, spec: {{input: 1}}}}\n");
         let ran = bench.apply(Some(&text)).await;
         assert_eq!(ran.ended(), Some(Interrupted));
@@ -430,9 +430,9 @@ fn interrupted_poll_leaves_readiness_unknown() {
 }
 
 /// A planner of rollbacks that finishes no plan, because a read never answers.
-struct Never;
+struct StalledRollbackPlanner;
 
-impl RollbackPlanner for Never {
+impl RollbackPlanner for StalledRollbackPlanner {
     fn stage<'a>(&'a self, _: RollbackTarget, _: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
         Box::pin(std::future::pending())
     }
@@ -444,12 +444,12 @@ impl RollbackPlanner for Never {
 
 #[test]
 fn interrupt_ends_the_planning_of_a_rollback() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
         bench.settings.on_failure = engine::apply::OnFailure::Rollback;
-        bench.back = Some(&Never);
-        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
-        bench.accidents("create a", times(1, ErrorKind::Permanent));
+        bench.rollback_planner = Some(&StalledRollbackPlanner);
+        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Graceful)];
+        bench.script_faults("create a", refusals(1, ErrorKind::Permanent));
         let ran = bench.apply(Some(ONE)).await;
         assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_secs(10)));
         assert!(ran.said()[1].starts_with("error rollback-incomplete"), "{:?}", ran.said());
@@ -458,10 +458,10 @@ fn interrupt_ends_the_planning_of_a_rollback() {
 
 #[test]
 fn retries_of_planning_are_reported() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         bench.apply(Some(ONE)).await;
-        bench.accidents("read a", times(2, ErrorKind::Throttled));
+        bench.script_faults("read a", refusals(2, ErrorKind::Throttled));
         let retries = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
         let heard = retries.clone();
         let mut shell = bench.shell();
@@ -495,10 +495,10 @@ resources:
 #[test]
 fn link_call_has_the_time_limit_of_an_update_and_blocks_other_writers() {
     for (accident, updates, elapsed) in [(ScriptedFault::Hangs, 2, 60), (ScriptedFault::IgnoresCancel, 1, 60 + 20)] {
-        lately(async {
+        run_with_paused_clock(async {
             let mut bench = PolicyHarness::new();
             bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
-            bench.accidents("update role", [accident]);
+            bench.script_faults("update role", [accident]);
             let ran = bench.apply(Some(LINKED)).await;
             assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_secs(elapsed)));
             let late = "was not done within 1m 0s";
@@ -517,10 +517,10 @@ fn link_call_has_the_time_limit_of_an_update_and_blocks_other_writers() {
 #[test]
 fn calls_are_cancelled_and_awaited_after_the_store_fails() {
     for (accident, elapsed, left) in [(ScriptedFault::Hangs, 10, 0), (ScriptedFault::IgnoresCancel, 10 + 20, 1)] {
-        lately(async {
+        run_with_paused_clock(async {
             let bench = PolicyHarness::new();
-            bench.accidents("create a", [accident]);
-            bench.accidents("create c", [ScriptedFault::Takes(Duration::from_secs(10))]);
+            bench.script_faults("create a", [accident]);
+            bench.script_faults("create c", [ScriptedFault::Takes(Duration::from_secs(10))]);
             let (staged, _) = bench.stage(Some(LIMITED), Options::default()).await;
             let taking_over = async {
                 tokio::time::sleep(Duration::from_secs(5)).await;
@@ -538,9 +538,9 @@ fn calls_are_cancelled_and_awaited_after_the_store_fails() {
 
 #[test]
 fn failed_link_is_recorded_as_far_as_known() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
-        bench.accidents("update role", times(2, ErrorKind::Permanent));
+        bench.script_faults("update role", refusals(2, ErrorKind::Permanent));
         // The contribution of the link to the function is known only during the run.
         let text = LINKED.replace("name: media", "name: \"${role.spec.id}\"");
         assert_eq!(bench.apply(Some(&text)).await.ended(), Some(Failed));
@@ -553,10 +553,10 @@ fn failed_link_is_recorded_as_far_as_known() {
 
 #[test]
 fn deposed_resource_is_deleted_by_a_later_run() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         bench.apply(Some(CLUSTER)).await;
-        bench.accidents("delete cluster", times(1, ErrorKind::Permanent));
+        bench.script_faults("delete cluster", refusals(1, ErrorKind::Permanent));
         let moved = CLUSTER.replace("name: main", "name: main, zone: west");
         assert_eq!(bench.apply(Some(&moved)).await.ended(), Some(Failed));
         let ran = bench.apply(Some(&moved)).await;
@@ -567,15 +567,15 @@ fn deposed_resource_is_deleted_by_a_later_run() {
 
 #[test]
 fn deposed_resource_is_deleted_after_its_last_user() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         let site = "  site: {type: test/app, spec: {cluster: \"${resources.cluster.spec.id}\"}}\n";
         bench.apply(Some(&format!("{CLUSTER}{site}"))).await;
         // The new cluster exists, and the site still uses the old one.
-        bench.accidents("update site", times(1, ErrorKind::Permanent));
+        bench.script_faults("update site", refusals(1, ErrorKind::Permanent));
         let moved = CLUSTER.replace("name: main", "name: main, zone: west");
         assert_eq!(bench.apply(Some(&format!("{moved}{site}"))).await.ended(), Some(Failed));
-        bench.accidents("delete site", [ScriptedFault::Takes(Duration::from_secs(10))]);
+        bench.script_faults("delete site", [ScriptedFault::Takes(Duration::from_secs(10))]);
         let ran = bench.apply(Some(&moved)).await;
         assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
         let at = |call| bench.cloud.times_of(call)[0];

@@ -7,8 +7,8 @@ use engine::shell::Interrupt;
 use provider::ErrorKind;
 use state::OperationOutcome::{Failed, Interrupted, Ready};
 
-use crate::cloud::{ScriptedFault, times};
-use crate::{PolicyHarness, lately};
+use crate::cloud::{ScriptedFault, refusals};
+use crate::{PolicyHarness, run_with_paused_clock};
 
 /// A document in which an export searches by a value that the run creates. No resource reads the result.
 const EXPORTED: &str = "
@@ -39,9 +39,9 @@ exports:
 fn questions_of_exports_are_retried_for_a_limited_time() {
     for (text, call) in [(EXPORTED, "fetch data"), (CALLED, "call function")] {
         for (refused, made, ended) in [(2, 3, Ready), (6, 6, Failed)] {
-            lately(async {
+            run_with_paused_clock(async {
                 let bench = PolicyHarness::new();
-                bench.accidents(call, times(refused, ErrorKind::Transient));
+                bench.script_faults(call, refusals(refused, ErrorKind::Transient));
                 let ran = bench.apply(Some(text)).await;
                 assert_eq!(ran.ended(), Some(ended), "{call}: {:?}", ran.said());
                 assert_eq!(bench.cloud.times_of(call).len(), made, "{call}");
@@ -54,7 +54,7 @@ fn questions_of_exports_are_retried_for_a_limited_time() {
 
 #[test]
 fn invalid_value_that_only_exports_read_fails_the_run() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         assert_eq!(bench.apply(Some(CALLED)).await.ended(), Some(Ready));
         let before = bench.harness.snapshot().await.exports;
@@ -71,7 +71,7 @@ fn invalid_value_that_only_exports_read_fails_the_run() {
 
 #[test]
 fn invalid_search_is_not_sent() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         let text = EXPORTED.replace("resources.a.spec.id}", "jsondecode(resources.a.spec.id)}");
         let reader = "  b: {type: test/data, spec: {input: \"${datasources.net.name}\"}}\ndatasources:";
@@ -85,10 +85,10 @@ fn invalid_search_is_not_sent() {
 
 #[test]
 fn run_waits_for_questions_as_for_calls() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
-        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
-        bench.accidents("fetch data", [ScriptedFault::Takes(Duration::from_secs(60))]);
+        bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Graceful)];
+        bench.script_faults("fetch data", [ScriptedFault::Takes(Duration::from_secs(60))]);
         let reader = "  b: {type: test/data, spec: {input: \"${datasources.net.name}\"}}\ndatasources:";
         let ran = bench.apply(Some(&EXPORTED.replace("datasources:\n", &format!("{reader}\n")))).await;
         assert_eq!((ran.ended(), ran.elapsed), (Some(Interrupted), Duration::from_secs(60)));
@@ -102,7 +102,7 @@ fn run_waits_for_questions_as_for_calls() {
 
 #[test]
 fn search_during_a_run_fails_without_an_answer() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
         let other = r#"{"format": 1, "namespace": "far", "dataSourceTypes": {"far/net": {
             "filter": {"name": {"type": "string"}}, "fields": {"name": {"kind": "string"}}}}}"#;

@@ -30,7 +30,7 @@ pub(crate) enum ScriptedFault {
 }
 
 /// A number of refusals, one for each call.
-pub(crate) fn times(count: usize, kind: ErrorKind) -> Vec<ScriptedFault> {
+pub(crate) fn refusals(count: usize, kind: ErrorKind) -> Vec<ScriptedFault> {
     vec![ScriptedFault::Refused(ProviderError::new(kind, "too much at the moment")); count]
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn times(count: usize, kind: ErrorKind) -> Vec<ScriptedFault> {
 pub(crate) struct Cloud {
     inner: FakeProvider,
     begun: tokio::time::Instant,
-    accidents: Mutex<HashMap<String, VecDeque<ScriptedFault>>>,
+    faults: Mutex<HashMap<String, VecDeque<ScriptedFault>>>,
     log: Mutex<Vec<(Duration, String)>>,
     under_way: Mutex<(usize, usize)>,
     deadlines: Mutex<Vec<(String, Option<Duration>)>>,
@@ -54,9 +54,9 @@ fn private_of(id: &str) -> Value {
 }
 
 /// A call in progress.
-struct UnderWay<'a>(&'a Mutex<(usize, usize)>);
+struct CallInProgress<'a>(&'a Mutex<(usize, usize)>);
 
-impl Drop for UnderWay<'_> {
+impl Drop for CallInProgress<'_> {
     fn drop(&mut self) {
         lock(self.0).0 -= 1;
     }
@@ -68,7 +68,7 @@ impl Cloud {
         Cloud {
             inner: fake::provider(options),
             begun,
-            accidents: Mutex::default(),
+            faults: Mutex::default(),
             log: Mutex::default(),
             under_way: Mutex::default(),
             deadlines: Mutex::default(),
@@ -81,8 +81,8 @@ impl Cloud {
         made.iter().filter(|(made, _)| made == call).map(|(_, deadline)| *deadline).collect()
     }
 
-    pub(crate) fn accidents(&self, call: &str, accidents: impl IntoIterator<Item = ScriptedFault>) {
-        lock(&self.accidents).entry(call.to_owned()).or_default().extend(accidents);
+    pub(crate) fn script_faults(&self, call: &str, accidents: impl IntoIterator<Item = ScriptedFault>) {
+        lock(&self.faults).entry(call.to_owned()).or_default().extend(accidents);
     }
 
     /// All calls with their virtual times.
@@ -96,7 +96,7 @@ impl Cloud {
     }
 
     /// Clears the log.
-    pub(crate) fn forget(&self) {
+    pub(crate) fn clear_log(&self) {
         lock(&self.log).clear();
         *lock(&self.under_way) = (0, 0);
     }
@@ -107,18 +107,18 @@ impl Cloud {
     }
 
     /// Applies the scripted fault of a call. `Err` with the answer if the call must not be made.
-    async fn meets(&self, verb: &str, call: &Call) -> Result<UnderWay<'_>, ProviderError> {
+    async fn apply_fault(&self, verb: &str, call: &Call) -> Result<CallInProgress<'_>, ProviderError> {
         let name = format!("{verb} {}", call.address);
         lock(&self.log).push((self.begun.elapsed(), name.clone()));
         lock(&self.deadlines).push((name.clone(), call.deadline));
-        let under_way = UnderWay(&self.under_way);
+        let under_way = CallInProgress(&self.under_way);
         {
             let mut now = lock(&self.under_way);
             now.0 += 1;
             now.1 = now.1.max(now.0);
         }
         let cancelled = || ProviderError::new(ErrorKind::Cancelled, "the call was cancelled");
-        let accident = lock(&self.accidents).get_mut(&name).and_then(VecDeque::pop_front);
+        let accident = lock(&self.faults).get_mut(&name).and_then(VecDeque::pop_front);
         match accident.unwrap_or(ScriptedFault::None) {
             ScriptedFault::None => Ok(under_way),
             ScriptedFault::Refused(error) => Err(error),
@@ -161,7 +161,7 @@ impl Session for Cloud {
         request: CheckRequest<'a>,
     ) -> BoxFuture<'a, Result<CheckFindings, ProviderError>> {
         Box::pin(async move {
-            let _under_way = self.meets("check", call).await?;
+            let _under_way = self.apply_fault("check", call).await?;
             self.inner.check(call, request).await
         })
     }
@@ -172,7 +172,7 @@ impl Session for Cloud {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let _under_way = self.meets("read", call).await?;
+            let _under_way = self.apply_fault("read", call).await?;
             let mut seen = self.inner.read(call, request).await?;
             if let ReadOutcome::Present(Observed { id, private, .. }) = &mut seen {
                 *private = private_of(id);
@@ -183,14 +183,14 @@ impl Session for Cloud {
 
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move {
-            let _under_way = self.meets("plan", call).await?;
+            let _under_way = self.apply_fault("plan", call).await?;
             self.inner.plan(call, request).await
         })
     }
 
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
-            let _under_way = self.meets(request.operation.word(), call).await?;
+            let _under_way = self.apply_fault(request.operation.word(), call).await?;
             if *request.private != request.id.map_or(Value::Null, private_of) {
                 return Err(ProviderError::new(ErrorKind::Permanent, "the private data are not those of the object"));
             }
@@ -206,9 +206,9 @@ impl Session for Cloud {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(async move {
-            let _under_way = self.meets("stable", call).await?;
+            let _under_way = self.apply_fault("stable", call).await?;
             let unsettled = format!("unsettled {}", call.address);
-            if lock(&self.accidents).get_mut(&unsettled).and_then(VecDeque::pop_front).is_some() {
+            if lock(&self.faults).get_mut(&unsettled).and_then(VecDeque::pop_front).is_some() {
                 return Ok(Readiness::NotYet);
             }
             self.inner.poll_ready(call, request).await
@@ -217,14 +217,14 @@ impl Session for Cloud {
 
     fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
-            let _under_way = self.meets("fetch", call).await?;
+            let _under_way = self.apply_fault("fetch", call).await?;
             self.inner.fetch(call, request).await
         })
     }
 
     fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
-            let _under_way = self.meets("call", call).await?;
+            let _under_way = self.apply_fault("call", call).await?;
             self.inner.invoke(call, request).await
         })
     }

@@ -25,7 +25,7 @@ use tokio::sync::mpsc;
 use crate::cloud::{Cloud, ScriptedFault};
 
 /// Runs a future on one thread with a paused clock.
-fn lately<T>(work: impl Future<Output = T>) -> T {
+fn run_with_paused_clock<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
 }
@@ -35,10 +35,10 @@ struct PolicyHarness {
     harness: Harness,
     cloud: Arc<Cloud>,
     settings: ApplySettings,
-    begun: tokio::time::Instant,
-    chance: Rng,
+    started_at: tokio::time::Instant,
+    rng: Rng,
     /// The planner of a rollback.
-    back: Option<&'static dyn RollbackPlanner>,
+    rollback_planner: Option<&'static dyn RollbackPlanner>,
     /// The interrupts, each with its time after the start of the run.
     interrupts: Vec<(Duration, Interrupt)>,
 }
@@ -93,16 +93,16 @@ impl PolicyHarness {
             harness,
             cloud,
             settings: ApplySettings::default(),
-            begun,
-            chance: Rng::seeded(7),
-            back: None,
+            started_at: begun,
+            rng: Rng::seeded(7),
+            rollback_planner: None,
             interrupts: Vec::new(),
         }
     }
 
     /// Scripts the faults of the next calls, one fault for each call. A call is `create a`, `read a`, `stable a`, ...
-    fn accidents(&self, call: &str, accidents: impl IntoIterator<Item = ScriptedFault>) {
-        self.cloud.accidents(call, accidents);
+    fn script_faults(&self, call: &str, accidents: impl IntoIterator<Item = ScriptedFault>) {
+        self.cloud.script_faults(call, accidents);
     }
 
     fn shell(&self) -> Shell {
@@ -118,7 +118,7 @@ impl PolicyHarness {
             root: self.harness.folder.as_path().into(),
             working_directory: None,
             clock: self.harness.clock.clone(),
-            rng: self.chance.clone(),
+            rng: self.rng.clone(),
             sources: Default::default(),
             http: None,
             planning: None,
@@ -181,7 +181,7 @@ impl PolicyHarness {
             id: engine::shell::operation_id(&shell.rng),
             who: "tester@test",
             settings: self.settings,
-            rollback_planner: self.back,
+            rollback_planner: self.rollback_planner,
             interrupts,
         };
         let running = operate(request, tell);

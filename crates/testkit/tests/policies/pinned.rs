@@ -42,7 +42,7 @@ async fn drift_of_a_planned_resource_refuses_a_saved_plan() {
     let instance = bench.harness.name.as_str();
     bench.harness.world.lock().unwrap().set(instance, "a", "input", Value::Int(7)).unwrap();
     assert!(!engine::unchanged(&staged, "/nowhere", &shell, &mut found).await);
-    bench.harness.world.lock().unwrap().vanish(instance, "a").unwrap();
+    bench.harness.world.lock().unwrap().delete_externally(instance, "a").unwrap();
     assert!(!engine::unchanged(&staged, "/nowhere", &shell, &mut found).await);
     assert_eq!(
         said(&found),

@@ -7,8 +7,8 @@ use engine::Options;
 use provider::Rate;
 use state::OperationOutcome::{Gone, Ready};
 
-use crate::cloud::{ScriptedFault, times};
-use crate::{PolicyHarness, lately};
+use crate::cloud::{ScriptedFault, refusals};
+use crate::{PolicyHarness, run_with_paused_clock};
 
 fn wide(count: usize) -> String {
     let mut text = String::from("version: 2023-04-20\nresources:\n");
@@ -38,7 +38,7 @@ fn all(bench: &PolicyHarness) -> Vec<Duration> {
 
 #[test]
 fn calls_use_the_full_rate_of_the_catalogue() {
-    lately(async {
+    run_with_paused_clock(async {
         let second = Duration::from_secs(1);
         let bench = PolicyHarness::with(|catalog| catalog.rate = Rate::new(10.0, Some(5)));
         let text = wide(105);
@@ -50,7 +50,7 @@ fn calls_use_the_full_rate_of_the_catalogue() {
         let elapsed = *made.iter().max().expect("a call") - made[0];
         assert!(elapsed >= second * 99 / 10 && elapsed <= second * 105 / 10, "{elapsed:?}");
         // The rate holds for reads and deletes, too.
-        bench.cloud.forget();
+        bench.cloud.clear_log();
         let (staged, _) = bench.stage(Some(&text), Options::default()).await;
         assert!(staged.expect("a plan").plan.is_empty());
         let made = all(&bench);
@@ -58,7 +58,7 @@ fn calls_use_the_full_rate_of_the_catalogue() {
         assert!(most_within(made.clone(), second) <= 15, "{made:?}");
         let elapsed = *made.iter().max().expect("a read") - made[0];
         assert!(elapsed >= second * 99 / 10 && elapsed <= second * 105 / 10, "{elapsed:?}");
-        bench.cloud.forget();
+        bench.cloud.clear_log();
         assert_eq!(bench.apply(None).await.ended(), Some(Gone));
         let deletes = bench.cloud.log().into_iter().filter(|(_, call)| call.starts_with("delete"));
         assert!(most_within(deletes.map(|(at, _)| at).collect(), second) <= 15);
@@ -67,13 +67,13 @@ fn calls_use_the_full_rate_of_the_catalogue() {
 
 #[test]
 fn polls_and_retries_count_as_calls() {
-    lately(async {
+    run_with_paused_clock(async {
         let second = Duration::from_secs(1);
         let bench = PolicyHarness::with(|catalog| catalog.rate = Rate::new(2.0, Some(1)));
         let mut text = String::from("version: 2023-04-20\nresources:\n");
         for number in 0..10 {
             let _ = writeln!(text, "  c{number}: {{type: test/cluster, spec: {{name: n{number}}}}}");
-            bench.accidents(&format!("create c{number}"), times(2, provider::ErrorKind::Throttled));
+            bench.script_faults(&format!("create c{number}"), refusals(2, provider::ErrorKind::Throttled));
         }
         let ran = bench.apply(Some(&text)).await;
         assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
@@ -86,13 +86,13 @@ fn polls_and_retries_count_as_calls() {
 
 #[test]
 fn many_polls_share_the_rate() {
-    lately(async {
+    run_with_paused_clock(async {
         let second = Duration::from_secs(1);
         let bench = PolicyHarness::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
         let mut text = String::from("version: 2023-04-20\nresources:\n");
         for number in 0..30 {
             let _ = writeln!(text, "  c{number}: {{type: test/cluster, spec: {{name: n{number}}}}}");
-            bench.accidents(&format!("unsettled c{number}"), vec![ScriptedFault::None; 8]);
+            bench.script_faults(&format!("unsettled c{number}"), vec![ScriptedFault::None; 8]);
         }
         let ran = bench.apply(Some(&text)).await;
         assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
@@ -103,7 +103,7 @@ fn many_polls_share_the_rate() {
 }
 
 /// Twenty data sources and their readers. Every second source can be read only after a create.
-fn asking() -> String {
+fn data_sources_with_readers() -> String {
     let mut text = String::from("version: 2023-04-20\ndatasources:\n");
     for number in 0..20 {
         let search = if number % 2 == 0 { "\"none\"" } else { "\"${resources.a.spec.id}\"" };
@@ -122,10 +122,10 @@ fn asking() -> String {
 
 #[test]
 fn questions_keep_the_rate_while_planning_and_running() {
-    lately(async {
+    run_with_paused_clock(async {
         let second = Duration::from_secs(1);
         let bench = PolicyHarness::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
-        let text = asking();
+        let text = data_sources_with_readers();
         let ran = bench.apply(Some(&text)).await;
         assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
         let made = all(&bench);
@@ -138,34 +138,34 @@ fn questions_keep_the_rate_while_planning_and_running() {
 
 #[test]
 fn concurrent_calls_keep_the_limit_of_the_provider() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::with(|catalog| catalog.max_parallel = 3);
         let text = wide(50);
         for number in 0..50 {
             let takes = ScriptedFault::Takes(Duration::from_secs(1));
-            bench.accidents(&format!("create r{number}"), [takes.clone()]);
-            bench.accidents(&format!("read r{number}"), [takes]);
+            bench.script_faults(&format!("create r{number}"), [takes.clone()]);
+            bench.script_faults(&format!("read r{number}"), [takes]);
         }
         let ran = bench.apply(Some(&text)).await;
         assert_eq!((ran.ended(), bench.cloud.most_at_once()), (Some(Ready), 3));
         assert_eq!(ran.elapsed, Duration::from_secs(17));
-        bench.cloud.forget();
-        let begun = bench.begun.elapsed();
+        bench.cloud.clear_log();
+        let begun = bench.started_at.elapsed();
         assert!(bench.stage(Some(&text), Options::default()).await.0.is_some());
         assert_eq!(bench.cloud.most_at_once(), 3);
-        assert_eq!(bench.begun.elapsed() - begun, Duration::from_secs(17));
+        assert_eq!(bench.started_at.elapsed() - begun, Duration::from_secs(17));
     });
 }
 
 #[test]
 fn concurrent_questions_keep_the_limit_of_the_provider() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::with(|catalog| catalog.max_parallel = 3);
-        bench.accidents("fetch data", vec![ScriptedFault::Takes(Duration::from_secs(1)); 20]);
-        let begun = bench.begun.elapsed();
-        let (staged, _) = bench.stage(Some(&asking()), Options::default()).await;
-        assert_eq!((bench.cloud.most_at_once(), bench.begun.elapsed() - begun), (3, Duration::from_secs(4)));
-        bench.cloud.forget();
+        bench.script_faults("fetch data", vec![ScriptedFault::Takes(Duration::from_secs(1)); 20]);
+        let begun = bench.started_at.elapsed();
+        let (staged, _) = bench.stage(Some(&data_sources_with_readers()), Options::default()).await;
+        assert_eq!((bench.cloud.most_at_once(), bench.started_at.elapsed() - begun), (3, Duration::from_secs(4)));
+        bench.cloud.clear_log();
         let ran = bench.run(staged.expect("a plan")).await;
         assert_eq!((ran.ended(), bench.cloud.most_at_once()), (Some(Ready), 3));
         assert_eq!(ran.elapsed, Duration::from_secs(4));

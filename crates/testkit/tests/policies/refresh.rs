@@ -6,8 +6,8 @@ use engine::{Adoption, DriftPolicy, Options};
 use provider::ErrorKind;
 use state::OperationOutcome::{Failed, Gone, Ready};
 
-use crate::cloud::{ScriptedFault, times};
-use crate::{PolicyHarness, lately, said};
+use crate::cloud::{ScriptedFault, refusals};
+use crate::{PolicyHarness, run_with_paused_clock, said};
 
 const COUNT: usize = 2_000;
 
@@ -20,11 +20,11 @@ fn many(input: impl Fn(usize) -> usize) -> String {
 }
 
 /// A bench in which every hundredth read is refused permanently, and every tenth resource has drifted.
-async fn with_accidents() -> PolicyHarness {
+async fn harness_with_faults() -> PolicyHarness {
     let bench = PolicyHarness::new();
     assert_eq!(bench.apply(Some(&many(|number| number))).await.ended(), Some(Ready));
     for number in (0..COUNT).step_by(100) {
-        bench.accidents(&format!("read r{number}"), times(1, ErrorKind::Permanent));
+        bench.script_faults(&format!("read r{number}"), refusals(1, ErrorKind::Permanent));
     }
     {
         let mut world = bench.harness.world.lock().expect("no thread panics with it");
@@ -32,35 +32,35 @@ async fn with_accidents() -> PolicyHarness {
             assert_eq!(world.set("case", &format!("r{number}"), "input", 7_777.into()), Ok(()));
         }
     }
-    bench.cloud.forget();
+    bench.cloud.clear_log();
     bench
 }
 
 #[test]
 fn reads_run_in_parallel_up_to_a_limit() {
-    lately(async {
-        let bench = with_accidents().await;
+    run_with_paused_clock(async {
+        let bench = harness_with_faults().await;
         for number in 0..COUNT {
-            bench.accidents(&format!("read r{number}"), vec![ScriptedFault::Takes(Duration::from_millis(100)); 2]);
+            bench.script_faults(&format!("read r{number}"), vec![ScriptedFault::Takes(Duration::from_millis(100)); 2]);
         }
-        let begun = bench.begun.elapsed();
+        let begun = bench.started_at.elapsed();
         let (staged, _) = bench.stage(Some(&many(|number| number)), Options::default()).await;
         assert!(staged.is_some());
         assert_eq!(bench.cloud.most_at_once(), 128);
         // 16 waves. In the first one some reads are refused at once.
-        let elapsed = bench.begun.elapsed() - begun;
+        let elapsed = bench.started_at.elapsed() - begun;
         assert!(elapsed >= Duration::from_millis(1_500) && elapsed <= Duration::from_millis(1_600), "{elapsed:?}");
     });
 }
 
 #[test]
 fn slow_read_delays_no_other_read() {
-    lately(async {
-        let bench = with_accidents().await;
-        bench.accidents("read r1", [ScriptedFault::Takes(Duration::from_secs(60))]);
-        let begun = bench.begun.elapsed();
+    run_with_paused_clock(async {
+        let bench = harness_with_faults().await;
+        bench.script_faults("read r1", [ScriptedFault::Takes(Duration::from_secs(60))]);
+        let begun = bench.started_at.elapsed();
         assert!(bench.stage(Some(&many(|number| number)), Options::default()).await.0.is_some());
-        assert_eq!(bench.begun.elapsed() - begun, Duration::from_secs(60));
+        assert_eq!(bench.started_at.elapsed() - begun, Duration::from_secs(60));
         let last = bench.cloud.log().into_iter().filter(|(_, call)| call.starts_with("read")).map(|(at, _)| at).max();
         assert_eq!(last, Some(begun), "the others waited for it");
     });
@@ -68,8 +68,8 @@ fn slow_read_delays_no_other_read() {
 
 #[test]
 fn unreadable_resource_is_planned_as_recorded_with_a_warning() {
-    lately(async {
-        let bench = with_accidents().await;
+    run_with_paused_clock(async {
+        let bench = harness_with_faults().await;
         let (staged, found) = bench.stage(Some(&many(|number| number)), Options::default()).await;
         let said = said(&found);
         assert_eq!(said, ["warning provider-failed: `r0` and 19 other resources cannot be read"]);
@@ -87,8 +87,8 @@ fn unreadable_resource_is_planned_as_recorded_with_a_warning() {
 
 #[test]
 fn plan_that_changes_an_unreadable_resource_is_shown_and_refused() {
-    lately(async {
-        let bench = with_accidents().await;
+    run_with_paused_clock(async {
+        let bench = harness_with_faults().await;
         let text = many(|number| if number == 300 { 0 } else { number });
         let (staged, found) = bench.stage(Some(&text), Options::default()).await;
         let messages = said(&found);
@@ -103,7 +103,7 @@ fn plan_that_changes_an_unreadable_resource_is_shown_and_refused() {
         assert_eq!(staged.plan.counts(), [0, 181, 0, 0]);
         let needed: Vec<String> = staged.plan.unread_but_needed().into_iter().map(ToString::to_string).collect();
         assert_eq!(needed, ["r300"]);
-        bench.cloud.forget();
+        bench.cloud.clear_log();
         let ran = bench.run(staged).await;
         assert!(matches!(ran.operated, engine::shell::Operated::Refused(_)), "{:?}", ran.operated);
         assert!(bench.cloud.log().is_empty());
@@ -112,10 +112,10 @@ fn plan_that_changes_an_unreadable_resource_is_shown_and_refused() {
 
 #[test]
 fn drift_policy_refuse_needs_every_read() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         assert_eq!(bench.apply(Some(&many(|number| number))).await.ended(), Some(Ready));
-        bench.accidents("read r5", times(1, ErrorKind::Permanent));
+        bench.script_faults("read r5", refusals(1, ErrorKind::Permanent));
         let options = Options { drift: DriftPolicy::Refuse, ..Options::default() };
         let (staged, found) = bench.stage(Some(&many(|number| number)), options).await;
         assert_eq!(said(&found), ["error provider-failed: `r5` cannot be read"]);
@@ -125,13 +125,13 @@ fn drift_policy_refuse_needs_every_read() {
 
 #[test]
 fn forced_destroy_needs_no_reads() {
-    lately(async {
-        let bench = with_accidents().await;
+    run_with_paused_clock(async {
+        let bench = harness_with_faults().await;
         let (staged, found) = bench.stage(None, Options::default()).await;
         assert_eq!(said(&found), ["error provider-failed: `r0` and 19 other resources cannot be read"]);
         assert_eq!(staged.expect("a plan to look at").plan.unread_but_needed().len(), 20);
         for number in (0..COUNT).step_by(100) {
-            bench.accidents(&format!("read r{number}"), times(1, ErrorKind::Permanent));
+            bench.script_faults(&format!("read r{number}"), refusals(1, ErrorKind::Permanent));
         }
         let (staged, found) = bench.stage(None, Options { force: true, ..Options::default() }).await;
         assert_eq!(said(&found), ["note provider-failed: `r0` and 19 other resources cannot be read"]);
@@ -142,8 +142,8 @@ fn forced_destroy_needs_no_reads() {
 
 #[test]
 fn drift_report_names_unreadable_resources() {
-    lately(async {
-        let bench = with_accidents().await;
+    run_with_paused_clock(async {
+        let bench = harness_with_faults().await;
         let mut found = diag::Diagnostics::new();
         let snapshot = bench.harness.snapshot().await;
         let shell = bench.shell();
@@ -151,7 +151,7 @@ fn drift_report_names_unreadable_resources() {
         assert_eq!((looked.drifted.len(), looked.unread.len()), (180, 20));
         assert_eq!(said(&found), ["error provider-failed: `r0` and 19 other resources cannot be read"]);
         let only = ["r100".parse().expect("an address"), "r110".parse().expect("an address")];
-        engine::only(&mut looked, &only, &snapshot, &mut found);
+        engine::retain_addresses(&mut looked, &only, &snapshot, &mut found);
         assert_eq!((looked.drifted.len(), looked.unread.len()), (1, 1));
     });
 }
@@ -159,11 +159,11 @@ fn drift_report_names_unreadable_resources() {
 #[test]
 fn plan_does_not_depend_on_the_order_of_answers() {
     let plan = |takes: fn(usize) -> u64| {
-        lately(async move {
-            let bench = with_accidents().await;
+        run_with_paused_clock(async move {
+            let bench = harness_with_faults().await;
             for number in 0..COUNT {
                 let takes = Duration::from_millis(takes(number));
-                bench.accidents(&format!("read r{number}"), vec![ScriptedFault::Takes(takes); 2]);
+                bench.script_faults(&format!("read r{number}"), vec![ScriptedFault::Takes(takes); 2]);
             }
             let (staged, _) = bench.stage(Some(&many(|number| number)), Options::default()).await;
             let staged = staged.expect("a plan");
@@ -179,15 +179,15 @@ fn plan_does_not_depend_on_the_order_of_answers() {
 
 #[test]
 fn interrupted_call_must_be_settled_first() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
-        bench.interrupts = vec![(Duration::from_secs(1), engine::shell::Interrupt::AtOnce)];
-        bench.accidents("create r5", [ScriptedFault::Hangs]);
+        bench.interrupts = vec![(Duration::from_secs(1), engine::shell::Interrupt::Immediate)];
+        bench.script_faults("create r5", [ScriptedFault::Hangs]);
         let ran = bench.apply(Some(&many(|number| number))).await;
         assert!(matches!(ran.operated, engine::shell::Operated::Aborted(_)));
-        bench.accidents("read r5", times(1, ErrorKind::Permanent));
+        bench.script_faults("read r5", refusals(1, ErrorKind::Permanent));
         for refresh in [true, false] {
-            bench.accidents("read r5", times(1, ErrorKind::Permanent));
+            bench.script_faults("read r5", refusals(1, ErrorKind::Permanent));
             let options = Options { refresh, ..Options::default() };
             let (staged, found) = bench.stage(Some(&many(|number| number)), options).await;
             assert!(staged.is_none());
@@ -204,10 +204,10 @@ fn reason_for_a_required_read_is_reported() {
         (DriftPolicy::Refuse, "whether it has drifted is not known"),
         (Options::default().drift, "the plan would change it"),
     ] {
-        lately(async {
+        run_with_paused_clock(async {
             let bench = PolicyHarness::new();
             bench.apply(Some(&text(1))).await;
-            bench.accidents("read a", times(1, ErrorKind::Permanent));
+            bench.script_faults("read a", refusals(1, ErrorKind::Permanent));
             let (_, found) = bench.stage(Some(&text(2)), Options { drift, ..Options::default() }).await;
             let errors: Vec<&str> = found.iter().flat_map(|it| &it.help).map(AsRef::as_ref).collect();
             assert!(errors.len() == 1 && errors[0].starts_with(why), "{errors:?}");
@@ -227,11 +227,11 @@ resources:
   role: {type: test/role, spec: {name: r}}
 ";
     let two = format!("{one}  c: {{type: test/bucket, metadata: {{labels: {{app: x}}}}, spec: {{name: more}}}}\n");
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         assert_eq!(bench.apply(Some(one)).await.ended(), Some(Ready));
         for (text, needed) in [(one, vec![]), (two.as_str(), vec!["role"])] {
-            bench.accidents("read role", times(1, ErrorKind::Permanent));
+            bench.script_faults("read role", refusals(1, ErrorKind::Permanent));
             let (staged, found) = bench.stage(Some(text), Options::default()).await;
             let plan = staged.expect("a plan").plan;
             let found_needed: Vec<String> = plan.unread_but_needed().iter().map(ToString::to_string).collect();
@@ -248,16 +248,16 @@ const TWO: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec:
 /// search for the resource.
 #[test]
 fn two_refused_creates_leave_no_search() {
-    lately(async {
+    run_with_paused_clock(async {
         let bench = PolicyHarness::new();
         for name in ["a", "b"] {
-            bench.accidents(&format!("create {name}"), times(2, ErrorKind::Permanent));
+            bench.script_faults(&format!("create {name}"), refusals(2, ErrorKind::Permanent));
         }
         for _ in 0..2 {
             assert_eq!(bench.apply(Some(TWO)).await.ended(), Some(Failed));
         }
         for name in ["a", "b"] {
-            bench.accidents(&format!("read {name}"), times(9, ErrorKind::Permanent));
+            bench.script_faults(&format!("read {name}"), refusals(9, ErrorKind::Permanent));
         }
         let (staged, found) = bench.stage(Some(TWO), Options::default()).await;
         assert_eq!(said(&found), [""; 0]);
@@ -280,13 +280,13 @@ fn failed_create_without_a_search_blocks_nothing() {
         ("reconcile --adopt", Options { adopted: vec![adopted()], ..reconcile() }, false),
     ];
     for (way, options, deploys) in ways {
-        lately(async {
+        run_with_paused_clock(async {
             let bench = PolicyHarness::new();
             // The last try is refused permanently. An earlier try may have taken effect.
-            bench.accidents("create a", times(1, ErrorKind::Transient));
-            bench.accidents("create a", times(1, ErrorKind::Permanent));
+            bench.script_faults("create a", refusals(1, ErrorKind::Transient));
+            bench.script_faults("create a", refusals(1, ErrorKind::Permanent));
             assert_eq!(bench.apply(Some(TWO)).await.ended(), Some(Failed), "{way}");
-            bench.accidents("read a", times(99, ErrorKind::Permanent));
+            bench.script_faults("read a", refusals(99, ErrorKind::Permanent));
             for document in [Some(TWO), None] {
                 let (staged, found) = bench.stage(document, Options::default()).await;
                 assert!(staged.is_none(), "{way}");

@@ -7,7 +7,7 @@ use engine::{Options, plan_file};
 use state::OperationOutcome::{Gone, Ready};
 
 use crate::cloud::ScriptedFault;
-use crate::{PolicyHarness, lately};
+use crate::{PolicyHarness, run_with_paused_clock};
 
 const MILLI: Duration = Duration::from_millis(1);
 
@@ -31,17 +31,17 @@ fn chain_behind_many(many: usize, chain: usize, input: &str) -> String {
 fn all_take(bench: &PolicyHarness, verbs: &[&str], many: usize, chain: usize, takes: [Duration; 2]) {
     for verb in verbs {
         for number in 0..many {
-            bench.accidents(&format!("{verb} r{number}"), [ScriptedFault::Takes(takes[0])]);
+            bench.script_faults(&format!("{verb} r{number}"), [ScriptedFault::Takes(takes[0])]);
         }
         for number in 0..chain {
-            bench.accidents(&format!("{verb} c{number}"), [ScriptedFault::Takes(takes[1])]);
+            bench.script_faults(&format!("{verb} c{number}"), [ScriptedFault::Takes(takes[1])]);
         }
     }
 }
 
 #[test]
 fn longest_path_goes_first_once_durations_are_known() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
         bench.settings.parallelism = 10;
         let takes = [Duration::from_secs(1), Duration::from_secs(5)];
@@ -64,15 +64,15 @@ fn longest_path_goes_first_once_durations_are_known() {
 
 #[test]
 fn new_resource_is_expected_to_take_as_long_as_its_type() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
         bench.settings.parallelism = 2;
         let text = |more: &str| {
             let one = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
             format!("{one}  b: {{type: test/bucket, spec: {{name: b}}}}\n{more}")
         };
-        bench.accidents("create a", [ScriptedFault::Takes(Duration::from_secs(1))]);
-        bench.accidents("create b", [ScriptedFault::Takes(Duration::from_secs(8))]);
+        bench.script_faults("create a", [ScriptedFault::Takes(Duration::from_secs(1))]);
+        bench.script_faults("create b", [ScriptedFault::Takes(Duration::from_secs(8))]);
         assert_eq!(bench.apply(Some(&text(""))).await.ended(), Some(Ready));
         // Eight short resources, and one that takes as long as all of them together.
         let mut more = String::new();
@@ -87,7 +87,7 @@ fn new_resource_is_expected_to_take_as_long_as_its_type() {
 
 #[test]
 fn queued_calls_start_in_the_order_of_the_longest_path() {
-    lately(async {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::with(|catalog| catalog.max_parallel = 2);
         bench.settings.parallelism = 100;
         all_take(&bench, &["create", "update"], 10, 2, [Duration::from_secs(1), Duration::from_secs(5)]);
@@ -99,7 +99,7 @@ fn queued_calls_start_in_the_order_of_the_longest_path() {
 #[test]
 fn recorded_durations_do_not_change_plans() {
     let plan = |takes: Duration| {
-        lately(async move {
+        run_with_paused_clock(async move {
             let bench = PolicyHarness::new();
             all_take(&bench, &["create"], 20, 5, [takes, takes]);
             assert_eq!(bench.apply(Some(&chain_behind_many(20, 5, "one"))).await.ended(), Some(Ready));
@@ -141,12 +141,12 @@ fn layered(layers: usize, width: usize) -> String {
 }
 
 /// The excess over the ideal duration, as a fraction of the ideal, of a run in which every call takes 50 ms.
-fn beyond_ideal(text: &str, names: &[String], parallelism: usize, ideal: Duration) -> f64 {
-    lately(async {
+fn excess_duration(text: &str, names: &[String], parallelism: usize, ideal: Duration) -> f64 {
+    run_with_paused_clock(async {
         let mut bench = PolicyHarness::new();
         bench.settings.parallelism = parallelism;
         for name in names {
-            bench.accidents(&format!("create {name}"), [ScriptedFault::Takes(50 * MILLI)]);
+            bench.script_faults(&format!("create {name}"), [ScriptedFault::Takes(50 * MILLI)]);
         }
         let ran = bench.apply(Some(text)).await;
         assert_eq!(ran.ended(), Some(Ready));
@@ -161,7 +161,7 @@ fn thousand_resources_take_as_long_as_their_shared_work() {
     let text = chain_behind_many(1_000, 0, "one");
     for (parallelism, most) in [(10, 0.05), (100, 0.15)] {
         let ideal = 50 * MILLI * u32::try_from(1_000 / parallelism).expect("few");
-        let beyond = beyond_ideal(&text, &names, parallelism, ideal);
+        let beyond = excess_duration(&text, &names, parallelism, ideal);
         assert!((0.0..=most).contains(&beyond), "{parallelism}: {beyond}");
     }
 }
@@ -173,7 +173,7 @@ fn layers_take_as_long_as_one_resource_of_each() {
         (0..layers).flat_map(|layer| (0..width).map(move |number| format!("l{layer}x{number}"))).collect();
     let text = layered(layers, width);
     for (parallelism, waves, most) in [(10, 100, 0.05), (100, 10, 0.15), (1_000, 10, 0.15)] {
-        let beyond = beyond_ideal(&text, &names, parallelism, 50 * MILLI * waves);
+        let beyond = excess_duration(&text, &names, parallelism, 50 * MILLI * waves);
         assert!((-0.001..=most).contains(&beyond), "{parallelism}: {beyond}");
     }
 }

@@ -12,37 +12,39 @@ use super::value::exported;
 
 /// The inputs of one child.
 #[derive(Clone, Debug, Default)]
-pub struct Passed {
+pub struct PassedInputs {
     /// The inputs by position; Unknown if not known.
     pub values: Vec<Value>,
     /// The errors of the child's own defaults that apply here.
     pub default_errors: Diagnostics,
 }
 
-impl Passed {
+impl PassedInputs {
     /// Whether any input, or any error of a default, is known.
     pub fn is_known(&self) -> bool {
         self.values.iter().any(|value| !value.is_unknown()) || !self.default_errors.is_empty()
     }
 }
 
-/// The inputs that a child with the document `below` receives; `None` if its dialect checks inputs by type. `value`
-/// evaluates an expression and returns `None` after an error. Errors go to `found`, after `place` has completed them.
-pub fn pass_down(
+/// The inputs that a child with the document `child_document` receives; `None` if its dialect checks inputs by type.
+/// `value` evaluates an expression and returns `None` after an error. Errors go to `found`, after `complete` has
+/// completed them.
+pub fn compute_passed_inputs(
     child: &Child,
-    below: &Blueprint,
+    child_document: &Blueprint,
     rules: &DialectRules,
     mut value: impl FnMut(&Expr) -> Option<Value>,
     found: &mut Diagnostics,
-    place: impl Fn(&mut Diagnostic, &str, &Expr),
-) -> Option<Passed> {
+    complete: impl Fn(&mut Diagnostic, &str, &Expr),
+) -> Option<PassedInputs> {
     if rules.checks.inputs == CheckedBy::Type {
         return None;
     }
     let given: HashMap<&Name, &Expr, foldhash::fast::FixedState> =
         child.inputs.iter().map(|(name, expr)| (&name.item, expr)).collect();
-    let mut passed = Passed { values: Vec::with_capacity(below.inputs.len()), default_errors: Diagnostics::new() };
-    for (name, input) in &below.inputs {
+    let mut passed =
+        PassedInputs { values: Vec::with_capacity(child_document.inputs.len()), default_errors: Diagnostics::new() };
+    for (name, input) in &child_document.inputs {
         let mut mistakes = Diagnostics::new();
         let value = match given.get(name) {
             Some(expr) => {
@@ -61,14 +63,15 @@ pub fn pass_down(
             }
         };
         let default = input.default.as_ref().map(|default| default.span);
-        let is_theirs = |one: &Diagnostic| default.is_some_and(|default| default.is_some() && default == one.span());
+        let is_default_error =
+            |one: &Diagnostic| default.is_some_and(|default| default.is_some() && default == one.span());
         for mut one in mistakes {
-            if is_theirs(&one) {
+            if is_default_error(&one) {
                 passed.default_errors.push(one);
                 continue;
             }
             if let Some(expr) = given.get(name) {
-                place(&mut one, name, expr);
+                complete(&mut one, name, expr);
             }
             found.push(one);
         }

@@ -184,7 +184,7 @@ fn shape_of(def: &FunctionDef) -> CallShape {
     };
     CallShape {
         least: def.min_arguments,
-        most: def.most(),
+        most: def.max_arguments(),
         takes_index: def.takes_index,
         parameters,
         returns,

@@ -24,7 +24,7 @@ impl Checker<'_> {
             return self.named_call(function, call, place);
         }
         let given = call.arguments.len();
-        if given < function.min_arguments || function.most().is_some_and(|most| given > most) {
+        if given < function.min_arguments || function.max_arguments().is_some_and(|most| given > most) {
             self.found.push(wrong_count(function, call));
             self.all_arguments(call, place);
             return Type::Error;
@@ -64,7 +64,7 @@ impl Checker<'_> {
                 _ => Type::Error,
             };
         }
-        if let Some(diagnostic) = together(function, call, &types, span) {
+        if let Some(diagnostic) = check_argument_rules(function, call, &types, span) {
             self.found.push(diagnostic);
             return Type::Error;
         }
@@ -87,7 +87,7 @@ impl Checker<'_> {
             match &argument.name {
                 Some(name) if fields.contains_key(&name.item) => {
                     failed = true;
-                    self.found.push(self.twice(name, call));
+                    self.found.push(self.repeated_argument(name, call));
                 }
                 Some(name) => {
                     fields.insert(name.item.clone(), ty);
@@ -109,7 +109,7 @@ impl Checker<'_> {
     }
 
     /// The diagnostic for a repeated argument name.
-    fn twice(&self, name: &Spanned<Name>, call: &CallExpr) -> Diagnostic {
+    fn repeated_argument(&self, name: &Spanned<Name>, call: &CallExpr) -> Diagnostic {
         let diagnostic = document::DUPLICATE_KEY
             .new(format!("the entry `{}` is written twice", name.item))
             .label(name.span, "does not count");
@@ -174,7 +174,7 @@ pub(super) fn accepts(wanted: &Type, given: &Type) -> bool {
 }
 
 /// Checks the rules about several arguments.
-fn together(function: &FunctionDef, call: &CallExpr, types: &[Type], span: Span) -> Option<Diagnostic> {
+fn check_argument_rules(function: &FunctionDef, call: &CallExpr, types: &[Type], span: Span) -> Option<Diagnostic> {
     match (function.name.as_ref(), types) {
         ("list", _) => mixed_list(call, types),
         ("eq", [a, b]) => incomparable(call, a, b, span),
@@ -283,7 +283,7 @@ fn item_type(list: &Type) -> Option<Type> {
 }
 
 fn wrong_count(function: &FunctionDef, call: &CallExpr) -> Diagnostic {
-    let takes = match function.most() {
+    let takes = match function.max_arguments() {
         Some(most) if most == function.min_arguments => format!("{most}"),
         Some(most) => format!("{} to {most}", function.min_arguments),
         None => format!("at least {}", function.min_arguments),

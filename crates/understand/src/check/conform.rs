@@ -40,7 +40,7 @@ pub fn conform_schema(
     schema: &Arc<Schema>,
     found: &mut Diagnostics,
 ) -> Value {
-    let (bare, secret) = value.exposed();
+    let (bare, secret) = value.split_secret();
     let Value::Map(map) = bare else { return value.clone() };
     let mut conforming = Conforming { patterns: Patterns::default(), found };
     let at = ValueSite { expr: Some(expr), span: expr.span, holder };
@@ -55,7 +55,7 @@ fn conform_at(
     found: &mut Diagnostics,
 ) -> Value {
     let spec = conform_schema(value, expr, holder, &resource_type.schema, found);
-    if spec.bare().as_map().is_none() {
+    if spec.unmarked().as_map().is_none() {
         return spec;
     }
     for rejection in &resource_type.rejects {
@@ -177,7 +177,7 @@ impl Conforming<'_> {
 
     /// Converts one value to its field. A value that does not fit stays as it is.
     fn field(&mut self, value: &Value, field: &Field, at: ValueSite<'_>) -> Value {
-        let (bare, secret) = value.exposed();
+        let (bare, secret) = value.split_secret();
         if bare.is_null() || bare.is_unknown() {
             return value.clone().tainted(field.sensitive && !bare.is_null());
         }

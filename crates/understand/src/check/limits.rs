@@ -32,7 +32,7 @@ impl Patterns {
     /// The diagnostic for a value of the right type outside the field's allowed values or limits. It does not contain
     /// secret values.
     pub(super) fn problem(&mut self, value: &Value, field: &Field, span: Span) -> Option<Diagnostic> {
-        let (value, secret) = value.exposed();
+        let (value, secret) = value.split_secret();
         let secret = secret || field.sensitive;
         if !field.allowed.is_empty() && !value.is_null() && !field.allowed.iter().any(|allowed| same(allowed, value)) {
             let shown = if secret { "the value".to_owned() } else { format!("`{}`", plain(value)) };
@@ -120,7 +120,7 @@ pub(super) fn constraint(code: &'static Code, text: String, span: Span) -> Diagn
 
 /// Whether two values are equal. An integer equals a float of the same value.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
-    match (a.bare(), b.bare()) {
+    match (a.unmarked(), b.unmarked()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
         (a, b) => a == b,
     }

@@ -25,7 +25,7 @@ impl Checker<'_> {
         let mut links = self.activate();
         if !links.is_empty() {
             let resources = &self.resources;
-            wires::wire(self.blueprint, &mut links, |at| match resources.get(at as usize) {
+            wires::add_link_edges(self.blueprint, &mut links, |at| match resources.get(at as usize) {
                 Some(super::TypeOf::Known(ty)) => Some(ty.as_ref()),
                 _ => None,
             });
@@ -73,9 +73,9 @@ impl Checker<'_> {
                 ReferenceHead::Resource { name, bare } => match self.blueprint.resources.get_index_of(name) {
                     None => self.unknown_resource(name, *bare, reference.head_span),
                     Some(at) => match reference.path.as_slice() {
-                        [] => return self.one_of(at, name, None, reference.head_span),
+                        [] => return self.single_instance(at, name, None, reference.head_span),
                         [index] if matches!(index.kind, AccessorKind::Index(_)) => {
-                            return self.one_of(at, name, Some(index.span), reference.head_span);
+                            return self.single_instance(at, name, Some(index.span), reference.head_span);
                         }
                         _ => wrong(expr.span),
                     },
@@ -86,7 +86,7 @@ impl Checker<'_> {
                 let name = plain_name(text);
                 let index = (name.len() < text.len()).then_some(expr.span);
                 match self.blueprint.resources.get_index_of(name) {
-                    Some(at) => return self.one_of(at, name, index, expr.span),
+                    Some(at) => return self.single_instance(at, name, index, expr.span),
                     None => self.unknown_resource(name, false, expr.span),
                 }
             }
@@ -102,7 +102,7 @@ impl Checker<'_> {
     }
 
     /// The resource at a position, if an instance is selected exactly when its `each` requires it (decisions S27, S28).
-    fn one_of(&mut self, at: usize, name: &str, index: Option<Span>, span: Span) -> Option<usize> {
+    fn single_instance(&mut self, at: usize, name: &str, index: Option<Span>, span: Span) -> Option<usize> {
         let (written, resource) = self.blueprint.resources.get_index(at)?;
         self.resolve_name(&Spanned::new(written.clone(), span));
         match super::references::instance_chosen(name, resource, index, span) {

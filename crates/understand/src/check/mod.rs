@@ -11,7 +11,7 @@
 //! walked twice.
 
 pub mod below;
-pub use below::{Passed, pass_down};
+pub use below::{PassedInputs, compute_passed_inputs};
 mod by_value;
 mod callbacks;
 mod calls;
@@ -41,7 +41,7 @@ pub use resolutions::{DefinitionKind, Resolution, Resolutions, resolutions};
 mod resources;
 pub use resources::description_mismatch;
 mod secrets;
-pub use secrets::{secrets_passed_down, shown_from_above};
+pub use secrets::{errors_of_passed_secrets, secrets_passed_down};
 pub mod spec;
 mod types;
 pub mod value;
@@ -87,7 +87,7 @@ pub struct Checked {
     /// The type of each data source, by position; `None` if it is unknown (which is reported).
     pub data_source_types: Vec<Option<Arc<DataSourceType>>>,
     /// The digest of the result of the transforms, once they have run.
-    pub made: Option<Name>,
+    pub transform_digest: Option<Name>,
     /// The type of each export, by position: the declared type, refined by the type of its value.
     pub export_types: Vec<Type>,
     /// Whether each export, by position, contains a secret, as far as the document alone shows.
@@ -147,7 +147,7 @@ pub fn check_in_place(
     context: &CheckContext<'_>,
     inputs: Option<&[Value]>,
     found: &mut Diagnostics,
-) -> (Checked, Vec<Option<Passed>>) {
+) -> (Checked, Vec<Option<PassedInputs>>) {
     check_at(blueprint, children, context, CheckStage::Written(inputs), found)
 }
 
@@ -188,7 +188,7 @@ fn check_at(
     context: &CheckContext<'_>,
     stage: CheckStage<'_>,
     found: &mut Diagnostics,
-) -> (Checked, Vec<Option<Passed>>) {
+) -> (Checked, Vec<Option<PassedInputs>>) {
     let mut checker = Checker::new(&blueprint, children, context);
     let transformed = matches!(stage, CheckStage::Transformed);
     checker.transformed = transformed;
@@ -204,7 +204,7 @@ fn check_at(
         mine.retain(|diagnostic| !LEFT_TO_TRANSFORMS.iter().any(|code| code.name == diagnostic.code.name));
     }
     mine.sort();
-    once(&mut mine);
+    remove_duplicates(&mut mine);
     found.append(mine);
     let checked = Checked {
         graph: Arc::new(graph),
@@ -216,7 +216,7 @@ fn check_at(
         data_source_types: data_sources,
         export_types,
         secret_exports,
-        made: None,
+        transform_digest: None,
         blueprint,
         rules,
     };
@@ -224,7 +224,7 @@ fn check_at(
 }
 
 /// Removes duplicate diagnostics of one place. Aliases of YAML cause them.
-fn once(found: &mut Diagnostics) {
+fn remove_duplicates(found: &mut Diagnostics) {
     let mut place = Span::NONE;
     let mut reported: Vec<(&'static str, String)> = Vec::new();
     found.retain(|diagnostic| {
@@ -287,7 +287,7 @@ struct Checker<'a> {
     /// The kinds of sources of documents, if they are known.
     kinds: Option<&'a [&'static source::SourceKind]>,
     /// The inputs of each child, by position, as far as they are known.
-    passed: Vec<Option<Passed>>,
+    passed: Vec<Option<PassedInputs>>,
     resources: Vec<TypeOf>,
     data_sources: Vec<Option<Arc<DataSourceType>>>,
     input_types: Vec<Type>,

@@ -99,7 +99,7 @@ impl Checker<'_> {
             {
                 continue;
             }
-            self.found.push(would_show(span, what, "this comes from a secret"));
+            self.found.push(secret_exposed(span, what, "this comes from a secret"));
         }
     }
 }
@@ -123,7 +123,7 @@ fn exposed(of: SearchedDocument<'_, '_>) -> Vec<(Span, &'static str)> {
     shown.map(|(span, _, what)| (span, what)).collect()
 }
 
-fn would_show(span: Span, what: &str, why: &str) -> Diagnostic {
+fn secret_exposed(span: Span, what: &str, why: &str) -> Diagnostic {
     codes::SECRET_EXPOSED
         .new(format!("a secret would show in {what}"))
         .label(span, why)
@@ -132,7 +132,11 @@ fn would_show(span: Span, what: &str, why: &str) -> Diagnostic {
 
 /// The errors that a document has only because it receives secrets. `passed_secrets` says for each input, by position,
 /// whether its value is a secret.
-pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], passed_secrets: &[bool]) -> Diagnostics {
+pub fn errors_of_passed_secrets(
+    checked: &Checked,
+    children: &[Option<Arc<Checked>>],
+    passed_secrets: &[bool],
+) -> Diagnostics {
     let mut found = Diagnostics::new();
     if !passed_secrets.contains(&true) {
         return found;
@@ -140,7 +144,7 @@ pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], pa
     let known = exposed(SearchedDocument::Placed(checked, children, &[]));
     for (span, what) in exposed(SearchedDocument::Placed(checked, children, passed_secrets)) {
         if !known.contains(&(span, what)) {
-            found.push(would_show(span, what, "this comes from a secret that the including document hands over"));
+            found.push(secret_exposed(span, what, "this comes from a secret that the including document hands over"));
         }
     }
     found

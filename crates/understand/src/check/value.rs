@@ -26,7 +26,7 @@ pub fn exported(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -
 }
 
 fn fitted(value: Value, ty: &Type, span: Span, parse: bool, found: &mut Diagnostics) -> Result<Value, Reported> {
-    let (bare, secret) = value.exposed();
+    let (bare, secret) = value.split_secret();
     if ty.is_open() || bare.is_null() || bare.is_unknown() {
         return Ok(value);
     }

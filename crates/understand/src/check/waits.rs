@@ -16,7 +16,7 @@ use super::TypeOf;
 use crate::graph::{Edge, EdgeKind, GraphNode};
 
 /// The resources, by position, that refer to each third resource, by the spelling of the reference.
-type Naming = HashMap<String, Vec<usize>>;
+type ResourcesBySpelling = HashMap<String, Vec<usize>>;
 
 /// The edges of each resource that waits for others, by its position.
 pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec<Edge>> {
@@ -36,30 +36,36 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
     }
     let spec = |at: usize| blueprint.resources.get_index(at).map(|(_, resource)| resource);
     // The resources that certain fields of the resources of a type refer to, computed once per type and fields.
-    let mut named: HashMap<(&Name, &[Name]), Naming> = HashMap::new();
+    let mut named: HashMap<(&Name, &[Name]), ResourcesBySpelling> = HashMap::new();
     for at in 0..blueprint.resources.len() {
         let (Some(ty), Some(resource)) = (of(at), spec(at)) else { continue };
-        let (mut mine, mut seen): (Vec<Edge>, HashSet<usize>) = (Vec::new(), HashSet::new());
+        let (mut edges_of_resource, mut seen): (Vec<Edge>, HashSet<usize>) = (Vec::new(), HashSet::new());
         for wait in &ty.waits {
-            let theirs = named.entry((&wait.type_name, &wait.its)).or_insert_with(|| {
-                let mut theirs = Naming::new();
+            let by_spelling = named.entry((&wait.type_name, &wait.awaited_fields)).or_insert_with(|| {
+                let mut resources_by_spelling = ResourcesBySpelling::new();
                 for at in by_type.get(wait.type_name.as_ref()).into_iter().flatten() {
-                    for (meant, _) in spec(*at).into_iter().flat_map(|other| field_spellings(other, &wait.its)) {
-                        theirs.entry(meant).or_default().push(*at);
+                    for (meant, _) in
+                        spec(*at).into_iter().flat_map(|other| field_spellings(other, &wait.awaited_fields))
+                    {
+                        resources_by_spelling.entry(meant).or_default().push(*at);
                     }
                 }
-                theirs
+                resources_by_spelling
             });
             for (meant, span) in third_resources_of(resource, wait, blueprint, types) {
-                for other in theirs.get(&meant).into_iter().flatten().filter(|other| **other != at) {
+                for other in by_spelling.get(&meant).into_iter().flatten().filter(|other| **other != at) {
                     if seen.insert(*other) {
-                        mine.push(Edge { to: GraphNode::Resource(*other as u32), kind: EdgeKind::DependsOn, span });
+                        edges_of_resource.push(Edge {
+                            to: GraphNode::Resource(*other as u32),
+                            kind: EdgeKind::DependsOn,
+                            span,
+                        });
                     }
                 }
             }
         }
-        if !mine.is_empty() {
-            edges.insert(at as u32, mine);
+        if !edges_of_resource.is_empty() {
+            edges.insert(at as u32, edges_of_resource);
         }
     }
     edges
@@ -73,10 +79,10 @@ fn third_resources_of(
     blueprint: &Blueprint,
     types: &[TypeOf],
 ) -> Vec<(String, Span)> {
-    let Some((type_name, fields)) = &wait.through else { return field_spellings(resource, &wait.own) };
+    let Some((type_name, fields)) = &wait.through else { return field_spellings(resource, &wait.own_fields) };
     let mut all = Vec::new();
-    for path in &wait.own {
-        each(&resource.spec, path, &mut |expr| {
+    for path in &wait.own_fields {
+        visit_path(&resource.spec, path, &mut |expr| {
             let ExprKind::Ref(reference) = &expr.inner().kind else { return };
             let ReferenceHead::Resource { name, .. } = &reference.head else { return };
             let Some((at, _, other)) = blueprint.resources.get_full(name) else { return };
@@ -92,7 +98,7 @@ fn third_resources_of(
 fn field_spellings(resource: &Resource, paths: &[Name]) -> Vec<(String, Span)> {
     let mut all = Vec::new();
     for path in paths {
-        each(&resource.spec, path, &mut |expr| {
+        visit_path(&resource.spec, path, &mut |expr| {
             let mut meant = String::new();
             if write_spelling(expr, &mut meant) {
                 all.push((meant, expr.span));
@@ -102,15 +108,15 @@ fn field_spellings(resource: &Resource, paths: &[Name]) -> Vec<(String, Span)> {
     all
 }
 
-/// Calls `see` with every expression at a path: dotted names, with `[]` after a name for every item.
-fn each<'e>(expr: &'e Expr, path: &str, see: &mut impl FnMut(&'e Expr)) {
+/// Calls `visit` with every expression at a path: dotted names, with `[]` after a name for every item.
+fn visit_path<'e>(expr: &'e Expr, path: &str, visit: &mut impl FnMut(&'e Expr)) {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let name = first.strip_suffix("[]").unwrap_or(first);
     let ExprKind::Map(entries) = &expr.kind else { return };
     let Some((_, found)) = entries.iter().find(|(key, _)| key.item.as_ref() == name) else { return };
     let mut go = |expr: &'e Expr| match rest {
-        Some(rest) => each(expr, rest, see),
-        None => see(expr),
+        Some(rest) => visit_path(expr, rest, visit),
+        None => visit(expr),
     };
     if name.len() == first.len() {
         go(found);

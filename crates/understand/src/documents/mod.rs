@@ -64,7 +64,7 @@ pub enum NumberedKind {
 }
 
 /// A checked document with its place.
-pub struct Placed {
+pub struct PlacedDocument {
     /// The checked document, shared with its other places.
     pub checked: Arc<Checked>,
     /// The number of the place while documents were read.
@@ -170,7 +170,7 @@ pub struct PassedInput<'d> {
 
 impl PassedInput<'_> {
     /// Whether its value is a literal or missing, so that it depends on nothing.
-    pub fn is_written_out(&self) -> bool {
+    pub fn is_literal(&self) -> bool {
         self.given.is_none_or(|expr| expr.inner().as_literal().is_some())
     }
 }
@@ -211,7 +211,7 @@ pub struct Documents {
     pub pinned: Pinned,
     dependence: DocumentDependence,
     /// The size limits of the documents.
-    pub room: dialects::DocumentLimits,
+    pub limits: dialects::DocumentLimits,
 }
 
 impl Documents {
@@ -247,7 +247,7 @@ impl Documents {
             counts,
             pinned: Pinned::default(),
             dependence,
-            room: dialects::DocumentLimits::USUAL,
+            limits: dialects::DocumentLimits::DEFAULT,
         }
     }
 
@@ -257,7 +257,7 @@ impl Documents {
         meaning: impl Fn(&Arc<Checked>) -> Option<Arc<Checked>>,
         found: &mut Diagnostics,
     ) -> Documents {
-        let placed = (0..).zip(&self.units).map(|(number, unit)| Placed {
+        let placed = (0..).zip(&self.units).map(|(number, unit)| PlacedDocument {
             checked: meaning(&unit.checked).unwrap_or_else(|| unit.checked.clone()),
             number,
             parent: unit.parent,
@@ -266,12 +266,12 @@ impl Documents {
             folder: unit.folder.clone(),
             file: unit.file,
         });
-        Documents::assemble(placed.collect(), self.pinned.clone(), self.dependence, found).within(self.room)
+        Documents::assemble(placed.collect(), self.pinned.clone(), self.dependence, found).with_limits(self.limits)
     }
 
     /// Returns the same documents with other size limits.
-    pub fn within(self, room: dialects::DocumentLimits) -> Documents {
-        Documents { room, ..self }
+    pub fn with_limits(self, room: dialects::DocumentLimits) -> Documents {
+        Documents { limits: room, ..self }
     }
 
     /// Whether other inputs may lead to other documents. The documents are then read again when all inputs are given.
@@ -320,14 +320,14 @@ impl Documents {
     /// Completes the diagnostics of evaluation: removes duplicates, adds the includes that lead to errors in children,
     /// and adds one `child-failed` for each of these includes. Errors with a code in `not_of_the_document` concern a
     /// later use of the document and do not make its include fail.
-    pub fn attribute(&self, not_of_the_document: &[&'static Code], found: &mut Diagnostics) {
+    pub fn attribute_errors(&self, not_of_the_document: &[&'static Code], found: &mut Diagnostics) {
         if self.units.len() == 1 {
             return;
         }
         let mut reported: std::collections::HashSet<(&'static str, Span, String), foldhash::fast::FixedState> =
             Default::default();
         found.retain(|it| !it.span().is_some() || reported.insert((it.code.name, it.span(), it.message.clone())));
-        self.give_trails(found);
+        self.add_missing_trails(found);
         let mut failed: IndexMap<Span, Vec<Trail>> = IndexMap::default();
         let is_excepted = |it: &Diagnostic| not_of_the_document.iter().any(|code| code.name == it.code.name);
         for mistake in found.iter().filter(|it| it.is_error() && !is_excepted(it)) {
@@ -367,24 +367,24 @@ impl Documents {
         }
         let trail = self.trail(unit);
         for one in found.iter_mut() {
-            self.lead_one(unit, &trail, one);
+            self.add_trail(unit, &trail, one);
         }
     }
 
-    fn lead_one(&self, unit: u32, trail: &[Trail], one: &mut Diagnostic) {
+    fn add_trail(&self, unit: u32, trail: &[Trail], one: &mut Diagnostic) {
         one.trail = trail.to_vec();
         let mut at = unit;
         while let Some((above, include)) = self.units[at as usize].parent {
             let checked = &self.units[above as usize].checked;
             if let Some((name, child)) = checked.blueprint.children.get_index(include as usize) {
-                checked.rules.messages.complete_below(one, name, child, at == unit);
+                checked.rules.messages.complete_in_child(one, name, child, at == unit);
             }
             at = above;
         }
     }
 
     /// Adds the includes that lead to a child to its diagnostics, unless they have them.
-    pub fn give_trails(&self, found: &mut Diagnostics) {
+    pub fn add_missing_trails(&self, found: &mut Diagnostics) {
         if self.units.len() == 1 {
             return;
         }
@@ -394,7 +394,7 @@ impl Documents {
         }
         for diagnostic in found.iter_mut().filter(|it| it.trail.is_empty()) {
             if let Some(unit) = first.get(&diagnostic.span().file) {
-                self.lead_one(*unit, &self.trail(*unit), diagnostic);
+                self.add_trail(*unit, &self.trail(*unit), diagnostic);
             }
         }
     }

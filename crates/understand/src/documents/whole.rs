@@ -11,7 +11,7 @@ use std::sync::Arc;
 use blueprint::{AccessorKind, Child, Expr, Name, Ref, ReferenceHead};
 use diag::{Diagnostics, Span, Spanned};
 
-use super::{DocumentDependence, DocumentInstance, Documents, NumberedKind, Placed, counts_of};
+use super::{DocumentDependence, DocumentInstance, Documents, NumberedKind, PlacedDocument, counts_of};
 use crate::check::edges::{expressions, reads_metadata};
 use crate::check::{Checked, codes};
 use crate::graph::{Edge, EdgeKind, Graph, GraphNode};
@@ -20,15 +20,15 @@ use crate::pinned::Pinned;
 
 /// A dependency of an element, as seen in its own document.
 #[derive(Clone, Copy)]
-struct Wire {
-    to: End,
+struct DocumentEdge {
+    to: EdgeTarget,
     kind: EdgeKind,
     span: Span,
 }
 
 /// The target of a dependency.
 #[derive(Clone, Copy)]
-enum End {
+enum EdgeTarget {
     /// An element of the document, by position.
     Own(GraphNode),
     /// An input of the document.
@@ -42,16 +42,16 @@ enum End {
 /// The dependencies of the elements of one document.
 struct DocumentWiring {
     /// The dependencies of locals, data sources, resources and links, in this order.
-    elements: [Vec<Vec<Wire>>; 4],
+    elements: [Vec<Vec<DocumentEdge>>; 4],
     /// The dependencies of the inputs of each child, in the order in which the document writes them.
-    passed: Vec<Vec<Vec<Wire>>>,
-    exports: Vec<Vec<Wire>>,
+    passed: Vec<Vec<Vec<DocumentEdge>>>,
+    exports: Vec<Vec<DocumentEdge>>,
     /// The names that each child waits for as a whole, in addition to its `dependsOn`.
     waits: Vec<Vec<Spanned<Name>>>,
 }
 
 /// The members of a group that do not stay: they are removed, or exist only during an update.
-fn beyond_of(unit: &DocumentInstance) -> HashSet<Name, foldhash::fast::FixedState> {
+fn temporary_members(unit: &DocumentInstance) -> HashSet<Name, foldhash::fast::FixedState> {
     unit.blueprint().batches.iter().flat_map(|batches| batches.beyond.iter().cloned()).collect()
 }
 
@@ -59,7 +59,7 @@ impl Documents {
     /// Assembles documents in their places, each after the one that includes it. Reports cycles through several
     /// documents.
     pub fn assemble(
-        placed: Vec<Placed>,
+        placed: Vec<PlacedDocument>,
         pinned: Pinned,
         dependence: DocumentDependence,
         found: &mut Diagnostics,
@@ -69,23 +69,23 @@ impl Documents {
         let mut of_place: HashMap<u32, u32, foldhash::fast::FixedState> = HashMap::default();
         let mut beyond: HashMap<u32, HashSet<Name, foldhash::fast::FixedState>, foldhash::fast::FixedState> =
             HashMap::default();
-        for Placed { checked, number, parent, left_out, location, folder, file } in placed {
-            let this = units.len() as u32;
-            of_place.insert(number, this);
+        for PlacedDocument { checked, number, parent, left_out, location, folder, file } in placed {
+            let unit = units.len() as u32;
+            of_place.insert(number, unit);
             let parent = parent.and_then(|(above, include)| Some((*of_place.get(&above)?, include)));
             let mut path: Vec<Name> = Vec::new();
-            let mut stands_in = false;
+            let mut is_temporary = false;
             if let Some((above, include)) = parent {
-                let beyond = beyond.entry(above).or_insert_with(|| beyond_of(&units[above as usize]));
+                let beyond = beyond.entry(above).or_insert_with(|| temporary_members(&units[above as usize]));
                 let above = &mut units[above as usize];
-                above.children[include as usize] = Some(this);
+                above.children[include as usize] = Some(unit);
                 path.extend(above.path.iter().cloned());
                 path.extend(above.checked.blueprint.children.get_index(include as usize).map(|(name, _)| name.clone()));
-                stands_in = above.is_temporary_member || path.last().is_some_and(|name| beyond.contains(name));
+                is_temporary = above.is_temporary_member || path.last().is_some_and(|name| beyond.contains(name));
             }
             let children = vec![None; checked.blueprint.children.len()];
             let first = counts.map(|count| count as u32);
-            for (all, more) in counts.iter_mut().zip(counts_of(&checked, this == 0)) {
+            for (all, more) in counts.iter_mut().zip(counts_of(&checked, unit == 0)) {
                 *all += more;
             }
             let path = path.into();
@@ -98,14 +98,14 @@ impl Documents {
                 file,
                 children,
                 left_out,
-                is_temporary_member: stands_in,
+                is_temporary_member: is_temporary,
                 first,
             });
         }
         let graph = units.first().map(|root| root.checked.graph.clone()).unwrap_or_default();
         let links = units.first().map(|root| root.checked.links.clone()).unwrap_or_default();
         let mut documents =
-            Documents { units, graph, links, counts, pinned, dependence, room: dialects::DocumentLimits::USUAL };
+            Documents { units, graph, links, counts, pinned, dependence, limits: dialects::DocumentLimits::DEFAULT };
         if documents.units.len() > 1 {
             let pairs = documents.units.iter().flat_map(|unit| {
                 unit.checked.links.pairs().iter().map(|pair| pair.from(unit.first[NumberedKind::Resource as usize]))
@@ -167,17 +167,17 @@ pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
 
 fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> DocumentWiring {
     let blueprint = &checked.blueprint;
-    let are_whole = checked.rules.children.are_whole();
-    let outward = |expr: &Expr, kind: EdgeKind, wires: &mut Vec<Wire>| {
+    let are_whole = checked.rules.children.are_atomic();
+    let outward = |expr: &Expr, kind: EdgeKind, wires: &mut Vec<DocumentEdge>| {
         expr.references(&mut |reference| {
-            wires.extend(outward_of(checked, children, reference, kind));
+            wires.extend(cross_document_edge(checked, children, reference, kind));
             if let ReferenceHead::Child(name) = &reference.head
                 && are_whole
                 && kind == EdgeKind::Reads
                 && let Some(child) = blueprint.children.get_index_of(name)
             {
-                let to = End::Child(child as u32);
-                wires.push(Wire { to, kind: EdgeKind::DependsOn, span: reference.head_span });
+                let to = EdgeTarget::Child(child as u32);
+                wires.push(DocumentEdge { to, kind: EdgeKind::DependsOn, span: reference.head_span });
             }
         });
     };
@@ -185,13 +185,13 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> DocumentWiring {
         // A read of a child is resolved by its export. `dependsOn` a child waits for every resource in it.
         let wire = |edge: &Edge| {
             let to = match (edge.to, edge.kind) {
-                (GraphNode::Child(child), EdgeKind::DependsOn) => End::Child(child),
+                (GraphNode::Child(child), EdgeKind::DependsOn) => EdgeTarget::Child(child),
                 (GraphNode::Child(_), _) => return None,
-                (to, _) => End::Own(to),
+                (to, _) => EdgeTarget::Own(to),
             };
-            Some(Wire { to, kind: edge.kind, span: edge.span })
+            Some(DocumentEdge { to, kind: edge.kind, span: edge.span })
         };
-        let mut wires: Vec<Wire> = checked.graph.edges(node).iter().filter_map(wire).collect();
+        let mut wires: Vec<DocumentEdge> = checked.graph.edges(node).iter().filter_map(wire).collect();
         let before = wires.len();
         expressions(blueprint, node, &mut |expr, kind| outward(expr, kind, &mut wires));
         if wires.len() > before {
@@ -214,8 +214,8 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> DocumentWiring {
                 _ => None,
             };
             let kind = if reads_metadata(reference) { EdgeKind::ReadsMetadata } else { EdgeKind::Reads };
-            wires.extend(target.map(|to| Wire { to: End::Own(to), kind, span: reference.head_span }));
-            wires.extend(outward_of(checked, children, reference, EdgeKind::Reads));
+            wires.extend(target.map(|to| DocumentEdge { to: EdgeTarget::Own(to), kind, span: reference.head_span }));
+            wires.extend(cross_document_edge(checked, children, reference, EdgeKind::Reads));
         });
         wires
     };
@@ -255,19 +255,24 @@ pub fn read_by(child: &Child) -> Vec<Spanned<Name>> {
 }
 
 /// The dependency of a reference on another document.
-fn outward_of(checked: &Checked, children: &[Option<&Checked>], reference: &Ref, kind: EdgeKind) -> Option<Wire> {
+fn cross_document_edge(
+    checked: &Checked,
+    children: &[Option<&Checked>],
+    reference: &Ref,
+    kind: EdgeKind,
+) -> Option<DocumentEdge> {
     let blueprint = &checked.blueprint;
     let to = match &reference.head {
-        ReferenceHead::Input(name) => End::Input(blueprint.inputs.get_index_of(name)? as u32),
+        ReferenceHead::Input(name) => EdgeTarget::Input(blueprint.inputs.get_index_of(name)? as u32),
         ReferenceHead::Child(name) => {
             let child = blueprint.children.get_index_of(name)?;
             let AccessorKind::Name(export) = &reference.path.first()?.kind else { return None };
             let export = children.get(child).copied().flatten()?.blueprint.exports.get_index_of(export)?;
-            End::Export { child: child as u32, export: export as u32 }
+            EdgeTarget::Export { child: child as u32, export: export as u32 }
         }
         _ => return None,
     };
-    Some(Wire { to, kind, span: reference.head_span })
+    Some(DocumentEdge { to, kind, span: reference.head_span })
 }
 
 struct WholeGraph<'a> {
@@ -284,15 +289,15 @@ impl WholeGraph<'_> {
             GraphNode::DataSource(number) => (NumberedKind::DataSource, number),
             GraphNode::Resource(number) => (NumberedKind::Resource, number),
             GraphNode::Link(number) => (NumberedKind::Link, number),
-            GraphNode::Input(number) => return self.draw_passed_input(number, out),
+            GraphNode::Input(number) => return self.add_passed_input_edges(number, out),
             GraphNode::Child(_) => return,
         };
         let (unit, position) = documents.place_of(kind, number);
         for wire in &self.wirings[unit as usize].elements[kind as usize][position] {
-            self.draw(unit, *wire, wire.kind, wire.span, out);
+            self.add_edges(unit, *wire, wire.kind, wire.span, out);
         }
         if matches!(node, GraphNode::Resource(_)) {
-            self.above(unit, out);
+            self.add_include_edges(unit, out);
         }
         // A configuration that the element names itself is already an edge of its document.
         if let Some(choice) = documents.provider_of(node).filter(|choice| choice.unit != unit) {
@@ -302,7 +307,7 @@ impl WholeGraph<'_> {
     }
 
     /// Appends the dependencies of the includes above a document.
-    fn above(&self, unit: u32, out: &mut Vec<Edge>) {
+    fn add_include_edges(&self, unit: u32, out: &mut Vec<Edge>) {
         let mut at = unit;
         while let Some((above, include)) = self.documents.unit(at).parent {
             let here = self.documents.unit(above);
@@ -313,7 +318,7 @@ impl WholeGraph<'_> {
                     let to = GraphNode::Resource(here.number(NumberedKind::Resource, at));
                     out.push(Edge { to, kind: EdgeKind::DependsOn, span });
                 } else if let Some(child) = blueprint.children.get_index_of(name).and_then(|at| here.child(at)) {
-                    self.all_of(child, EdgeKind::DependsOn, span, out);
+                    self.add_resource_edges(child, EdgeKind::DependsOn, span, out);
                 }
             };
             for name in child.into_iter().flat_map(|child| &child.depends_on) {
@@ -327,17 +332,17 @@ impl WholeGraph<'_> {
     }
 
     /// Appends every resource of a document and of the documents below it.
-    fn all_of(&self, unit: u32, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
+    fn add_resource_edges(&self, unit: u32, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
         let here = self.documents.unit(unit);
         for at in 0..here.blueprint().resources.len() {
             out.push(Edge { to: GraphNode::Resource(here.number(NumberedKind::Resource, at)), kind, span });
         }
         for child in (0..here.blueprint().children.len()).filter_map(|at| here.child(at)) {
-            self.all_of(child, kind, span, out);
+            self.add_resource_edges(child, kind, span, out);
         }
     }
 
-    fn draw_passed_input(&self, number: u32, out: &mut Vec<Edge>) {
+    fn add_passed_input_edges(&self, number: u32, out: &mut Vec<Edge>) {
         let documents = self.documents;
         let Some(passed) = documents.passed_input(number) else { return };
         let Some((_, include)) = documents.unit(passed.unit).parent else { return };
@@ -345,40 +350,40 @@ impl WholeGraph<'_> {
         let Some((_, child)) = blueprint.children.get_index(include as usize) else { return };
         let Some(at) = child.inputs.iter().position(|(given, _)| given.item == *passed.name) else { return };
         for wire in &self.wirings[passed.above as usize].passed[include as usize][at] {
-            self.draw(passed.above, *wire, wire.kind, wire.span, out);
+            self.add_edges(passed.above, *wire, wire.kind, wire.span, out);
         }
     }
 
     /// Appends the edges of a wire in one place of its document.
-    fn draw(&self, unit: u32, wire: Wire, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
+    fn add_edges(&self, unit: u32, wire: DocumentEdge, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
         let kind = if wire.kind == EdgeKind::ReadsMetadata { wire.kind } else { kind };
         let here = self.documents.unit(unit);
         let to = match wire.to {
-            End::Own(node) => match node {
+            EdgeTarget::Own(node) => match node {
                 GraphNode::Local(at) => GraphNode::Local(here.number(NumberedKind::Local, at as usize)),
                 GraphNode::DataSource(at) => GraphNode::DataSource(here.number(NumberedKind::DataSource, at as usize)),
                 GraphNode::Resource(at) => GraphNode::Resource(here.number(NumberedKind::Resource, at as usize)),
                 GraphNode::Link(at) => GraphNode::Link(here.number(NumberedKind::Link, at as usize)),
                 GraphNode::Child(_) | GraphNode::Input(_) => return,
             },
-            End::Input(at) => {
+            EdgeTarget::Input(at) => {
                 let number = here.number(NumberedKind::Input, at as usize);
                 // A literal input depends on nothing and is always settled.
                 match self.documents.passed_input(number) {
-                    Some(passed) if here.parent.is_some() && !passed.is_written_out() => GraphNode::Input(number),
+                    Some(passed) if here.parent.is_some() && !passed.is_literal() => GraphNode::Input(number),
                     _ => return,
                 }
             }
-            End::Child(child) => {
+            EdgeTarget::Child(child) => {
                 if let Some(child) = here.child(child as usize) {
-                    self.all_of(child, kind, span, out);
+                    self.add_resource_edges(child, kind, span, out);
                 }
                 return;
             }
-            End::Export { child, export } => {
+            EdgeTarget::Export { child, export } => {
                 let Some(child) = here.child(child as usize) else { return };
                 for wire in &self.wirings[child as usize].exports[export as usize] {
-                    self.draw(child, *wire, kind, span, out);
+                    self.add_edges(child, *wire, kind, span, out);
                 }
                 return;
             }

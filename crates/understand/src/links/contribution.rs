@@ -16,7 +16,7 @@ pub struct Contribution {
     /// The field, as dotted names.
     pub path: Name,
     /// The form in which the contribution is written into the field.
-    pub how: ContributionForm,
+    pub form: ContributionForm,
     /// The value that is written.
     pub value: Value,
 }
@@ -34,7 +34,7 @@ pub enum ContributionForm {
 
 /// A conflict: two writers with different contents.
 #[derive(Clone, Debug)]
-pub struct Refused {
+pub struct WriteConflict {
     /// The place of the conflict: `owner`, `environment.X`, `statements[sid = x]`.
     pub place: String,
     /// The other link; `None` if the document is the other writer.
@@ -44,7 +44,7 @@ pub struct Refused {
 impl Contribution {
     /// The text that identifies the contribution in its target; `None` while the text is unknown.
     pub fn identity(&self) -> Option<String> {
-        match &self.how {
+        match &self.form {
             ContributionForm::Set => Some(format!("{}\0", self.path)),
             ContributionForm::Put(key) => Some(format!("{}\0{key}", self.path)),
             ContributionForm::Add(by) => Some(format!("{}\0{}", self.path, item_identity(by.as_ref(), &self.value)?)),
@@ -53,7 +53,7 @@ impl Contribution {
 
     /// The place for display.
     pub fn place(&self) -> String {
-        match &self.how {
+        match &self.form {
             ContributionForm::Set => self.path.to_string(),
             ContributionForm::Put(key) => format!("{}.{key}", self.path),
             ContributionForm::Add(Some(by)) => {
@@ -80,14 +80,14 @@ impl ContributionIndex {
     }
 
     /// The value at the place of a contribution; `None` if there is none.
-    pub fn found(&mut self, contribution: &Contribution) -> Option<&Value> {
+    pub fn value_of(&mut self, contribution: &Contribution) -> Option<&Value> {
         let field = at(&self.spec, &contribution.path)?;
-        match &contribution.how {
+        match &contribution.form {
             ContributionForm::Set => Some(field),
-            ContributionForm::Put(key) => field.bare().get(key),
+            ContributionForm::Put(key) => field.unmarked().get(key),
             ContributionForm::Add(by) => {
                 let wanted = item_identity(by.as_ref(), &contribution.value)?;
-                let items = field.bare().as_list()?;
+                let items = field.unmarked().as_list()?;
                 let index = self.items.entry((contribution.path.clone(), by.clone())).or_insert_with(|| {
                     // In reverse, so that the first of several items with the same identity takes precedence.
                     let numbered = items.iter().enumerate().rev();
@@ -101,13 +101,13 @@ impl ContributionIndex {
 
     /// Whether the spec contains a contribution. Additions of the provider to an item do not count.
     pub fn has(&mut self, contribution: &Contribution) -> bool {
-        self.found(contribution).is_some_and(|found| covers(found, &contribution.value))
+        self.value_of(contribution).is_some_and(|found| covers(found, &contribution.value))
     }
 }
 
 /// Whether a value contains all entries of another one.
 fn covers(found: &Value, wanted: &Value) -> bool {
-    match (found.bare(), wanted.bare()) {
+    match (found.unmarked(), wanted.unmarked()) {
         (Value::Map(found), Value::Map(wanted)) => wanted
             .iter()
             .filter(|(_, value)| !value.is_null())
@@ -118,7 +118,7 @@ fn covers(found: &Value, wanted: &Value) -> bool {
 
 fn item_identity(by: Option<&Name>, item: &Value) -> Option<String> {
     let identity = match by {
-        Some(by) => item.bare().get(by)?,
+        Some(by) => item.unmarked().get(by)?,
         None => item,
     };
     (!identity.has_unknown() && !identity.is_null()).then(|| canonical(&identity.revealed()))
@@ -144,12 +144,12 @@ fn canonical(value: &Value) -> String {
 }
 
 fn at<'v>(spec: &'v Value, path: &str) -> Option<&'v Value> {
-    path.split('.').try_fold(spec, |here, name| here.bare().get(name)).filter(|value| !value.is_null())
+    path.split('.').try_fold(spec, |here, name| here.unmarked().get(name)).filter(|value| !value.is_null())
 }
 
 /// Whether two values differ, regardless of their Unknown parts.
 pub(crate) fn certainly_differ(a: &Value, b: &Value) -> bool {
-    match (a.bare(), b.bare()) {
+    match (a.unmarked(), b.unmarked()) {
         (Value::Unknown(_), _) | (_, Value::Unknown(_)) => false,
         (Value::Map(a), Value::Map(b)) => {
             let differs = |(key, value): (&Name, &Value), other: &Map| match other.get(key) {
@@ -186,19 +186,19 @@ impl Merger {
     }
 
     /// Merges one contribution; `none` writes nothing. Returns a conflict if the place has a different content.
-    pub fn merge(&mut self, contribution: &Contribution, link: &Address) -> Result<(), Refused> {
+    pub fn merge(&mut self, contribution: &Contribution, link: &Address) -> Result<(), WriteConflict> {
         if contribution.value.is_null() {
             return Ok(());
         }
         let identity = contribution.identity();
-        let refused = |merger: &Merger| Refused {
+        let refused = |merger: &Merger| WriteConflict {
             place: contribution.place(),
             other: identity.as_ref().and_then(|identity| merger.owners.get(identity)).cloned(),
         };
-        match &contribution.how {
+        match &contribution.form {
             ContributionForm::Set => {
-                let there = at(&self.spec, &contribution.path);
-                if there.is_some_and(|there| certainly_differ(there, &contribution.value)) {
+                let existing = at(&self.spec, &contribution.path);
+                if existing.is_some_and(|there| certainly_differ(there, &contribution.value)) {
                     return Err(refused(self));
                 }
                 if let Some(slot) = slot(&mut self.spec, &contribution.path) {
@@ -206,8 +206,8 @@ impl Merger {
                 }
             }
             ContributionForm::Put(key) => {
-                let there = at(&self.spec, &contribution.path).and_then(|map| map.bare().get(key));
-                if there.is_some_and(|there| !there.is_null() && certainly_differ(there, &contribution.value)) {
+                let existing = at(&self.spec, &contribution.path).and_then(|map| map.unmarked().get(key));
+                if existing.is_some_and(|there| !there.is_null() && certainly_differ(there, &contribution.value)) {
                     return Err(refused(self));
                 }
                 if let Some(map) = slot(&mut self.spec, &contribution.path).and_then(map_in) {
@@ -218,7 +218,7 @@ impl Merger {
                 let index = match self.items.get_mut(contribution.path.as_ref()) {
                     Some(index) => index,
                     None => {
-                        let items = at(&self.spec, &contribution.path).and_then(|list| list.bare().as_list());
+                        let items = at(&self.spec, &contribution.path).and_then(|list| list.unmarked().as_list());
                         let index = items.into_iter().flatten().enumerate();
                         let index =
                             index.filter_map(|(at, item)| Some((item_identity(by.as_ref(), item)?, at))).collect();
@@ -226,9 +226,9 @@ impl Merger {
                     }
                 };
                 let own = item_identity(by.as_ref(), &contribution.value);
-                let there = own.as_ref().and_then(|own| index.get(own)).copied();
+                let existing_index = own.as_ref().and_then(|own| index.get(own)).copied();
                 let Some(list) = slot(&mut self.spec, &contribution.path).and_then(list_in) else { return Ok(()) };
-                match there.and_then(|at| list.get(at)) {
+                match existing_index.and_then(|at| list.get(at)) {
                     Some(there) if certainly_differ(there, &contribution.value) => return Err(refused(self)),
                     Some(_) => {}
                     None => {
@@ -275,7 +275,11 @@ fn list_in(value: &mut Value) -> Option<&mut Vec<Value>> {
 }
 
 /// Removes contributions from a spec: their keys and items, and whole fields, which return to the value in `document`.
-pub fn without<'c>(spec: &Value, contributions: impl Iterator<Item = &'c Contribution>, document: &Value) -> Value {
+pub fn remove_contributions<'c>(
+    spec: &Value,
+    contributions: impl Iterator<Item = &'c Contribution>,
+    document: &Value,
+) -> Value {
     let mut spec = spec.clone();
     let mut lists: blueprint::IndexMap<
         &Name,
@@ -285,7 +289,7 @@ pub fn without<'c>(spec: &Value, contributions: impl Iterator<Item = &'c Contrib
         if at(&spec, &contribution.path).is_none() {
             continue;
         }
-        match &contribution.how {
+        match &contribution.form {
             ContributionForm::Set => replace(&mut spec, &contribution.path, at(document, &contribution.path).cloned()),
             ContributionForm::Put(key) => {
                 if let Some(map) = slot(&mut spec, &contribution.path).and_then(map_in) {
@@ -325,33 +329,33 @@ fn replace(spec: &mut Value, path: &str, value: Option<Value>) {
 
 /// Replaces the contributions in `spec` by their values in `from`, and removes contributions that `from` lacks. Values
 /// that the document sets stay, even an empty list.
-pub fn carried<'c>(
+pub fn carry_over<'c>(
     spec: &Value,
     contributions: impl Iterator<Item = &'c Contribution> + Clone,
     from: &Value,
     document: &Value,
 ) -> Value {
-    let mut carried = without(spec, contributions.clone(), document);
+    let mut carried = remove_contributions(spec, contributions.clone(), document);
     let no_link = Address::root("");
     let mut lists: blueprint::IndexMap<
         &Name,
         (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>),
     > = blueprint::IndexMap::default();
     for contribution in contributions {
-        match &contribution.how {
+        match &contribution.form {
             ContributionForm::Set => {
-                let there = at(from, &contribution.path).cloned();
-                if there.is_some() {
+                let source_value = at(from, &contribution.path).cloned();
+                if source_value.is_some() {
                     if let Some(slot) = slot(&mut carried, &contribution.path) {
-                        *slot = there.unwrap_or(Value::Null);
+                        *slot = source_value.unwrap_or(Value::Null);
                     }
                 } else {
                     replace(&mut carried, &contribution.path, None);
                 }
             }
             ContributionForm::Put(key) => {
-                let there = at(from, &contribution.path).and_then(|map| map.bare().get(key)).cloned();
-                if let Some(value) = there
+                let source_value = at(from, &contribution.path).and_then(|map| map.unmarked().get(key)).cloned();
+                if let Some(value) = source_value
                     && let Some(map) = slot(&mut carried, &contribution.path).and_then(map_in)
                 {
                     map.insert(key.clone(), value);
@@ -366,11 +370,11 @@ pub fn carried<'c>(
     // Keep the order that the items have in `from`.
     let mut merger = Merger::new(carried);
     for (path, (by, identities)) in lists {
-        let items = at(from, path).and_then(|list| list.bare().as_list());
+        let items = at(from, path).and_then(|list| list.unmarked().as_list());
         for item in items.into_iter().flatten() {
             if item_identity(by, item).is_some_and(|identity| identities.contains(&identity)) {
                 let how = ContributionForm::Add(by.cloned());
-                let _ = merger.merge(&Contribution { path: path.clone(), how, value: item.clone() }, &no_link);
+                let _ = merger.merge(&Contribution { path: path.clone(), form: how, value: item.clone() }, &no_link);
             }
         }
     }

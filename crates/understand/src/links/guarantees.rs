@@ -12,7 +12,7 @@ pub type MemberKey = (u32, Option<u32>);
 
 /// One link between members.
 #[derive(Clone, Copy, Debug)]
-pub struct Between<'a> {
+pub struct MemberLink<'a> {
     /// The end with the selector or the reference.
     pub a: MemberKey,
     /// The other end.
@@ -21,7 +21,7 @@ pub struct Between<'a> {
     pub kind: &'a Arc<LinkKind>,
 }
 
-impl Between<'_> {
+impl MemberLink<'_> {
     fn end(&self, side: Side) -> MemberKey {
         match side {
             Side::A => self.a,
@@ -32,7 +32,7 @@ impl Between<'_> {
 
 /// A member with too few or too many links of a kind.
 #[derive(Clone, Debug)]
-pub struct Counted {
+pub struct CardinalityViolation {
     /// The member.
     pub at: MemberKey,
     pub(crate) kind: Arc<LinkKind>,
@@ -46,15 +46,15 @@ pub struct Counted {
 /// Checks the number of links against the limits of their kinds. `members` are all present members with their types.
 /// `open` returns whether a member may get more links, so that too few links are not an error yet. Returns the
 /// violations.
-pub fn count<'a>(
-    links: impl Iterator<Item = Between<'a>>,
+pub fn check_cardinality<'a>(
+    links: impl Iterator<Item = MemberLink<'a>>,
     members: impl Iterator<Item = (MemberKey, &'a str)>,
     catalogs: &Catalogs,
     open: impl Fn(MemberKey, &LinkKind, Side) -> bool,
-) -> Vec<Counted> {
+) -> Vec<CardinalityViolation> {
     let limits = |kind: &LinkKind, side: Side| if side == Side::A { kind.per_a } else { kind.per_b };
     let place = |kind: &Arc<LinkKind>| Arc::as_ptr(kind) as usize;
-    let mut counted: IndexMap<(MemberKey, usize, Side), Counted> = IndexMap::default();
+    let mut counted: IndexMap<(MemberKey, usize, Side), CardinalityViolation> = IndexMap::default();
     for link in links {
         for side in [Side::A, Side::B] {
             let (least, most) = limits(link.kind, side);
@@ -64,7 +64,7 @@ pub fn count<'a>(
             let at = link.end(side);
             let other = if side == Side::A { link.b } else { link.a };
             let kind = link.kind.clone();
-            let entry = counted.entry((at, place(link.kind), side)).or_insert_with(|| Counted {
+            let entry = counted.entry((at, place(link.kind), side)).or_insert_with(|| CardinalityViolation {
                 at,
                 kind,
                 side,
@@ -75,7 +75,7 @@ pub fn count<'a>(
             entry.others.push(other);
         }
     }
-    let mut wrong: Vec<Counted> = Vec::new();
+    let mut wrong: Vec<CardinalityViolation> = Vec::new();
     let mut demanding: DeterministicMap<&str, Vec<(&Arc<LinkKind>, Side)>> = DeterministicMap::default();
     for kind in catalogs.link_kinds() {
         for (side, ty) in [(Side::A, &kind.a), (Side::B, &kind.b)] {
@@ -88,10 +88,10 @@ pub fn count<'a>(
         for (at, ty) in members {
             for (kind, side) in demanding.get(ty).into_iter().flatten() {
                 let (least, most) = limits(kind, *side);
-                let there = counted.get(&(at, place(kind), *side)).map_or(&[][..], |counted| &counted.others);
-                if (there.len() as u32) < least && !open(at, kind, *side) {
-                    let (kind, others) = (Arc::clone(kind), there.to_vec());
-                    wrong.push(Counted { at, kind, side: *side, others, least, most });
+                let counted_others = counted.get(&(at, place(kind), *side)).map_or(&[][..], |counted| &counted.others);
+                if (counted_others.len() as u32) < least && !open(at, kind, *side) {
+                    let (kind, others) = (Arc::clone(kind), counted_others.to_vec());
+                    wrong.push(CardinalityViolation { at, kind, side: *side, others, least, most });
                 }
             }
         }
@@ -118,12 +118,12 @@ pub struct Guarantees {
 
 impl Guarantees {
     /// The guarantees of links, which are numbered in the order of the iterator.
-    pub fn of<'a>(links: impl Iterator<Item = Between<'a>>) -> Guarantees {
+    pub fn of<'a>(links: impl Iterator<Item = MemberLink<'a>>) -> Guarantees {
         let mut guarantees = Guarantees::default();
         for link in links {
             let number = guarantees.links;
             guarantees.links += 1;
-            for (side, name) in &link.kind.gives {
+            for (side, name) in &link.kind.guarantees {
                 guarantees.at.entry((link.end(*side), name.clone())).or_default().0.push(number);
             }
             for (side, name, must) in &link.kind.needs {
@@ -179,7 +179,7 @@ impl Guarantees {
     }
 
     /// For each guarantee at a member: the numbers of the links that give it, and of the links that need it.
-    pub fn orders(&self) -> impl Iterator<Item = (&[u32], Vec<u32>)> {
+    pub fn givers_and_needers(&self) -> impl Iterator<Item = (&[u32], Vec<u32>)> {
         self.at.values().map(|(given, needed)| (given.as_slice(), needed.iter().map(|(link, _)| *link).collect()))
     }
 }
@@ -195,10 +195,10 @@ mod tests {
             first: None,
             per_a: (0, None),
             per_b: (0, None),
-            gives: gives.iter().map(|name| (Side::A, Name::from(*name))).collect(),
+            guarantees: gives.iter().map(|name| (Side::A, Name::from(*name))).collect(),
             needs: needs.iter().map(|name| (Side::A, Name::from(*name), true)).collect(),
             annotations: Vec::new(),
-            require: Vec::new(),
+            conditions: Vec::new(),
             uses: IndexMap::default(),
             parts: IndexMap::default(),
             effects: Vec::new(),
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn links_follow_their_guarantees_and_cycles_are_found() {
         let (gives, needs, both) = (kind("x/a", &["g"], &[]), kind("x/c", &[], &["g"]), kind("x/d", &["h"], &["g"]));
-        let at = |kind| Between { a: (0, None), b: (1, None), kind };
+        let at = |kind| MemberLink { a: (0, None), b: (1, None), kind };
         let guarantees = Guarantees::of([at(&needs), at(&gives), at(&both)].into_iter());
         assert_eq!(guarantees.ranks(), (vec![1, 0, 1], vec![]));
         assert_eq!(guarantees.missing().count(), 0);

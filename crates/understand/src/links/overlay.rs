@@ -31,7 +31,7 @@ impl Overlay {
         map.insert("target".into(), Value::text(self.target.to_string()));
         map.insert("phase".into(), Value::Text(self.phase.clone()));
         map.insert("path".into(), Value::Text(self.contribution.path.clone()));
-        let (how, by) = match &self.contribution.how {
+        let (how, by) = match &self.contribution.form {
             ContributionForm::Set => ("set", None),
             ContributionForm::Put(key) => ("put", Some(key)),
             ContributionForm::Add(by) => ("add", by.as_ref()),
@@ -58,7 +58,7 @@ impl Overlay {
         Some(Overlay {
             target: text("target")?.parse().ok()?,
             phase: text("phase")?,
-            contribution: Contribution { path: text("path")?, how, value: value.get("value")?.clone() },
+            contribution: Contribution { path: text("path")?, form: how, value: value.get("value")?.clone() },
             open: matches!(value.get("open"), Some(Value::Bool(true))),
         })
     }

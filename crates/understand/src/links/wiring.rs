@@ -69,10 +69,10 @@ pub struct Wiring {
 impl Wiring {
     pub(crate) fn of(kind: &LinkKind) -> Wiring {
         let mut wiring = Wiring::default();
-        for effect in kind.effects.iter().filter(|effect| !effect.after) {
-            let Some(target) = LinkTarget::of(&effect.into, kind) else { continue };
+        for effect in kind.effects.iter().filter(|effect| !effect.is_own_step) {
+            let Some(target) = LinkTarget::of(&effect.target, kind) else { continue };
             let mut found = Vec::new();
-            if let WriteMode::Put(_, key) = &effect.opinion {
+            if let WriteMode::Put(_, key) = &effect.mode {
                 reads(key, kind, &mut found);
             }
             reads(&effect.value, kind, &mut found);
@@ -90,7 +90,7 @@ impl Wiring {
         if let Some(data) = &kind.data {
             reads(data, kind, &mut wiring.data);
         }
-        for (that, _) in &kind.require {
+        for (that, _) in &kind.conditions {
             reads(that, kind, &mut wiring.require);
         }
         let side_reads = |side: Side, other: Side| {

@@ -114,7 +114,7 @@ pub(crate) fn check_including(
     let file = files.add(name, text);
     let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
     let document = dialects::Document { file, name, text, tree: &tree, context: &Default::default() };
-    let dialect = dialects::Dialects::BUILT_IN.of(&document);
+    let dialect = dialects::Dialects::BUILT_IN.detect(&document);
     let dialect = dialect.or_else(|| dialects::Dialects::BUILT_IN.get("blueprint")).expect("it is built in");
     let lowered = dialect.lower(&document, functions, catalogs.packages());
     diagnostics.append(lowered.diagnostics);

@@ -27,9 +27,9 @@ pub(crate) fn functions() -> String {
         let versions = versions(one.since, one.until, one.in_conditions, one.in_values);
         page.push_str(&format!("\n## `{}`\n\n{}\n\n{versions}\n\n```text\n", one.name, one.docs));
         for example in one.examples {
-            let arrow = if example.gives.starts_with('!') { "" } else { "=> " };
+            let arrow = if example.expected.starts_with('!') { "" } else { "=> " };
             let version = example.version.map(|version| format!("{}: ", version.date())).unwrap_or_default();
-            page.push_str(&format!("{version}{}: {} {arrow}{}\n", one.name, example.argument, example.gives));
+            page.push_str(&format!("{version}{}: {} {arrow}{}\n", one.name, example.argument, example.expected));
         }
         page.push_str("```\n");
     }

@@ -85,7 +85,7 @@ fn wide_comments(file: &SourceFile) -> Vec<String> {
 }
 
 #[test]
-fn what_is_over_a_limit_is_found() {
+fn definitions_over_a_limit_are_found() {
     let parameters = ["a: u8"; MOST_PARAMETERS].join(", ");
     let fields = (0..=MOST_FIELDS).map(|number| format!("f{number}: u8")).collect::<Vec<_>>().join(", ");
     let body = "    let _ = 1;\n".repeat(MOST_LINES - 1);

@@ -162,7 +162,7 @@ fn is_case(folder: &str, name: &str) -> bool {
 }
 
 #[test]
-fn what_a_row_names_is_looked_up_as_it_is_written() {
+fn names_in_a_row_are_resolved_by_their_form() {
     assert!(is_code("crates/understand/src/links") && !is_code("crates/nowhere"));
     assert!(is_test("P/document.md") && is_test("V/valid-*") && is_test("M/two-modules*") && is_test("E/variables"));
     assert!(is_test("V/valid-smallest.1*") || is_test("V/valid-smallest*"));
@@ -177,7 +177,7 @@ fn what_a_row_names_is_looked_up_as_it_is_written() {
         assert!(!is_test(nothing), "{nothing}");
     }
     let here = "crates/xtask/tests/tidy/specification.rs";
-    assert!(is_test(&format!("{here}#what_a_row_names_is_looked_up_as_it_is_written")));
+    assert!(is_test(&format!("{here}#names_in_a_row_are_resolved_by_their_form")));
     assert!(!is_test(&format!("{here}#is_case")), "no test");
     assert!(!is_test(&format!("{here}#what_a_row_names")), "not all of the name");
 }

@@ -10,7 +10,7 @@ use crate::rust_source;
 const TABLE: &str = "crates/xtask/tests/tidy/retired_words.txt";
 
 /// This file, which contains retired words in its tests.
-const THIS: &str = "crates/xtask/tests/tidy/words.rs";
+const SELF_PATH: &str = "crates/xtask/tests/tidy/words.rs";
 
 /// The searched folders, with the endings of the files.
 const SEARCHED: [(&str, &[&str]); 3] =
@@ -27,7 +27,7 @@ fn retired_words_do_not_return() {
         paths.extend(endings.iter().flat_map(|ending| crate::files_under(folder, ending)));
     }
     let mut findings = Vec::new();
-    for path in paths.iter().filter(|path| !path.contains("/tests/data/") && *path != THIS) {
+    for path in paths.iter().filter(|path| !path.contains("/tests/data/") && *path != SELF_PATH) {
         for (line, word, replacement) in table.occurrences(&crate::read(path)) {
             findings.push(format!("{path}:{line} `{word}`: say {replacement}"));
         }

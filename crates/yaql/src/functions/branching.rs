@@ -8,49 +8,49 @@ use crate::failure::Evaluated;
 use crate::model::{Datum, Lambda, Machine};
 
 pub(super) const ROWS: &[Row] = &[
-    operator("#operator_and", "left: lambda, right: lambda", and).says(
+    operator("#operator_and", "left: lambda, right: lambda", and).documented(
         "The left side if that is false, else the right one.",
         "1 and 2",
         "2",
     ),
-    operator("#operator_or", "left: lambda, right: lambda", or).says(
+    operator("#operator_or", "left: lambda, right: lambda", or).documented(
         "The left side if that is true, else the right one.",
         "0 or 5",
         "5",
     ),
-    operator("#unary_operator_not", "arg: any?", not).says("Whether a value is false.", "not 0", "true"),
-    plain("bool", "value: any?", bool_).says(
+    operator("#unary_operator_not", "arg: any?", not).documented("Whether a value is false.", "not 0", "true"),
+    plain("bool", "value: any?", bool_).documented(
         "Whether a value is true; null, false, 0 and empty values are not.",
         "bool('')",
         "false",
     ),
-    plain("isBoolean", "value: any?", is_boolean).says("Whether a value is a boolean.", "isBoolean(1)", "false"),
-    plain("switch", "*args: rules", switch).taking_rules().says(
+    plain("isBoolean", "value: any?", is_boolean).documented("Whether a value is a boolean.", "isBoolean(1)", "false"),
+    plain("switch", "*args: rules", switch).taking_rules().documented(
         "The value of the first condition that is true; null if none is.",
         "switch(1 > 2 => a, true => b)",
         r#""b""#,
     ),
-    plain("selectCase", "*args: lambda", select_case).says(
+    plain("selectCase", "*args: lambda", select_case).documented(
         "The index of the first condition that is true; the number of conditions if none is.",
         "selectCase(false, 2 > 1)",
         "1",
     ),
-    plain("selectAllCases", "*args: lambda", select_all_cases).says(
+    plain("selectAllCases", "*args: lambda", select_all_cases).documented(
         "The indices of the conditions that are true.",
         "selectAllCases(true, false, true)",
         "[0, 2]",
     ),
-    plain("examine", "*args: lambda", examine).says(
+    plain("examine", "*args: lambda", examine).documented(
         "Whether each condition is true.",
         "examine(1, 0)",
         "[true, false]",
     ),
-    method("switchCase", "case: int, *args: lambda", switch_case).says(
+    method("switchCase", "case: int, *args: lambda", switch_case).documented(
         "The value of the expression at an index from 0; of the last one if the index is too large.",
         "1.switchCase(a, b, c)",
         r#""b""#,
     ),
-    plain("coalesce", "*args: lambda", coalesce).says(
+    plain("coalesce", "*args: lambda", coalesce).documented(
         "The first value that is not null; null if all are.",
         "coalesce(null, 0, 1)",
         "0",

@@ -12,33 +12,37 @@ use crate::model::{Datum, Lambda, LambdaBody, Machine, ReplayableSequence, Scope
 use crate::tree::Variable;
 
 pub(super) const ROWS: &[Row] = &[
-    plain("let", "*values: any?, **named: any?", let_).says(
+    plain("let", "*values: any?, **named: any?", let_).documented(
         "Sets variables: `$1`, `$2` and so on, and those of named arguments.",
         "let(2, x => 3) -> $1 * $x",
         "6",
     ),
-    plain("with", "*values: any?", with).says("Sets the variables `$1`, `$2` and so on.", "with(2, 3) -> $1 * $2", "6"),
-    method("unpack", "sequence: iterable, *names: text", unpack).says(
+    plain("with", "*values: any?", with).documented(
+        "Sets the variables `$1`, `$2` and so on.",
+        "with(2, 3) -> $1 * $2",
+        "6",
+    ),
+    method("unpack", "sequence: iterable, *names: text", unpack).documented(
         "Sets variables to the items of a list; without names, `$1`, `$2` and so on.",
         "[2, 3].unpack(a, b) -> $a * $b",
         "6",
     ),
-    plain("def", "name: text, func: lambda", def).says(
+    plain("def", "name: text, func: lambda", def).documented(
         "Defines a function; its arguments are `$1`, `$2` and so on.",
         "def(double, $ * 2) -> double(4)",
         "8",
     ),
-    operator("#operator_->", "left: context, right: lambda", send).says(
+    operator("#operator_->", "left: context, right: lambda", send).documented(
         "Evaluates the right side with the variables that the left side sets.",
         "let(x => 1) -> $x",
         "1",
     ),
-    method("assert", "obj: any?, condition: lambda, message: text = absent", assert).says(
+    method("assert", "obj: any?, condition: lambda, message: text = absent", assert).documented(
         "The value, if the condition is true for it; else the expression fails.",
         "5.assert($ > 3)",
         "5",
     ),
-    plain("call", "name: text, args: sequence, kwargs: map, receiver: any? = absent", call).says(
+    plain("call", "name: text, args: sequence, kwargs: map, receiver: any? = absent", call).documented(
         "Calls a function, or a method of a receiver, by its name.",
         "call(len, [[1, 2]], {})",
         "2",

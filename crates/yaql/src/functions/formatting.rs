@@ -10,7 +10,7 @@ use crate::model::{Datum, Machine};
 use crate::text;
 
 pub(super) const ROWS: &[Row] =
-    &[method("format", "string: text, *args: any?, **kwargs: any?", format).needing_text_format().says(
+    &[method("format", "string: text, *args: any?, **kwargs: any?", format).needing_text_format().documented(
         "The text with arguments in place of `{0}` or `{name}`; needs a setting.",
         "'{0}:{port}'.format(host, port => 80)",
         r#""host:80""#,

@@ -8,83 +8,96 @@ use crate::key::{contains, equal};
 use crate::model::{Cursor, Datum, DatumKey, Machine, View};
 
 pub(super) const ROWS: &[Row] = &[
-    operator("#list", "*args: any?", build).says("A list of values.", "[1, a, null]", r#"[1, "a", null]"#),
-    plain("list", "*args: any?", list).says(
+    operator("#list", "*args: any?", build).documented("A list of values.", "[1, a, null]", r#"[1, "a", null]"#),
+    plain("list", "*args: any?", list).documented(
         "A list of values; lazy sequences are spread into it.",
         "list(1, range(2), [3])",
         "[1, 0, 1, [3]]",
     ),
-    method("toList", "collection: iterable", to_list).says(
+    method("toList", "collection: iterable", to_list).documented(
         "The items of a collection as a list.",
         "range(3).toList()",
         "[0, 1, 2]",
     ),
-    method("flatten", "collection: iterable", flatten).says(
+    method("flatten", "collection: iterable", flatten).documented(
         "All items, with inner collections replaced by their items.",
         "[1, [2, [3]]].flatten()",
         "[1, 2, 3]",
     ),
-    operator("#indexer", "list: sequence, index: int", index).says(
+    operator("#indexer", "list: sequence, index: int", index).documented(
         "The item at an index; a negative index counts from the end.",
         "[1, 2, 3][-1]",
         "3",
     ),
-    operator("#operator_in", "value: any?, collection: iterable", within).says(
+    operator("#operator_in", "value: any?, collection: iterable", within).documented(
         "Whether a collection has an item.",
         "2 in [1, 2]",
         "true",
     ),
-    method("contains", "collection: iterable, value: any?", has).says(
+    method("contains", "collection: iterable, value: any?", has).documented(
         "Whether a collection has an item.",
         "[1, 2].contains(2.0)",
         "true",
     ),
-    operator("#operator_+", "left: iterable, right: iterable", add).says(
+    operator("#operator_+", "left: iterable, right: iterable", add).documented(
         "The concatenation of both; the union of two sets.",
         "[1] + [2]",
         "[1, 2]",
     ),
-    operator("#operator_*", "left: sequence, right: int", times).says("A list repeated.", "[1, 2] * 2", "[1, 2, 1, 2]"),
-    operator("#operator_*", "left: int, right: sequence", times_reversed).says("A list repeated.", "2 * [0]", "[0, 0]"),
-    plain("isList", "arg: any?", is_list).says(
+    operator("#operator_*", "left: sequence, right: int", times).documented(
+        "A list repeated.",
+        "[1, 2] * 2",
+        "[1, 2, 1, 2]",
+    ),
+    operator("#operator_*", "left: int, right: sequence", times_reversed).documented(
+        "A list repeated.",
+        "2 * [0]",
+        "[0, 0]",
+    ),
+    plain("isList", "arg: any?", is_list).documented(
         "Whether a value is a list; a lazy sequence is not.",
         "isList([1])",
         "true",
     ),
-    plain("isIterable", "value: any?", is_iterable).says(
+    plain("isIterable", "value: any?", is_iterable).documented(
         "Whether a value is a list, set or lazy sequence.",
         "isIterable(range(3))",
         "true",
     ),
-    both("len", "sequence: sequence", len).says("The number of items of a list.", "[1, 2].len()", "2"),
-    both("len", "collection: iterator", count).says("The number of items of a lazy sequence.", "range(3).len()", "3"),
-    method("count", "collection: iterable", count).says("The number of items.", "[1, 2].count()", "2"),
-    method("delete", "collection: iterable, position: int, count: int = 1", delete).says(
+    both("len", "sequence: sequence", len).documented("The number of items of a list.", "[1, 2].len()", "2"),
+    both("len", "collection: iterator", count).documented(
+        "The number of items of a lazy sequence.",
+        "range(3).len()",
+        "3",
+    ),
+    method("count", "collection: iterable", count).documented("The number of items.", "[1, 2].count()", "2"),
+    method("delete", "collection: iterable, position: int, count: int = 1", delete).documented(
         "The items without `count` items from a position on; without all from there if negative.",
         "[1, 2, 3].delete(1)",
         "[1, 3]",
     ),
-    method("replace", "collection: iterable, position: int, value: any?, count: int = 1", replace).says(
+    method("replace", "collection: iterable, position: int, value: any?, count: int = 1", replace).documented(
         "The items with one value in place of `count` items from a position on.",
         "[1, 2, 3].replace(0, 9, 2)",
         "[9, 3]",
     ),
-    method("replaceMany", "collection: iterable, position: int, values: iterable, count: int = 1", replace_many).says(
-        "The items with several values in place of `count` items from a position on.",
-        "[1, 2].replaceMany(0, [8, 9])",
-        "[8, 9, 2]",
-    ),
-    method("insert", "collection: ordered, position: int, value: any?", insert_lazily).says(
+    method("replaceMany", "collection: iterable, position: int, values: iterable, count: int = 1", replace_many)
+        .documented(
+            "The items with several values in place of `count` items from a position on.",
+            "[1, 2].replaceMany(0, [8, 9])",
+            "[8, 9, 2]",
+        ),
+    method("insert", "collection: ordered, position: int, value: any?", insert_lazily).documented(
         "The items with a value inserted at a position, or at the end.",
         "range(2).insert(1, a)",
         r#"[0, "a", 1]"#,
     ),
-    method("insert", "collection: sequence, position: int, value: any?", insert).says(
+    method("insert", "collection: sequence, position: int, value: any?", insert).documented(
         "The list with a value inserted at a position; a negative position counts from the end.",
         "[1, 2].insert(-1, a)",
         r#"[1, "a", 2]"#,
     ),
-    method("insertMany", "collection: iterable, position: int, values: iterable", insert_many).says(
+    method("insertMany", "collection: iterable, position: int, values: iterable", insert_many).documented(
         "The items with several values inserted at a position, or at the end.",
         "[1, 2].insertMany(1, [8, 9])",
         "[1, 8, 9, 2]",

@@ -10,78 +10,78 @@ use crate::model::{Cursor, Datum, DatumEntries, DatumKey, DatumMap, Keys, Lambda
 use crate::text;
 
 pub(super) const ROWS: &[Row] = &[
-    operator("#map", "*args: rule", dict).taking_rules().says(
+    operator("#map", "*args: rule", dict).taking_rules().documented(
         "A map; of equal keys the last one counts.",
         "{a => 1}",
         r#"{"a": 1}"#,
     ),
-    plain("dict", "*args: rule", dict).taking_rules().says(
+    plain("dict", "*args: rule", dict).taking_rules().documented(
         "A map; of equal keys the last one counts.",
         "dict(a => 1, b => 2)",
         r#"{"a": 1, "b": 2}"#,
     ),
-    plain("dict", "items: iterable", dict_of_pairs).taking_rules().says(
+    plain("dict", "items: iterable", dict_of_pairs).taking_rules().documented(
         "A map of pairs.",
         "dict([[a, 1], [b, 2]])",
         r#"{"a": 1, "b": 2}"#,
     ),
-    method("toDict", "collection: iterable, keySelector: lambda, valueSelector: lambda = null", to_dict).says(
+    method("toDict", "collection: iterable, keySelector: lambda, valueSelector: lambda = null", to_dict).documented(
         "A map with a key and a value for each item; by default the value is the item.",
         "[1, 2].toDict(str($), $ * 10)",
         r#"{"1": 10, "2": 20}"#,
     ),
-    operator("#indexer", "dict: map, key: any?", index).says("The entry of a key.", "{a => 1}[a]", "1"),
-    operator("#indexer", "dict: map, key: any?, default: any?", get).says(
+    operator("#indexer", "dict: map, key: any?", index).documented("The entry of a key.", "{a => 1}[a]", "1"),
+    operator("#indexer", "dict: map, key: any?, default: any?", get).documented(
         "The entry of a key, or a default.",
         "{a => 1}[b, 0]",
         "0",
     ),
-    method("get", "dict: map, key: any?, default: any? = null", get).says(
+    method("get", "dict: map, key: any?, default: any? = null", get).documented(
         "The entry of a key, or a default.",
         "{a => 1}.get(b, 0)",
         "0",
     ),
-    method("set", "dict: map, key: any?, value: any?", set).taking_rules().says(
+    method("set", "dict: map, key: any?, value: any?", set).taking_rules().documented(
         "The map with one entry set.",
         "{a => 1}.set(b, 2)",
         r#"{"a": 1, "b": 2}"#,
     ),
-    method("set", "dict: map, replacements: map", set_all).taking_rules().says(
+    method("set", "dict: map, replacements: map", set_all).taking_rules().documented(
         "The map with the entries of another set.",
         "{a => 1}.set({a => 2})",
         r#"{"a": 2}"#,
     ),
-    method("set", "dict: map, *args: rule", set_rules).taking_rules().says(
+    method("set", "dict: map, *args: rule", set_rules).taking_rules().documented(
         "The map with entries set.",
         "{a => 1}.set(a => 2, b => 3)",
         r#"{"a": 2, "b": 3}"#,
     ),
-    method("keys", "dict: map", keys).says("The keys, which can be used as a set.", "{a => 1}.keys().toList()", r#"["a"]"#),
-    method("values", "dict: map", values).says("The values.", "{a => 1}.values().toList()", "[1]"),
-    method("items", "dict: map", items).says("The entries as pairs.", "{a => 1}.items().toList()", r#"[["a", 1]]"#),
-    method("containsKey", "dict: map, key: any?", contains_key).says(
+    method("keys", "dict: map", keys).documented("The keys, which can be used as a set.", "{a => 1}.keys().toList()", r#"["a"]"#),
+    method("values", "dict: map", values).documented("The values.", "{a => 1}.values().toList()", "[1]"),
+    method("items", "dict: map", items).documented("The entries as pairs.", "{a => 1}.items().toList()", r#"[["a", 1]]"#),
+    method("containsKey", "dict: map, key: any?", contains_key).documented(
         "Whether the map has a key.",
         "{a => 1}.containsKey(a)",
         "true",
     ),
-    method("containsValue", "dict: map, value: any?", contains_value).says(
+    method("containsValue", "dict: map, value: any?", contains_value).documented(
         "Whether the map has a value.",
         "{a => 1}.containsValue(2)",
         "false",
     ),
-    operator("#operator_+", "left: map, right: map", add).says(
+    operator("#operator_+", "left: map, right: map", add).documented(
         "The entries of both; those of the right side override the left.",
         "{a => 1} + {a => 2, b => 3}",
         r#"{"a": 2, "b": 3}"#,
     ),
-    plain("isDict", "arg: any?", is_dict).says("Whether a value is a map.", "isDict({})", "true"),
-    both("len", "dict: map", len).says("The number of entries of a map.", "{a => 1}.len()", "1"),
-    method("delete", "dict: map, *keys: any?", delete).says(
+    plain("isDict", "arg: any?", is_dict).documented("Whether a value is a map.", "isDict({})", "true"),
+    both("len", "dict: map", len).documented("The number of entries of a map.", "{a => 1}.len()", "1"),
+    method("delete", "dict: map, *keys: any?", delete).documented(
         "The map without some keys.",
         "{a => 1, b => 2}.delete(a)",
         r#"{"b": 2}"#,
     ),
-    method("deleteAll", "dict: map, keys: iterable", delete_all).says(
+    method("deleteAll", "dict: map, keys: iterable", delete_all).documented(
         "The map without the keys of a list.",
         "{a => 1, b => 2}.deleteAll([a, c])",
         r#"{"b": 2}"#,
@@ -91,7 +91,7 @@ pub(super) const ROWS: &[Row] = &[
         "dict: map, another: map, listMerger: lambda = null, itemMerger: lambda = null, maxLevels: int = 0",
         merge_with,
     )
-    .says(
+    .documented(
         "Two maps merged: inner maps are merged, lists are joined without duplicates, other values come from the right side.",
         "{a => [1], b => {c => 1}}.mergeWith({a => [2], b => {d => 2}})",
         r#"{"a": [1, 2], "b": {"c": 1, "d": 2}}"#,

@@ -200,7 +200,7 @@ mod tests {
     struct Drawn;
 
     impl crate::ExternalValues for Drawn {
-        fn drawn(&mut self, _: crate::DrawSite, what: ExternalValue) -> Option<blueprint::Value> {
+        fn stored_value(&mut self, _: crate::DrawSite, what: ExternalValue) -> Option<blueprint::Value> {
             Some(match what {
                 ExternalValue::Now => blueprint::Value::Int(1_577_934_245_000_000),
                 ExternalValue::Random => blueprint::Value::Float(0.5),

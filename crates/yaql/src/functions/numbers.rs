@@ -11,66 +11,82 @@ use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Machine};
 
 pub(super) const ROWS: &[Row] = &[
-    operator("#operator_+", "left: number, right: number", add).says("The sum.", "1 + 2.5", "3.5"),
-    operator("#operator_-", "left: number, right: number", subtract).says("The difference.", "1 - 3", "-2"),
-    operator("#operator_*", "left: number, right: number", multiply).says("The product.", "2 * 3.5", "7.0"),
-    operator("#operator_/", "left: number, right: number", divide).says(
+    operator("#operator_+", "left: number, right: number", add).documented("The sum.", "1 + 2.5", "3.5"),
+    operator("#operator_-", "left: number, right: number", subtract).documented("The difference.", "1 - 3", "-2"),
+    operator("#operator_*", "left: number, right: number", multiply).documented("The product.", "2 * 3.5", "7.0"),
+    operator("#operator_/", "left: number, right: number", divide).documented(
         "The quotient; of two integers it is rounded down.",
         "-7 / 2",
         "-4",
     ),
-    operator("#operator_mod", "left: number, right: number", modulo).says(
+    operator("#operator_mod", "left: number, right: number", modulo).documented(
         "The remainder of a division, with the sign of the divisor.",
         "-7 mod 3",
         "2",
     ),
-    operator("#unary_operator_+", "op: number", itself).says("The number.", "+5", "5"),
-    operator("#unary_operator_-", "op: number", negate).says("The negative number.", "-(5)", "-5"),
-    plain("abs", "op: number", abs).says("The absolute value.", "abs(-2)", "2"),
-    plain("sign", "num: number", sign).says("1, 0 or -1, as the number is above, at or below zero.", "sign(-3)", "-1"),
-    plain("pow", "a: number, b: number, c: number? = null", pow).says(
+    operator("#unary_operator_+", "op: number", itself).documented("The number.", "+5", "5"),
+    operator("#unary_operator_-", "op: number", negate).documented("The negative number.", "-(5)", "-5"),
+    plain("abs", "op: number", abs).documented("The absolute value.", "abs(-2)", "2"),
+    plain("sign", "num: number", sign).documented(
+        "1, 0 or -1, as the number is above, at or below zero.",
+        "sign(-3)",
+        "-1",
+    ),
+    plain("pow", "a: number, b: number, c: number? = null", pow).documented(
         "A power, modulo an optional third number.",
         "pow(2, 3, 5)",
         "3",
     ),
-    plain("round", "number: number, ndigits: int = 0", round).says(
+    plain("round", "number: number, ndigits: int = 0", round).documented(
         "The number rounded half to even; a float stays a float.",
         "round(2.567, 2)",
         "2.57",
     ),
-    plain("int", "value: any?", int).says(
+    plain("int", "value: any?", int).documented(
         "An integer from a number or text; null gives 0, a fraction is cut off.",
         "int(' 5 ')",
         "5",
     ),
-    plain("float", "value: any?", float).says("A float from a number or text; null gives 0.0.", "float(3)", "3.0"),
-    plain("isInteger", "value: any?", is_integer).says("Whether a value is an integer.", "isInteger(true)", "false"),
-    plain("isNumber", "value: any?", is_number).says(
+    plain("float", "value: any?", float).documented(
+        "A float from a number or text; null gives 0.0.",
+        "float(3)",
+        "3.0",
+    ),
+    plain("isInteger", "value: any?", is_integer).documented(
+        "Whether a value is an integer.",
+        "isInteger(true)",
+        "false",
+    ),
+    plain("isNumber", "value: any?", is_number).documented(
         "Whether a value is an integer or a float.",
         "isNumber(1.5)",
         "true",
     ),
-    plain("hex", "num: number?", hex).says("An integer in hexadecimal digits.", "hex(255)", r#""0xff""#),
-    plain("bitwiseAnd", "left: int, right: int", bitwise_and).says("The bitwise and.", "bitwiseAnd(6, 3)", "2"),
-    plain("bitwiseOr", "left: int, right: int", bitwise_or).says("The bitwise or.", "bitwiseOr(6, 3)", "7"),
-    plain("bitwiseXor", "left: int, right: int", bitwise_xor).says(
+    plain("hex", "num: number?", hex).documented("An integer in hexadecimal digits.", "hex(255)", r#""0xff""#),
+    plain("bitwiseAnd", "left: int, right: int", bitwise_and).documented("The bitwise and.", "bitwiseAnd(6, 3)", "2"),
+    plain("bitwiseOr", "left: int, right: int", bitwise_or).documented("The bitwise or.", "bitwiseOr(6, 3)", "7"),
+    plain("bitwiseXor", "left: int, right: int", bitwise_xor).documented(
         "The bitwise exclusive or.",
         "bitwiseXor(6, 3)",
         "5",
     ),
-    plain("bitwiseNot", "arg: int", bitwise_not).says("The bitwise complement.", "bitwiseNot(6)", "-7"),
-    plain("shiftBitsLeft", "value: int, bitsNumber: int", shift_left).says(
+    plain("bitwiseNot", "arg: int", bitwise_not).documented("The bitwise complement.", "bitwiseNot(6)", "-7"),
+    plain("shiftBitsLeft", "value: int, bitsNumber: int", shift_left).documented(
         "The bits shifted left.",
         "shiftBitsLeft(1, 4)",
         "16",
     ),
-    plain("shiftBitsRight", "value: int, bitsNumber: int", shift_right).says(
+    plain("shiftBitsRight", "value: int, bitsNumber: int", shift_right).documented(
         "The bits shifted right.",
         "shiftBitsRight(16, 2)",
         "4",
     ),
-    plain("random", "", random).says("A random number from 0 to 1, exclusive.", "random() < 1", "true"),
-    plain("random", "from: any?, to: any?", random_between).says("A random integer between two.", "random(5, 5)", "5"),
+    plain("random", "", random).documented("A random number from 0 to 1, exclusive.", "random() < 1", "true"),
+    plain("random", "from: any?, to: any?", random_between).documented(
+        "A random integer between two.",
+        "random(5, 5)",
+        "5",
+    ),
 ];
 
 fn add(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {

@@ -7,28 +7,32 @@ use crate::failure::{Evaluated, Halt};
 use crate::model::{Cursor, Datum, Machine};
 
 pub(super) const ROWS: &[Row] = &[
-    method("sum", "collection: iterable, initial: any? = absent", sum).says(
+    method("sum", "collection: iterable, initial: any? = absent", sum).documented(
         "The sum of all items and of an optional initial value, with `+`.",
         "[1, 2.5].sum()",
         "3.5",
     ),
-    method("max", "collection: iterable, initial: any? = absent", max).says(
+    method("max", "collection: iterable, initial: any? = absent", max).documented(
         "The greatest item.",
         "[1, 3, 2].max()",
         "3",
     ),
-    method("min", "collection: iterable, initial: any? = absent", min).says("The smallest item.", "[2, 1].min(0)", "0"),
-    method("aggregate", "collection: iterable, selector: lambda, seed: any? = absent", aggregate).says(
+    method("min", "collection: iterable, initial: any? = absent", min).documented(
+        "The smallest item.",
+        "[2, 1].min(0)",
+        "0",
+    ),
+    method("aggregate", "collection: iterable, selector: lambda, seed: any? = absent", aggregate).documented(
         "The items folded by an expression of the result so far, `$1`, and the item, `$2`.",
         "[1, 2, 3].aggregate($1 * $2, 2)",
         "12",
     ),
-    method("reduce", "collection: iterable, selector: lambda, seed: any? = absent", aggregate).says(
+    method("reduce", "collection: iterable, selector: lambda, seed: any? = absent", aggregate).documented(
         "The items folded by an expression of the result so far, `$1`, and the item, `$2`.",
         "[1, 2, 3].reduce($1 + $2)",
         "6",
     ),
-    method("accumulate", "collection: iterable, selector: lambda, seed: any? = absent", accumulate).says(
+    method("accumulate", "collection: iterable, selector: lambda, seed: any? = absent", accumulate).documented(
         "All intermediate results of a fold, beginning with the initial value.",
         "[1, 2, 3].accumulate($1 + $2)",
         "[1, 3, 6]",

@@ -17,84 +17,84 @@ pub(super) const ROWS: &[Row] = &[
         "pattern: text, ignoreCase: bool? = false, multiLine: bool? = false, dotAll: bool? = false",
         regex,
     )
-    .says("A compiled regular expression.", "regex('B', ignoreCase => true).matches(abc)", "true"),
-    method("matches", "regexp: regex, string: text", matches).says(
+    .documented("A compiled regular expression.", "regex('B', ignoreCase => true).matches(abc)", "true"),
+    method("matches", "regexp: regex, string: text", matches).documented(
         "Whether the expression matches a part of a text.",
         "regex('b+').matches(abc)",
         "true",
     ),
-    method("matches", "string: text, regexp: text", matches_text).says(
+    method("matches", "string: text, regexp: text", matches_text).documented(
         "Whether an expression matches a part of the text.",
         "abc.matches('^b')",
         "false",
     ),
-    operator("#operator_=~", "string: text, regexp: regex", matches_operator).says(
+    operator("#operator_=~", "string: text, regexp: regex", matches_operator).documented(
         "Whether the expression matches a part of the text.",
         "abc =~ regex(b)",
         "true",
     ),
-    operator("#operator_=~", "string: text, pattern: text", matches_text).says(
+    operator("#operator_=~", "string: text, pattern: text", matches_text).documented(
         "Whether an expression matches a part of the text.",
         "abc =~ 'b|x'",
         "true",
     ),
-    operator("#operator_!~", "string: text, regexp: regex", differs_operator).says(
+    operator("#operator_!~", "string: text, regexp: regex", differs_operator).documented(
         "Whether the expression matches no part of the text.",
         "abc !~ regex(b)",
         "false",
     ),
-    operator("#operator_!~", "string: text, pattern: text", differs_text).says(
+    operator("#operator_!~", "string: text, pattern: text", differs_text).documented(
         "Whether an expression matches no part of the text.",
         "abc !~ z",
         "true",
     ),
-    method("search", "regexp: regex, string: text, selector: lambda = null", search).says(
+    method("search", "regexp: regex, string: text, selector: lambda = null", search).documented(
         "The first part of a text that fits, or what an expression makes of it: `$` is the whole part, `$2` its first group, \
          each with `value`, `start` and `end`; null if none fits.",
         "regex('a(.)').search('xab', $2.value + str($.start))",
         r#""b1""#,
     ),
-    method("searchAll", "regexp: regex, string: text, selector: lambda = null", search_all).says(
+    method("searchAll", "regexp: regex, string: text, selector: lambda = null", search_all).documented(
         "All matches in a text, or the value of an expression for each.",
         "regex('[0-9]').searchAll('a1b2')",
         r#"["1", "2"]"#,
     ),
-    method("split", "regexp: regex, string: text, maxSplit: int = 0", split).says(
+    method("split", "regexp: regex, string: text, maxSplit: int = 0", split).documented(
         "The parts of a text between the matches, with the texts of groups.",
         "regex(',').split('a,b')",
         r#"["a", "b"]"#,
     ),
-    method("split", "string: text, regexp: regex, maxSplit: int = 0", split_text).says(
+    method("split", "string: text, regexp: regex, maxSplit: int = 0", split_text).documented(
         "The parts of the text between the matches.",
         "'a1b2c'.split(regex('[0-9]'), 1)",
         r#"["a", "b2c"]"#,
     ),
-    method("replace", "regexp: regex, string: text, repl: text, count: int = 0", replace).says(
+    method("replace", "regexp: regex, string: text, repl: text, count: int = 0", replace).documented(
         r"A text with another for each part that fits; `\1` in that is the first group.",
         r"regex('(a)b').replace('abab', '\\1')",
         r#""aa""#,
     ),
-    method("replace", "string: text, regexp: regex, repl: text, count: int = 0", replace_text).says(
+    method("replace", "string: text, regexp: regex, repl: text, count: int = 0", replace_text).documented(
         "The text with each match replaced.",
         "abab.replace(regex(b), x, 1)",
         r#""axab""#,
     ),
-    method("replaceBy", "regexp: regex, string: text, repl: lambda, count: int = 0", replace_by).says(
+    method("replaceBy", "regexp: regex, string: text, repl: lambda, count: int = 0", replace_by).documented(
         "A text with each match replaced by the value of an expression.",
         "regex(b).replaceBy(abc, $.value.toUpper())",
         r#""aBc""#,
     ),
-    method("replaceBy", "string: text, regexp: regex, repl: lambda, count: int = 0", replace_by_text).says(
+    method("replaceBy", "string: text, regexp: regex, repl: lambda, count: int = 0", replace_by_text).documented(
         "The text with each match replaced by the value of an expression.",
         "abc.replaceBy(regex(b), $.value.toUpper())",
         r#""aBc""#,
     ),
-    plain("escapeRegex", "string: text", escape_regex).says(
+    plain("escapeRegex", "string: text", escape_regex).documented(
         "A regular expression that matches exactly a text.",
         "escapeRegex('a.b')",
         r#""a\\.b""#,
     ),
-    plain("isRegex", "value: any?", is_regex).says(
+    plain("isRegex", "value: any?", is_regex).documented(
         "Whether a value is a compiled regular expression.",
         "isRegex(a)",
         "false",

@@ -14,87 +14,87 @@ use crate::key::equal;
 use crate::model::{Cursor, Datum, DatumEntries, DatumKey, Lambda, Machine, Ordering, ReplayableSequence};
 
 pub(super) const ROWS: &[Row] = &[
-    both("append", "collection: iterable, *args: any?", append).says(
+    both("append", "collection: iterable, *args: any?", append).documented(
         "The items with further ones appended.",
         "[1].append(2, 3)",
         "[1, 2, 3]",
     ),
-    both("concat", "*collections: iterable", concat).says(
+    both("concat", "*collections: iterable", concat).documented(
         "The concatenation of several collections.",
         "[1].concat([2], [3])",
         "[1, 2, 3]",
     ),
-    both("enumerate", "collection: iterable, start: int? = 0", enumerate).says(
+    both("enumerate", "collection: iterable, start: int? = 0", enumerate).documented(
         "The items, each with its index.",
         "[a, b].enumerate(1)",
         r#"[[1, "a"], [2, "b"]]"#,
     ),
-    method("zip", "*collections: iterable", zip).says(
+    method("zip", "*collections: iterable", zip).documented(
         "Lists of the first items of several collections, of the second items, and so on; ends with the shortest collection.",
         "[1, 2].zip([a, b, c])",
         r#"[[1, "a"], [2, "b"]]"#,
     ),
-    method("zipLongest", "*collections: iterable, **kwargs: any?", zip_longest).says(
+    method("zipLongest", "*collections: iterable, **kwargs: any?", zip_longest).documented(
         "The same to the end of the longest collection; null, or `default`, replaces missing items.",
         "[1, 2].zipLongest([a], default => 0)",
         r#"[[1, "a"], [2, 0]]"#,
     ),
-    method("join", "collection1: iterable, collection2: iterable, predicate: lambda, selector: lambda", join).says(
+    method("join", "collection1: iterable, collection2: iterable, predicate: lambda, selector: lambda", join).documented(
         "The value of an expression for each pair from two collections for which a condition is true.",
         "[1, 2].join([2, 3], $1 = $2, $1 + $2)",
         "[4]",
     ),
-    method("reverse", "collection: iterable", reverse).says(
+    method("reverse", "collection: iterable", reverse).documented(
         "The items in reverse order.",
         "[1, 2].reverse()",
         "[2, 1]",
     ),
-    method("memorize", "collection: iterable", memorize).says(
+    method("memorize", "collection: iterable", memorize).documented(
         "The same items in a form that can be iterated several times.",
         "let(x => range(2).memorize()) -> [$x.sum(), $x.len()]",
         "[1, 2]",
     ),
-    method("defaultIfEmpty", "collection: iterable, default: iterable", default_if_empty).says(
+    method("defaultIfEmpty", "collection: iterable, default: iterable", default_if_empty).documented(
         "The items, or those of another collection if there are none.",
         "[].defaultIfEmpty([1])",
         "[1]",
     ),
-    method("slice", "collection: iterable, length: int", slice).says(
+    method("slice", "collection: iterable, length: int", slice).documented(
         "The items in lists of a given length.",
         "range(5).slice(2)",
         "[[0, 1], [2, 3], [4]]",
     ),
-    method("splitWhere", "collection: iterable, predicate: lambda", split_where).says(
+    method("splitWhere", "collection: iterable, predicate: lambda", split_where).documented(
         "The items in lists, split at each item for which a condition is true; that item is omitted.",
         "[1, 0, 2].splitWhere($ = 0)",
         "[[1], [2]]",
     ),
-    method("sliceWhere", "collection: iterable, predicate: lambda", slice_where).says(
+    method("sliceWhere", "collection: iterable, predicate: lambda", slice_where).documented(
         "The items in lists, split where the value of an expression changes.",
         "[1, 1, 2].sliceWhere($)",
         "[[1, 1], [2]]",
     ),
-    method("splitAt", "collection: iterable, index: int", split_at).says(
+    method("splitAt", "collection: iterable, index: int", split_at).documented(
         "The items in two lists, split at a position.",
         "[1, 2, 3].splitAt(1)",
         "[[1], [2, 3]]",
     ),
-    method("orderBy", "collection: iterable, selector: lambda", order_by).says(
+    method("orderBy", "collection: iterable, selector: lambda", order_by).documented(
         "The items sorted by the value of an expression; the sort is stable.",
         "[3, 1, 2].orderBy($)",
         "[1, 2, 3]",
     ),
-    method("orderByDescending", "collection: iterable, selector: lambda", order_by_descending).says(
+    method("orderByDescending", "collection: iterable, selector: lambda", order_by_descending).documented(
         "The items sorted in descending order.",
         "[3, 1, 2].orderByDescending($)",
         "[3, 2, 1]",
     ),
-    method("thenBy", "collection: ordering, selector: lambda", then_by).says(
+    method("thenBy", "collection: ordering, selector: lambda", then_by).documented(
         "Adds a sort key.",
         "[ba, ab, aa].orderBy($.substring(0, 1)).thenBy($)",
         r#"["aa", "ab", "ba"]"#,
     ),
-    method("thenByDescending", "collection: ordering, selector: lambda", then_by_descending).says(
+    method("thenByDescending", "collection: ordering, selector: lambda", then_by_descending).documented(
         "Adds a sort key in descending order.",
         "[ba, aa, ab].orderBy($.substring(0, 1)).thenByDescending($)",
         r#"["ab", "aa", "ba"]"#,
@@ -104,7 +104,7 @@ pub(super) const ROWS: &[Row] = &[
         "collection: iterable, keySelector: lambda, valueSelector: lambda = null, aggregator: lambda = null",
         group_by,
     )
-    .says(
+    .documented(
         "Pairs of a key and all items for which an expression gives that key, or the value of another expression for these items.",
         "[1, 2, 3].groupBy($ mod 2, $, $.sum())",
         "[[1, 4], [0, 2]]",

@@ -90,7 +90,12 @@ impl Row {
     }
 
     /// Sets the description, and an example with its value.
-    pub(super) const fn says(mut self, summary: &'static str, expression: &'static str, value: &'static str) -> Row {
+    pub(super) const fn documented(
+        mut self,
+        summary: &'static str,
+        expression: &'static str,
+        value: &'static str,
+    ) -> Row {
         self.summary = summary;
         self.example = (expression, value);
         self

@@ -10,94 +10,102 @@ use crate::key::equal;
 use crate::model::{Cursor, Datum, DatumKey, Keys, Lambda, Machine};
 
 pub(super) const ROWS: &[Row] = &[
-    method("where", "collection: iterable, predicate: lambda", where_).says(
+    method("where", "collection: iterable, predicate: lambda", where_).documented(
         "The items for which a condition is true.",
         "[1, 2, 3].where($ > 1)",
         "[2, 3]",
     ),
-    method("filter", "collection: iterable, predicate: lambda", where_).says(
+    method("filter", "collection: iterable, predicate: lambda", where_).documented(
         "The items for which a condition is true.",
         "[1, 2, 3].filter($ > 1)",
         "[2, 3]",
     ),
-    method("select", "collection: iterable, selector: lambda", select).says(
+    method("select", "collection: iterable, selector: lambda", select).documented(
         "The value of an expression for each item.",
         "[1, 2].select($ * 2)",
         "[2, 4]",
     ),
-    method("map", "collection: iterable, selector: lambda", select).says(
+    method("map", "collection: iterable, selector: lambda", select).documented(
         "The value of an expression for each item.",
         "[1, 2].map($ * 2)",
         "[2, 4]",
     ),
-    method("selectMany", "collection: iterable, selector: lambda", select_many).says(
+    method("selectMany", "collection: iterable, selector: lambda", select_many).documented(
         "The value of an expression for each item; collections are replaced by their items.",
         "[1, 2].selectMany([$, 0])",
         "[1, 0, 2, 0]",
     ),
-    method("skip", "collection: iterable, count: int", skip).says(
+    method("skip", "collection: iterable, count: int", skip).documented(
         "The items without the first ones.",
         "[1, 2, 3].skip(1)",
         "[2, 3]",
     ),
-    method("limit", "collection: iterable, count: int", limit).says("The first items.", "[1, 2, 3].limit(2)", "[1, 2]"),
-    method("take", "collection: iterable, count: int", limit).says("The first items.", "[1, 2, 3].take(2)", "[1, 2]"),
-    method("takeWhile", "collection: iterable, predicate: lambda", take_while).says(
+    method("limit", "collection: iterable, count: int", limit).documented(
+        "The first items.",
+        "[1, 2, 3].limit(2)",
+        "[1, 2]",
+    ),
+    method("take", "collection: iterable, count: int", limit).documented(
+        "The first items.",
+        "[1, 2, 3].take(2)",
+        "[1, 2]",
+    ),
+    method("takeWhile", "collection: iterable, predicate: lambda", take_while).documented(
         "The items before the first one for which a condition is false.",
         "[1, 3, 1].takeWhile($ < 2)",
         "[1]",
     ),
-    method("skipWhile", "collection: iterable, predicate: lambda", skip_while).says(
+    method("skipWhile", "collection: iterable, predicate: lambda", skip_while).documented(
         "The items from the first one for which a condition is false.",
         "[1, 3, 1].skipWhile($ < 2)",
         "[3, 1]",
     ),
-    both("distinct", "collection: iterable, keySelector: lambda = null", distinct).says(
+    both("distinct", "collection: iterable, keySelector: lambda = null", distinct).documented(
         "The distinct items, or those with a distinct value of an expression.",
         "[1, 2, 1.0].distinct()",
         "[1, 2]",
     ),
-    both("any", "collection: iterable, predicate: lambda = null", any).says(
+    both("any", "collection: iterable, predicate: lambda = null", any).documented(
         "Whether a condition is true for an item; without one, whether there are items.",
         "[1, 2].any($ > 1)",
         "true",
     ),
-    both("all", "collection: iterable, predicate: lambda = null", all).says(
+    both("all", "collection: iterable, predicate: lambda = null", all).documented(
         "Whether a condition is true for all items; without one, whether all items are true.",
         "[1, 0].all()",
         "false",
     ),
-    method("first", "collection: iterable, default: any? = absent", first).says(
+    method("first", "collection: iterable, default: any? = absent", first).documented(
         "The first item; if there is none, the default or a failure.",
         "[].first(0)",
         "0",
     ),
-    method("last", "collection: iterable, default: any? = absent", last).says(
+    method("last", "collection: iterable, default: any? = absent", last).documented(
         "The last item; if there is none, the default or a failure.",
         "[1, 2].last()",
         "2",
     ),
-    method("single", "collection: iterable", single).says(
+    method("single", "collection: iterable", single).documented(
         "The only item; fails if there is not exactly one.",
         "[1].single()",
         "1",
     ),
-    method("indexOf", "collection: iterable, item: any?", index_of).says(
+    method("indexOf", "collection: iterable, item: any?", index_of).documented(
         "The index of the first equal item; -1 if there is none.",
         "[1, 2, 2].indexOf(2)",
         "1",
     ),
-    method("lastIndexOf", "collection: iterable, item: any?", last_index_of).says(
+    method("lastIndexOf", "collection: iterable, item: any?", last_index_of).documented(
         "The index of the last equal item; -1 if there is none.",
         "[1, 2, 2].lastIndexOf(2)",
         "2",
     ),
-    method("indexWhere", "collection: iterable, predicate: lambda", index_where).says(
+    method("indexWhere", "collection: iterable, predicate: lambda", index_where).documented(
         "The index of the first item for which a condition is true; -1 if there is none.",
         "[1, 2, 2].indexWhere($ = 2)",
         "1",
     ),
-    method("lastIndexWhere", "collection: iterable, predicate: lambda", last_index_where).says(
+    method("lastIndexWhere", "collection: iterable, predicate: lambda", last_index_where).documented(
         "The index of the last item for which a condition is true; -1 if there is none.",
         "[1, 2, 2].lastIndexWhere($ = 2)",
         "2",

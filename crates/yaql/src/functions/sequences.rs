@@ -13,23 +13,23 @@ use crate::failure::{Evaluated, Halt};
 use crate::model::{Cursor, Datum, DatumKey, Keys, Machine};
 
 pub(super) const ROWS: &[Row] = &[
-    plain("range", "stop: int", range).says("The integers from 0 to an exclusive end.", "range(3)", "[0, 1, 2]"),
-    plain("range", "start: int, stop: int, step: int = 1", range_from).says(
+    plain("range", "stop: int", range).documented("The integers from 0 to an exclusive end.", "range(3)", "[0, 1, 2]"),
+    plain("range", "start: int, stop: int, step: int = 1", range_from).documented(
         "The integers from a start to an exclusive end, in steps.",
         "range(5, 0, -2)",
         "[5, 3, 1]",
     ),
-    plain("sequence", "start: int = 0, step: int = 1", sequence).says(
+    plain("sequence", "start: int = 0, step: int = 1", sequence).documented(
         "An infinite sequence of integers.",
         "sequence(2, 3).limit(3)",
         "[2, 5, 8]",
     ),
-    method("repeat", "value: any?, times: int = -1", repeat).says(
+    method("repeat", "value: any?, times: int = -1", repeat).documented(
         "A value repeated without an end, or a number of times.",
         "a.repeat(2)",
         r#"["a", "a"]"#,
     ),
-    method("cycle", "collection: iterable", cycle).says(
+    method("cycle", "collection: iterable", cycle).documented(
         "The items repeated without an end.",
         "[1, 2].cycle().limit(3)",
         "[1, 2, 1]",
@@ -39,7 +39,7 @@ pub(super) const ROWS: &[Row] = &[
         "initial: any?, predicate: lambda, producer: lambda, selector: lambda = null, decycle: bool = false",
         generate,
     )
-    .says(
+    .documented(
         "A value, and the next ones that an expression computes from the previous one, while a condition is true.",
         "generate(1, $ < 10, $ * 2)",
         "[1, 2, 4, 8]",
@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Row] = &[
         "initial: any?, producer: lambda, selector: lambda = null, decycle: bool = false, depthFirst: bool = false",
         generate_many,
     )
-    .says(
+    .documented(
         "A value, and all values that an expression produces from each, as in a tree traversal.",
         "generateMany(1, switch($ < 3 => [$ + 1, $ + 2], true => []))",
         "[1, 2, 3, 3, 4]",

@@ -8,45 +8,53 @@ use crate::key::set_of;
 use crate::model::{Datum, DatumKey, Keys, Machine};
 
 pub(super) const ROWS: &[Row] = &[
-    plain("set", "*args: any?", set).says(
+    plain("set", "*args: any?", set).documented(
         "A set of values; lazy sequences are spread into it.",
         "set(1, 2, 1).len()",
         "2",
     ),
-    method("toSet", "collection: iterable", to_set).says(
+    method("toSet", "collection: iterable", to_set).documented(
         "The items of a collection as a set.",
         "[1, 1.0].toSet().len()",
         "1",
     ),
-    plain("isSet", "arg: any?", is_set).says("Whether a value is a set or can be used as one.", "isSet(set())", "true"),
-    both("len", "set: set", len).says("The number of items of a set.", "{a => 1}.keys().len()", "1"),
-    method("union", "left: set, right: set", union).says(
+    plain("isSet", "arg: any?", is_set).documented(
+        "Whether a value is a set or can be used as one.",
+        "isSet(set())",
+        "true",
+    ),
+    both("len", "set: set", len).documented("The number of items of a set.", "{a => 1}.keys().len()", "1"),
+    method("union", "left: set, right: set", union).documented(
         "The union of two sets.",
         "set(1).union(set(2)).orderBy($)",
         "[1, 2]",
     ),
-    method("intersect", "left: set, right: set", intersect).says(
+    method("intersect", "left: set, right: set", intersect).documented(
         "The intersection of two sets.",
         "set(1, 2).intersect(set(2)).toList()",
         "[2]",
     ),
-    method("difference", "left: set, right: set", difference).says(
+    method("difference", "left: set, right: set", difference).documented(
         "The difference of two sets.",
         "set(1, 2).difference(set(2)).toList()",
         "[1]",
     ),
-    operator("#operator_-", "left: set, right: set", difference).says(
+    operator("#operator_-", "left: set, right: set", difference).documented(
         "The difference of two sets.",
         "(set(1, 2) - set(2)).toList()",
         "[1]",
     ),
-    method("symmetricDifference", "left: set, right: set", symmetric_difference).says(
+    method("symmetricDifference", "left: set, right: set", symmetric_difference).documented(
         "The symmetric difference of two sets.",
         "set(1, 2).symmetricDifference(set(2, 3)).orderBy($)",
         "[1, 3]",
     ),
-    method("add", "set: set, *values: any?", add).says("The set with further items.", "set(1).add(2, 3).len()", "3"),
-    method("remove", "set: set, *values: any?", remove).says(
+    method("add", "set: set, *values: any?", add).documented(
+        "The set with further items.",
+        "set(1).add(2, 3).len()",
+        "3",
+    ),
+    method("remove", "set: set, *values: any?", remove).documented(
         "The set without some items.",
         "set(1, 2).remove(2).toList()",
         "[1]",

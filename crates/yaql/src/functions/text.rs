@@ -7,111 +7,111 @@ use crate::model::{Datum, DatumKey, Keys, Machine};
 use crate::text;
 
 pub(super) const ROWS: &[Row] = &[
-    operator("#operator_+", "*args: text", concat).says("Texts joined.", "a + b", r#""ab""#),
-    plain("concat", "*args: text", concat).says("Texts joined.", "concat(a, b, c)", r#""abc""#),
-    operator("#operator_*", "left: text, right: int", times).says("A text repeated.", "ab * 3", r#""ababab""#),
-    operator("#operator_*", "left: int, right: text", times_reversed).says("A text repeated.", "2 * a", r#""aa""#),
-    operator("#operator_in", "left: text, right: text", within).says(
+    operator("#operator_+", "*args: text", concat).documented("Texts joined.", "a + b", r#""ab""#),
+    plain("concat", "*args: text", concat).documented("Texts joined.", "concat(a, b, c)", r#""abc""#),
+    operator("#operator_*", "left: text, right: int", times).documented("A text repeated.", "ab * 3", r#""ababab""#),
+    operator("#operator_*", "left: int, right: text", times_reversed).documented("A text repeated.", "2 * a", r#""aa""#),
+    operator("#operator_in", "left: text, right: text", within).documented(
         "Whether a text is part of another.",
         "ell in hello",
         "true",
     ),
-    both("len", "string: text", len).says("The number of characters of a text.", "len('日本')", "2"),
-    method("toUpper", "string: text", to_upper).says("The text in upper case.", "abc.toUpper()", r#""ABC""#),
-    method("toLower", "string: text", to_lower).says("The text in lower case.", "ABC.toLower()", r#""abc""#),
-    method("split", "string: text, separator: text? = null, maxSplits: int = -1", split).says(
+    both("len", "string: text", len).documented("The number of characters of a text.", "len('日本')", "2"),
+    method("toUpper", "string: text", to_upper).documented("The text in upper case.", "abc.toUpper()", r#""ABC""#),
+    method("toLower", "string: text", to_lower).documented("The text in lower case.", "ABC.toLower()", r#""abc""#),
+    method("split", "string: text, separator: text? = null, maxSplits: int = -1", split).documented(
         "The parts between separators; without a separator, between white space.",
         "'a,b,c'.split(',', 1)",
         r#"["a", "b,c"]"#,
     ),
-    method("rightSplit", "string: text, separator: text? = null, maxSplits: int = -1", right_split).says(
+    method("rightSplit", "string: text, separator: text? = null, maxSplits: int = -1", right_split).documented(
         "The same, counting from the end.",
         "'a,b,c'.rightSplit(',', 1)",
         r#"["a,b", "c"]"#,
     ),
-    method("join", "sequence: iterable, separator: text", join).says(
+    method("join", "sequence: iterable, separator: text", join).documented(
         "The texts of all items with a separator between them.",
         "[1, true, x].join('-')",
         r#""1-true-x""#,
     ),
-    method("join", "separator: text, sequence: iterable", join_reversed).says(
+    method("join", "separator: text, sequence: iterable", join_reversed).documented(
         "The same, called on the separator.",
         "','.join([1, 2])",
         r#""1,2""#,
     ),
-    plain("str", "value: any?", str_).says(
+    plain("str", "value: any?", str_).documented(
         "The text of a value as in Python; null, true and false as in yaql.",
         "str([1, a])",
         r#""(1, 'a')""#,
     ),
-    method("trim", "string: text, chars: text? = null", trim).says(
+    method("trim", "string: text, chars: text? = null", trim).documented(
         "The text without white space, or given characters, at both ends.",
         "'  x '.trim()",
         r#""x""#,
     ),
-    method("trimLeft", "string: text, chars: text? = null", trim_left).says(
+    method("trimLeft", "string: text, chars: text? = null", trim_left).documented(
         "The same at the beginning only.",
         "xxa.trimLeft(x)",
         r#""a""#,
     ),
-    method("trimRight", "string: text, chars: text? = null", trim_right).says(
+    method("trimRight", "string: text, chars: text? = null", trim_right).documented(
         "The same at the end only.",
         "'a  '.trimRight()",
         r#""a""#,
     ),
-    both("norm", "string: text?, chars: text? = null", norm).says(
+    both("norm", "string: text?, chars: text? = null", norm).documented(
         "The text trimmed; null if nothing is left.",
         "norm('  ')",
         "null",
     ),
-    both("isEmpty", "string: text?, trim: bool = true, chars: text? = null", is_empty).says(
+    both("isEmpty", "string: text?, trim: bool = true, chars: text? = null", is_empty).documented(
         "Whether a text is null, or empty when trimmed.",
         "'  '.isEmpty()",
         "true",
     ),
-    method("replace", "string: text, old: text, new: text, count: int = -1", replace).says(
+    method("replace", "string: text, old: text, new: text, count: int = -1", replace).documented(
         "The text with a part replaced everywhere, or a number of times.",
         "aaa.replace(a, b, 2)",
         r#""bba""#,
     ),
-    method("replace", "string: text, replacements: map, count: int = -1", replace_all).says(
+    method("replace", "string: text, replacements: map, count: int = -1", replace_all).documented(
         "The text with each key of a map replaced by its value, in order.",
         "abc.replace({a => 1, b => null})",
         r#""1nullc""#,
     ),
-    method("substring", "string: text, start: int, length: int = -1", substring).says(
+    method("substring", "string: text, start: int, length: int = -1", substring).documented(
         "A number of characters from a position on; a negative position counts from the end.",
         "hello.substring(1, 3)",
         r#""ell""#,
     ),
-    method("indexOf", "string: text, sub: text, start: int = 0", index_of).says(
+    method("indexOf", "string: text, sub: text, start: int = 0", index_of).documented(
         "The first position of a part, from a position on; -1 if there is none.",
         "hello.indexOf(l)",
         "2",
     ),
-    method("indexOf", "string: text, sub: text, start: int, length: int", index_of_within).says(
+    method("indexOf", "string: text, sub: text, start: int, length: int", index_of_within).documented(
         "The same, within a number of characters.",
         "hello.indexOf(o, 0, 3)",
         "-1",
     ),
-    method("lastIndexOf", "string: text, sub: text, start: int = 0", last_index_of).says(
+    method("lastIndexOf", "string: text, sub: text, start: int = 0", last_index_of).documented(
         "The last position of a part, not before a position; -1 if there is none.",
         "hello.lastIndexOf(l)",
         "3",
     ),
-    method("lastIndexOf", "string: text, sub: text, start: int, length: int", last_index_of_within).says(
+    method("lastIndexOf", "string: text, sub: text, start: int, length: int", last_index_of_within).documented(
         "The same, within a number of characters.",
         "hello.lastIndexOf(l, 0, 3)",
         "2",
     ),
-    method("toCharArray", "string: text", to_char_array).says("The characters.", "abc.toCharArray()", r#"["a", "b", "c"]"#),
-    plain("isString", "arg: any?", is_string).says("Whether a value is text.", "isString(1)", "false"),
-    method("startsWith", "string: text, *prefixes: text", starts_with).says(
+    method("toCharArray", "string: text", to_char_array).documented("The characters.", "abc.toCharArray()", r#"["a", "b", "c"]"#),
+    plain("isString", "arg: any?", is_string).documented("Whether a value is text.", "isString(1)", "false"),
+    method("startsWith", "string: text, *prefixes: text", starts_with).documented(
         "Whether the text begins with one of these.",
         "abc.startsWith(x, ab)",
         "true",
     ),
-    method("endsWith", "string: text, *suffixes: text", ends_with).says(
+    method("endsWith", "string: text, *suffixes: text", ends_with).documented(
         "Whether the text ends with one of these.",
         "abc.endsWith(bc)",
         "true",
@@ -123,7 +123,7 @@ pub(super) const ROWS: &[Row] = &[
          printable: bool? = false, lowercase: bool? = false, uppercase: bool? = false, whitespace: bool? = false",
         characters,
     )
-    .says("The characters of given kinds, each once.", "characters(octdigits => true).len()", "8"),
+    .documented("The characters of given kinds, each once.", "characters(octdigits => true).len()", "8"),
 ];
 
 fn concat(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {

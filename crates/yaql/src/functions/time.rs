@@ -20,13 +20,13 @@ pub(super) const ROWS: &[Row] = &[
          offset: timespan = 0s",
         datetime,
     )
-    .says("A point in time.", "str(datetime(2020, 1, 2, 3))", r#""2020-01-02 03:00:00+00:00""#),
-    plain("datetime", "timestamp: number, offset: timespan = 0s", datetime_of_number).says(
+    .documented("A point in time.", "str(datetime(2020, 1, 2, 3))", r#""2020-01-02 03:00:00+00:00""#),
+    plain("datetime", "timestamp: number, offset: timespan = 0s", datetime_of_number).documented(
         "The point in time at a number of seconds since 1970.",
         "datetime(86400).day",
         "2",
     ),
-    plain("datetime", "string: text, format: text? = null", datetime_of_text).says(
+    plain("datetime", "string: text, format: text? = null", datetime_of_text).documented(
         "The point in time of a text, with a pattern or in a common notation.",
         "datetime('2020-01-02T03:04:05').hour",
         "3",
@@ -37,17 +37,17 @@ pub(super) const ROWS: &[Row] = &[
          microseconds: integer = 0",
         timespan,
     )
-    .says("A timespan.", "timespan(hours => 36).days", "1.5"),
-    plain("now", "offset: any? = 0s", now).says("The current time.", "now().year", "2020"),
-    plain("localtz", "", no_time).says("The offset of the local time, which is zero.", "localtz().hours", "0.0"),
-    plain("utctz", "", no_time).says("The offset of UTC, which is zero.", "utctz().hours", "0.0"),
-    plain("isDatetime", "value: any?", is_datetime).says("Whether a value is a point in time.", "isDatetime(a)", "false"),
-    plain("isTimespan", "value: any?", is_timespan).says(
+    .documented("A timespan.", "timespan(hours => 36).days", "1.5"),
+    plain("now", "offset: any? = 0s", now).documented("The current time.", "now().year", "2020"),
+    plain("localtz", "", no_time).documented("The offset of the local time, which is zero.", "localtz().hours", "0.0"),
+    plain("utctz", "", no_time).documented("The offset of UTC, which is zero.", "utctz().hours", "0.0"),
+    plain("isDatetime", "value: any?", is_datetime).documented("Whether a value is a point in time.", "isDatetime(a)", "false"),
+    plain("isTimespan", "value: any?", is_timespan).documented(
         "Whether a value is a timespan.",
         "isTimespan(timespan(days => 1))",
         "true",
     ),
-    method("format", "dt: datetime, format: text", format).says(
+    method("format", "dt: datetime, format: text", format).documented(
         "A point in time as text, with a pattern.",
         "datetime(2020, 1, 2).format('%Y/%m/%d')",
         r#""2020/01/02""#,
@@ -58,126 +58,126 @@ pub(super) const ROWS: &[Row] = &[
          second: int? = null, microsecond: int? = null, offset: timespan? = null",
         replace,
     )
-    .says("A point in time with some parts changed.", "datetime(2020, 1, 2).replace(day => 5).day", "5"),
-    operator("#operator_+", "dt: datetime, ts: timespan", later).says(
+    .documented("A point in time with some parts changed.", "datetime(2020, 1, 2).replace(day => 5).day", "5"),
+    operator("#operator_+", "dt: datetime, ts: timespan", later).documented(
         "A point in time plus a timespan.",
         "(datetime(2020, 1, 31) + timespan(days => 1)).month",
         "2",
     ),
-    operator("#operator_+", "ts: timespan, dt: datetime", later_reversed).says(
+    operator("#operator_+", "ts: timespan, dt: datetime", later_reversed).documented(
         "A point in time plus a timespan.",
         "(timespan(days => 1) + datetime(2020, 1, 31)).month",
         "2",
     ),
-    operator("#operator_-", "dt: datetime, ts: timespan", earlier).says(
+    operator("#operator_-", "dt: datetime, ts: timespan", earlier).documented(
         "A point in time minus a timespan.",
         "(datetime(2020, 1, 1) - timespan(days => 1)).year",
         "2019",
     ),
-    operator("#operator_-", "dt1: datetime, dt2: datetime", between).says(
+    operator("#operator_-", "dt1: datetime, dt2: datetime", between).documented(
         "The time between two points.",
         "(datetime(2020, 1, 2) - datetime(2020, 1, 1)).days",
         "1.0",
     ),
-    operator("#operator_+", "ts1: timespan, ts2: timespan", add).says(
+    operator("#operator_+", "ts1: timespan, ts2: timespan", add).documented(
         "The sum of two timespans.",
         "(timespan(hours => 1) + timespan(hours => 2)).hours",
         "3.0",
     ),
-    operator("#operator_-", "ts1: timespan, ts2: timespan", subtract).says(
+    operator("#operator_-", "ts1: timespan, ts2: timespan", subtract).documented(
         "The difference of two timespans.",
         "(timespan(hours => 1) - timespan(hours => 2)).hours",
         "-1.0",
     ),
-    operator("#operator_*", "ts: timespan, n: number", times).says(
+    operator("#operator_*", "ts: timespan, n: number", times).documented(
         "A timespan multiplied.",
         "(timespan(hours => 1) * 1.5).minutes",
         "90.0",
     ),
-    operator("#operator_*", "n: number, ts: timespan", times_reversed).says(
+    operator("#operator_*", "n: number, ts: timespan", times_reversed).documented(
         "A timespan multiplied.",
         "(2 * timespan(hours => 1)).hours",
         "2.0",
     ),
-    operator("#operator_/", "ts1: timespan, ts2: timespan", ratio).says(
+    operator("#operator_/", "ts1: timespan, ts2: timespan", ratio).documented(
         "The ratio of two timespans.",
         "timespan(days => 1) / timespan(hours => 6)",
         "4.0",
     ),
-    operator("#operator_/", "ts: timespan, n: number", divide).says(
+    operator("#operator_/", "ts: timespan, n: number", divide).documented(
         "A timespan divided.",
         "(timespan(hours => 1) / 2).minutes",
         "30.0",
     ),
-    operator("#unary_operator_-", "ts: timespan", negate).says(
+    operator("#unary_operator_-", "ts: timespan", negate).documented(
         "The negative timespan.",
         "(-timespan(hours => 1)).hours",
         "-1.0",
     ),
-    operator("#unary_operator_+", "ts: timespan", itself).says(
+    operator("#unary_operator_+", "ts: timespan", itself).documented(
         "The timespan.",
         "(+timespan(hours => 1)).hours",
         "1.0",
     ),
-    property("#property#year", "obj: datetime", year).says("The year.", "datetime(2020, 1, 2).year", "2020"),
-    property("#property#month", "obj: datetime", month).says("The month, from 1.", "datetime(2020, 1, 2).month", "1"),
-    property("#property#day", "obj: datetime", day).says("The day of the month, from 1.", "datetime(2020, 1, 2).day", "2"),
-    property("#property#hour", "obj: datetime", hour).says("The hour.", "datetime(2020, 1, 2, 3).hour", "3"),
-    property("#property#minute", "obj: datetime", minute).says("The minute.", "datetime(2020, 1, 2, 3, 4).minute", "4"),
-    property("#property#second", "obj: datetime", second).says("The second.", "datetime(2020, 1, 2, 3, 4, 5).second", "5"),
-    property("#property#microsecond", "obj: datetime", microsecond).says(
+    property("#property#year", "obj: datetime", year).documented("The year.", "datetime(2020, 1, 2).year", "2020"),
+    property("#property#month", "obj: datetime", month).documented("The month, from 1.", "datetime(2020, 1, 2).month", "1"),
+    property("#property#day", "obj: datetime", day).documented("The day of the month, from 1.", "datetime(2020, 1, 2).day", "2"),
+    property("#property#hour", "obj: datetime", hour).documented("The hour.", "datetime(2020, 1, 2, 3).hour", "3"),
+    property("#property#minute", "obj: datetime", minute).documented("The minute.", "datetime(2020, 1, 2, 3, 4).minute", "4"),
+    property("#property#second", "obj: datetime", second).documented("The second.", "datetime(2020, 1, 2, 3, 4, 5).second", "5"),
+    property("#property#microsecond", "obj: datetime", microsecond).documented(
         "The microsecond.",
         "datetime(2020, 1, 2, 3, 4, 5, 6).microsecond",
         "6",
     ),
-    property("#property#weekday", "obj: datetime", weekday).says(
+    property("#property#weekday", "obj: datetime", weekday).documented(
         "The day of the week; Monday is 0.",
         "datetime(2020, 1, 2).weekday",
         "3",
     ),
-    property("#property#offset", "obj: datetime", offset).says(
+    property("#property#offset", "obj: datetime", offset).documented(
         "The offset from UTC.",
         "datetime('2020-01-02T03:00:00+02:00').offset.hours",
         "2.0",
     ),
-    property("#property#timestamp", "obj: datetime", timestamp).says(
+    property("#property#timestamp", "obj: datetime", timestamp).documented(
         "Seconds since 1970.",
         "datetime(1970, 1, 2).timestamp",
         "86400.0",
     ),
-    property("#property#date", "obj: datetime", date).says(
+    property("#property#date", "obj: datetime", date).documented(
         "The beginning of the day.",
         "datetime(2020, 1, 2, 3).date.hour",
         "0",
     ),
-    property("#property#time", "obj: datetime", time).says(
+    property("#property#time", "obj: datetime", time).documented(
         "The time since the beginning of the day.",
         "datetime(2020, 1, 2, 3).time.hours",
         "3.0",
     ),
-    property("#property#utc", "obj: datetime", utc).says(
+    property("#property#utc", "obj: datetime", utc).documented(
         "The same time in UTC.",
         "datetime('2020-01-02T03:00:00+02:00').utc.hour",
         "1",
     ),
-    property("#property#days", "obj: timespan", days).says("The timespan in days.", "timespan(hours => 12).days", "0.5"),
-    property("#property#hours", "obj: timespan", hours).says("The timespan in hours.", "timespan(days => 1).hours", "24.0"),
-    property("#property#minutes", "obj: timespan", minutes).says(
+    property("#property#days", "obj: timespan", days).documented("The timespan in days.", "timespan(hours => 12).days", "0.5"),
+    property("#property#hours", "obj: timespan", hours).documented("The timespan in hours.", "timespan(days => 1).hours", "24.0"),
+    property("#property#minutes", "obj: timespan", minutes).documented(
         "The timespan in minutes.",
         "timespan(hours => 1).minutes",
         "60.0",
     ),
-    property("#property#seconds", "obj: timespan", seconds).says(
+    property("#property#seconds", "obj: timespan", seconds).documented(
         "The timespan in seconds.",
         "timespan(minutes => 1).seconds",
         "60.0",
     ),
-    property("#property#milliseconds", "obj: timespan", milliseconds).says(
+    property("#property#milliseconds", "obj: timespan", milliseconds).documented(
         "The timespan in milliseconds.",
         "timespan(seconds => 1).milliseconds",
         "1000.0",
     ),
-    property("#property#microseconds", "obj: timespan", microseconds).says(
+    property("#property#microseconds", "obj: timespan", microseconds).documented(
         "The timespan in microseconds.",
         "timespan(seconds => 1).microseconds",
         "1000000",

@@ -62,7 +62,7 @@ fn cases(folder: &Path) -> Vec<Case> {
 struct Drawn;
 
 impl ExternalValues for Drawn {
-    fn drawn(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value> {
+    fn stored_value(&mut self, site: DrawSite, what: ExternalValue) -> Option<Value> {
         Some(match what {
             ExternalValue::Now => Value::Int(1_577_934_245_000_000),
             ExternalValue::Random => Value::Float(f64::from((site.call * 7 + site.turn) % 10) / 10.0),

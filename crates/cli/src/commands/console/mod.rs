@@ -42,17 +42,17 @@ pub(crate) async fn run(arguments: Console, global: &Global, report: &mut Report
     let StagedDocument { document, planned } = session.stage(request, report).await?;
     let PlannedOperation { shell, staged, .. } = planned;
     let mut dialogue =
-        Dialogue { document, shell, staged, reveal: reading.secrets.reveal, failed: false, values: Vec::new() };
+        ConsoleSession { document, shell, staged, reveal: reading.secrets.reveal, failed: false, values: Vec::new() };
     if report.terminal.can_ask() && std::io::stdout().is_terminal() {
-        dialogue.at_prompt(report).await?;
+        dialogue.run_on_terminal(report).await?;
         return Ok(Exit::Done);
     }
-    dialogue.in_pipe(report).await?;
+    dialogue.run_in_pipe(report).await?;
     report.set_result(json!({"values": dialogue.values}));
     Ok(if dialogue.failed { Exit::Unusable } else { Exit::Done })
 }
 
-struct Dialogue {
+struct ConsoleSession {
     document: Document,
     shell: Shell,
     staged: Staged,
@@ -61,20 +61,20 @@ struct Dialogue {
     values: Vec<Json>,
 }
 
-impl Dialogue {
-    async fn at_prompt(&mut self, report: &mut Report) -> Result<(), CommandError> {
+impl ConsoleSession {
+    async fn run_on_terminal(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let names = Names::of(&self.document);
         let mut prompt = Prompt::new(names)?;
         report.terminal.write_message(format!("`{}` is staged. `:help` says more.", self.document.source.shown));
         while let Some(text) = prompt.line()? {
-            if self.one(&text, report).await {
+            if self.execute_line(&text, report).await {
                 break;
             }
         }
         Ok(())
     }
 
-    async fn in_pipe(&mut self, report: &mut Report) -> Result<(), CommandError> {
+    async fn run_in_pipe(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let mut text = String::new();
         let mut lines = std::io::stdin().lock().lines();
         while let Some(line) = crate::signals::while_blocked(|| lines.next()) {
@@ -84,16 +84,16 @@ impl Dialogue {
                 text.push('\n');
                 continue;
             }
-            if self.one(&std::mem::take(&mut text), report).await {
+            if self.execute_line(&std::mem::take(&mut text), report).await {
                 return Ok(());
             }
         }
-        self.one(&text, report).await;
+        self.execute_line(&text, report).await;
         Ok(())
     }
 
     /// Executes a line. Returns whether it ends the console.
-    async fn one(&mut self, text: &str, report: &mut Report) -> bool {
+    async fn execute_line(&mut self, text: &str, report: &mut Report) -> bool {
         match text.trim() {
             "" => {}
             ":quit" | ":q" | ":exit" => return true,

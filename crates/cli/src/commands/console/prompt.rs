@@ -125,7 +125,7 @@ mod tests {
     use super::is_open;
 
     #[test]
-    fn brackets_wait_and_quotation_marks_do_not() {
+    fn open_brackets_continue_and_open_quotes_do_not() {
         assert!(is_open("list(1,") && is_open("${trim(\"a)\"") && is_open("x[0]. y("));
         assert!(
             !is_open("list(1)") && !is_open("trim(\"(\")") && !is_open("trim(\"a") && !is_open(")") && !is_open("")

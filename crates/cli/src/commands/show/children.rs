@@ -37,7 +37,7 @@ fn entries(text: &mut String, before: &str, value: &Value, reveal: bool) {
 }
 
 /// One child with all its contents.
-pub(super) fn one(child: &ChildDetails, reveal: bool, paint: Paint) -> String {
+pub(super) fn child_details_text(child: &ChildDetails, reveal: bool, paint: Paint) -> String {
     let flag = waiting::flag(child.waiting);
     let mut text = format!("{} {}{flag}\n", paint.bold(&child.place), paint.dim("child document"));
     child_text(&mut text, &child.record, reveal);

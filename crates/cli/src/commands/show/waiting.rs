@@ -11,7 +11,7 @@ pub(super) fn flag(waiting: Option<Breakpoint>) -> String {
 }
 
 /// Writes lines for waiting resources without a record, and for children.
-pub(super) fn others(text: &mut String, waiting: &Waiting, paint: Paint) {
+pub(super) fn write_waiting(text: &mut String, waiting: &Waiting, paint: Paint) {
     for pending in &waiting.pending {
         let flag = flag(Some(pending.at));
         text.push_str(&format!("{}: {}{flag}\n", paint.bold(&pending.address), pending.status()));
@@ -23,6 +23,6 @@ pub(super) fn others(text: &mut String, waiting: &Waiting, paint: Paint) {
 }
 
 /// The text for one waiting resource without a record.
-pub(super) fn one(pending: &Pending) -> String {
+pub(super) fn pending_text(pending: &Pending) -> String {
     format!("{}\nstatus: {}{}\n", pending.address, pending.status(), flag(Some(pending.at)))
 }

@@ -65,7 +65,7 @@ pub fn merge(
         if merged.registry.is_empty() {
             merged.registry = environment.registry;
         } else {
-            lay_over(&mut merged.registry, environment.registry);
+            overwrite_entries(&mut merged.registry, environment.registry);
         }
         merged.encrypted.extend(environment.encrypted);
         merged.event_sinks.extend(environment.event_sinks);
@@ -74,7 +74,7 @@ pub fn merge(
 }
 
 /// Overwrites entries of `old` with those of `new`. Null entries are skipped.
-fn lay_over(old: &mut Map, new: Map) {
+fn overwrite_entries(old: &mut Map, new: Map) {
     for (key, value) in new.iter().filter(|(_, value)| !value.is_null()) {
         old.insert(key.clone(), value.clone());
     }

@@ -50,7 +50,7 @@ impl HeatEnvironment {
     /// Reads an environment; null is an empty environment. Mistakes go to `found`; the parts without mistakes are read.
     pub fn parse(value: &Value, found: &mut Vec<ValueRefusal>) -> HeatEnvironment {
         let mut environment = HeatEnvironment::default();
-        let entries = match value.bare() {
+        let entries = match value.unmarked() {
             Value::Null => return environment,
             Value::Map(entries) => entries,
             _ => {

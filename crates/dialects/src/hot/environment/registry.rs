@@ -127,7 +127,7 @@ impl Registry {
     pub fn new(section: &Map, found: &mut Vec<ValueRefusal>) -> Registry {
         let mut registry = Registry::default();
         for (key, value) in section.iter() {
-            let result = match (key.as_ref(), value.bare()) {
+            let result = match (key.as_ref(), value.unmarked()) {
                 ("resources", Value::Map(resources)) => {
                     registry.resources = inner(resources, &mut vec![key.clone()], found);
                     Ok(())
@@ -141,12 +141,12 @@ impl Registry {
             };
             found.extend(result.err().map(|refusal| refusal.within(key.as_ref())));
         }
-        registry.shadowed(found);
+        registry.warn_about_shadowed_entries(found);
         registry
     }
 
     /// Warns about entries for all resources that a wildcard always precedes (decision D19).
-    fn shadowed(&self, found: &mut Vec<ValueRefusal>) {
+    fn warn_about_shadowed_entries(&self, found: &mut Vec<ValueRefusal>) {
         for (key, _) in &self.types {
             let stem = key.strip_suffix('*').unwrap_or(key);
             let wildcard = stem.char_indices().find_map(|(at, next)| {
@@ -251,7 +251,7 @@ fn register(
     value: &Value,
     above: &[Name],
 ) -> Result<(), ValueRefusal> {
-    match value.bare() {
+    match value.unmarked() {
         Value::Null => {
             match key.strip_suffix('*') {
                 Some(prefix) => level.retain(|name, _| !name.starts_with(prefix)),
@@ -275,7 +275,7 @@ fn register(
 fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> IndexMap<Name, Arc<RegistryRules>> {
     let mut all = IndexMap::default();
     for (name, value) in level.iter() {
-        match value.bare() {
+        match value.unmarked() {
             Value::Map(entries) => {
                 let mut own = Vec::new();
                 above.push(name.clone());
@@ -302,7 +302,7 @@ fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> I
 fn rules(entries: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> RegistryRules {
     let mut rules = RegistryRules::default();
     for (key, value) in entries.iter() {
-        let result = match (key.as_ref(), value.bare()) {
+        let result = match (key.as_ref(), value.unmarked()) {
             ("hooks", Value::Null) => {
                 rules.hooks.clear();
                 Ok(())
@@ -334,7 +334,7 @@ fn words(key: &Name, value: &Value) -> Result<Vec<Name>, ValueRefusal> {
         "hooks" => (&HOOKS[..], "InvalidBreakPointHook"),
         _ => (&ACTIONS[..], "InvalidRestrictedAction"),
     };
-    let items = match value.bare() {
+    let items = match value.unmarked() {
         Value::List(items) => items.as_slice(),
         _ => std::slice::from_ref(value),
     };
@@ -494,7 +494,7 @@ impl Resolving<'_> {
             } else if is_template(&entry.value) {
                 Some(ResolvedType::Template(entry.value.clone()))
             } else {
-                let next = led_to(key, &entry.value, ty);
+                let next = entry_target(key, &entry.value, ty);
                 self.resolve(&next, depth + 1).map(|resolved| resolved.target)
             };
             if let Some(target) = target {
@@ -516,7 +516,7 @@ impl Resolving<'_> {
             Some(prefix) => ty.starts_with(prefix) && ty != *value,
             None => ty == *key,
         });
-        let led = aliases.map(|(key, value)| led_to(key, value, ty)).find(|next| (self.exists)(next));
+        let led = aliases.map(|(key, value)| entry_target(key, value, ty)).find(|next| (self.exists)(next));
         let known = led.or_else(|| (self.exists)(ty).then(|| ty.to_owned()));
         let former = |ty: &String| FORMER.contains(&ty.as_str()) && (self.exists)(NONE);
         let known = known.map(|ty| if former(&ty) { NONE.to_owned() } else { ty });
@@ -531,7 +531,7 @@ fn wildcards(ty: &str) -> impl Iterator<Item = String> {
 }
 
 /// The target of an entry. If both contain `*`, the target gets the text that the key's `*` matched.
-fn led_to(key: &str, value: &str, ty: &str) -> String {
+fn entry_target(key: &str, value: &str, ty: &str) -> String {
     match (key.strip_suffix('*'), value.strip_suffix('*')) {
         (Some(prefix), Some(stem)) => format!("{stem}{}", ty.get(prefix.len()..).unwrap_or_default()),
         _ => value.to_owned(),

@@ -166,13 +166,13 @@ fn an_entry_leads_to_a_type_or_a_template() {
 }
 
 #[test]
-fn a_hostile_registry_ends() {
+fn cyclic_registry_is_resolved_in_bounded_time() {
     let entries: Vec<String> = (1..40).map(|at| format!(r#""{0}*": "a{0}*""#, "a".repeat(at))).collect();
     assert_eq!(meaning(&registry(&format!("{{{}}}", entries.join(", "))), &"a".repeat(41), "r"), "nothing");
 }
 
 #[test]
-fn the_order_of_text_decides() {
+fn order_of_registry_entries_decides() {
     let mut found = Vec::new();
     let section = r#"{"C::*": "OS::Star", "C::D": "OS::Exact", "C::Da*": "OS::Late", "E::F": "OS::Exact", "E::F*": "OS::Star",
         "*": "OS::Heat::None"}"#;
@@ -190,7 +190,7 @@ fn the_order_of_text_decides() {
 }
 
 #[test]
-fn null_takes_entries_out() {
+fn null_removes_registry_entries() {
     let registry = registry(
         r#"{"A::B": "OS::X", "A::C": "OS::X", "A::D*": "OS::X", "B::C": "OS::X", "A::*": null, "B::C": null, "A::E": "OS::Y"}"#,
     );
@@ -200,7 +200,7 @@ fn null_takes_entries_out() {
 }
 
 #[test]
-fn entries_for_one_resource_go_before_those_for_all() {
+fn resource_entries_precede_global_entries() {
     let registry = registry(
         r#"{"A::*": "OS::All", "resources": {"x": {"A::B": "OS::One", "hooks": "pre-create"}, "x*": {"hooks": ["post-update"],
             "restricted_actions": ["update", "replace"], "A::B": "OS::Pattern"}}}"#,
@@ -215,7 +215,7 @@ fn entries_for_one_resource_go_before_those_for_all() {
 }
 
 #[test]
-fn an_alias_for_one_resource_counts_for_those_behind_it() {
+fn alias_of_a_resource_applies_to_later_resources() {
     let mut registry = registry(r#"{"resources": {"x": {"OS::V": "OS::Heat::None"}}}"#);
     let all = registry.resolve_all([("w", "OS::V"), ("x", "OS::V"), ("y", "OS::V")], &exists);
     let types: Vec<_> = all.into_iter().flatten().map(|resolved| resolved.target).collect();
@@ -224,7 +224,7 @@ fn an_alias_for_one_resource_counts_for_those_behind_it() {
 }
 
 #[test]
-fn a_child_has_what_lies_under_its_name() {
+fn child_receives_the_entries_below_its_name() {
     let registry = registry(
         r#"{"T": "t.yaml", "A::B": "OS::X", "resources": {"outer": {"hooks": "pre-create", "inner": {"A::B": "OS::Y", "hooks": "pre-delete",
             "deep": {"restricted_actions": "update"}}}, "o*": {"other": {"hooks": "pre-update"}}}}"#,
@@ -271,7 +271,7 @@ fn hooks_and_restrictions_are_known_words() {
 }
 
 #[test]
-fn patterns_for_names_are_those_of_a_shell() {
+fn resource_patterns_follow_shell_globs() {
     let registry = registry(
         r#"{"resources": {"a*c[0-9]?": {"hooks": "pre-create"}, "[!x]": {"hooks": "pre-update"}, "[": {"hooks": "pre-delete"}}}"#,
     );

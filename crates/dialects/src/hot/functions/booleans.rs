@@ -131,7 +131,7 @@ fn decide(name: &str, argument: &Value, deciding: bool) -> FunctionResult {
 
 /// The boolean value of an operand; null is true.
 fn operand(value: &Value) -> Result<bool, ValueRefusal> {
-    match value.bare() {
+    match value.unmarked() {
         Value::Bool(value) => Ok(*value),
         Value::Null => Ok(true),
         other => Err(ValueRefusal::new(&UNKNOWN_CONDITION, format!("{} is no condition", kind(other)))

@@ -140,7 +140,7 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
 
 /// The items that Python unpacks from a value: the characters of a text, the keys of a map.
 fn unpack(argument: &Value, count: usize, otherwise: fn() -> ValueRefusal) -> Result<Cow<'_, [Value]>, ValueRefusal> {
-    let items = match argument.bare() {
+    let items = match argument.unmarked() {
         Value::List(items) => Cow::Borrowed(items.as_slice()),
         Value::Text(text) => text.chars().map(|character| Value::from(character.to_string())).collect(),
         Value::Map(entries) => entries.keys().cloned().map(Value::Text).collect(),
@@ -161,8 +161,8 @@ fn select_form() -> ValueRefusal {
 fn select(argument: &Value, _: Version) -> FunctionResult {
     let items = unpack(argument, 2, select_form)?;
     let [index, collection] = &*items else { return Err(select_form()) };
-    let secret = argument.exposed().1 || index.exposed().1 || collection.exposed().1;
-    let (index, collection) = (index.bare(), collection.bare());
+    let secret = argument.split_secret().1 || index.split_secret().1 || collection.split_secret().1;
+    let (index, collection) = (index.unmarked(), collection.unmarked());
     if matches!(index, Value::Unknown(_)) || matches!(collection, Value::Unknown(_)) {
         return Ok(unknown_of(argument).tainted(secret));
     }
@@ -207,7 +207,7 @@ fn split_words() -> ValueRefusal {
 }
 
 fn split_form(argument: &Value) -> Result<Cow<'_, [Value]>, ValueRefusal> {
-    match argument.bare() {
+    match argument.unmarked() {
         Value::Text(_) | Value::Map(_) => Err(split_words()),
         _ => unpack(argument, 2, split_words),
     }
@@ -234,7 +234,7 @@ fn replace_words() -> ValueRefusal {
 }
 
 fn replace_form(argument: &Value) -> Result<Cow<'_, [Value]>, ValueRefusal> {
-    let items = match argument.bare() {
+    let items = match argument.unmarked() {
         Value::Text(_) | Value::Map(_) => return Err(replace_words()),
         _ => unpack(argument, 2, replace_words)?,
     };
@@ -255,7 +255,7 @@ fn replace(argument: &Value, _: Version) -> FunctionResult {
         let message = format!("the parameters of `Fn::Replace` must be a map, not {}", kind(params));
         return Err(wrong_type(message, "\"Fn::Replace\" params must be a map").within(0));
     };
-    let rules = ReplaceRules { name: "Fn::Replace", json: false, all_occur: false, none_empty: false };
+    let rules = ReplaceRules { name: "Fn::Replace", json: false, require_all: false, forbid_empty: false };
     super::replace::replace(template, params, rules).map_err(|refusal| refusal.within(0))
 }
 
@@ -270,7 +270,7 @@ fn members_words() -> ValueRefusal {
 fn members_form(argument: &Value) -> Result<Cow<'_, [Value]>, ValueRefusal> {
     let items = unpack(argument, 3, members_words)?;
     for (at, what) in ["Key", "Value"].into_iter().enumerate() {
-        if let Some(other) = items.get(at).filter(|name| !matches!(name.bare(), Value::Text(_))) {
+        if let Some(other) = items.get(at).filter(|name| !matches!(name.unmarked(), Value::Text(_))) {
             let message = format!("the name of {}s must be text, not {}", what.to_lowercase(), kind(other));
             return Err(wrong_type(message, format!("Fn::MemberListToMap {what} Name must be a string")).within(at));
         }

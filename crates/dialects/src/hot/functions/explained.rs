@@ -23,7 +23,7 @@ pub(crate) fn explained() -> Vec<Explained> {
             .iter()
             .map(|example| {
                 let version = example.version.map(|version| format!("{}: ", version.date())).unwrap_or_default();
-                (format!("{version}{}: {}", one.name, example.argument), example.gives.to_owned())
+                (format!("{version}{}: {}", one.name, example.argument), example.expected.to_owned())
             })
             .collect(),
     });

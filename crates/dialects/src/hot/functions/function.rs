@@ -50,19 +50,19 @@ pub struct Example {
     /// The argument in JSON.
     pub argument: &'static str,
     /// The value in JSON, or `! code`.
-    pub gives: &'static str,
+    pub expected: &'static str,
     /// The version; `None` for the latest version that has the function.
     pub version: Option<Version>,
 }
 
 /// An example in the latest version.
 pub(super) const fn example(argument: &'static str, gives: &'static str) -> Example {
-    Example { argument, gives, version: None }
+    Example { argument, expected: gives, version: None }
 }
 
 /// An example in a version.
 pub(super) const fn example_in(version: Version, argument: &'static str, gives: &'static str) -> Example {
-    Example { argument, gives, version: Some(version) }
+    Example { argument, expected: gives, version: Some(version) }
 }
 
 impl HotFunction {
@@ -110,7 +110,7 @@ pub(super) fn wrong_type(message: impl Into<String>, heat: impl Into<String>) ->
 
 /// The items of a list. A text is not a list, although Python treats it as a sequence.
 pub(super) fn items(value: &Value) -> Option<&[Value]> {
-    match value.bare() {
+    match value.unmarked() {
         Value::List(items) => Some(items),
         _ => None,
     }
@@ -123,7 +123,7 @@ pub(super) fn shortened(value: &Value) -> String {
 
 /// The name of a kind of value in our messages.
 pub(crate) fn kind(value: &Value) -> &'static str {
-    match value.bare() {
+    match value.unmarked() {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Int(_) | Value::Float(_) | Value::Decimal(_) => "a number",

@@ -129,7 +129,7 @@ fn filter(argument: &Value, _: Version) -> FunctionResult {
 }
 
 fn concat(name: &str, argument: &Value) -> FunctionResult {
-    let (bare, mut secret) = argument.exposed();
+    let (bare, mut secret) = argument.split_secret();
     let lists = match bare {
         Value::Unknown(_) => return Ok(argument.clone()),
         Value::List(lists) => lists,
@@ -143,7 +143,7 @@ fn concat(name: &str, argument: &Value) -> FunctionResult {
     let mut all = Vec::new();
     let mut unknown = false;
     for (at, list) in lists.iter().enumerate() {
-        let (bare, hidden) = list.exposed();
+        let (bare, hidden) = list.split_secret();
         secret |= hidden;
         match bare {
             Value::Null => {}

@@ -64,7 +64,7 @@ pub(super) const FUNCTIONS: &[HotFunction] = &[
 ];
 
 fn merge(argument: &Value, _: Version) -> FunctionResult {
-    let (bare, mut secret) = argument.exposed();
+    let (bare, mut secret) = argument.split_secret();
     let items = match bare {
         Value::Unknown(_) => return Ok(argument.clone()),
         Value::List(items) => items.as_slice(),
@@ -81,7 +81,7 @@ fn merge(argument: &Value, _: Version) -> FunctionResult {
     let mut merged = Map::new();
     let mut unknown = false;
     for (at, item) in items.iter().enumerate() {
-        let (bare, hidden) = item.exposed();
+        let (bare, hidden) = item.split_secret();
         secret |= hidden;
         match bare {
             Value::Null => {}
@@ -107,7 +107,7 @@ fn not_a_map(item: &Value) -> ValueRefusal {
 
 /// The entries of a map; `None` for null.
 fn entries(value: &Value, step: usize) -> Result<Option<&Map>, ValueRefusal> {
-    match value.bare() {
+    match value.unmarked() {
         Value::Null => Ok(None),
         Value::Map(entries) => Ok(Some(entries)),
         other => {
@@ -140,7 +140,7 @@ fn replace(argument: &Value) -> FunctionResult {
         // A secret table makes the whole result secret.
         return replace(&argument.revealed()).map(Value::secret);
     }
-    let secret = argument.exposed().1 || map.exposed().1;
+    let secret = argument.split_secret().1 || map.split_secret().1;
     let replacements = entries(replacements, 1)?;
     if !rest.is_empty() {
         return Err(incorrect("`map_replace` takes no more than two maps"));
@@ -168,7 +168,7 @@ fn replace(argument: &Value) -> FunctionResult {
             Some(new) => renamed(new, old, input, &used)?,
         };
         used.insert(EqualityKey::of(&key));
-        let (bare, hidden) = value.exposed();
+        let (bare, hidden) = value.split_secret();
         let replacement = bare.as_text().and_then(|text| values.and_then(|values| values.get(text)));
         output.insert(key_text(&key), replacement.unwrap_or(bare).clone().tainted(hidden));
     }

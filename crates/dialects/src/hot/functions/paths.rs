@@ -21,9 +21,9 @@ pub fn attribute(value: &Value, path: &[Value]) -> Value {
 fn walk(value: &Value, path: &[Value], converts: bool) -> Option<Value> {
     let mut current = value.clone();
     for key in path {
-        let (bare, mut secret) = current.exposed();
-        secret |= key.exposed().1;
-        current = match (bare, key.bare()) {
+        let (bare, mut secret) = current.split_secret();
+        secret |= key.split_secret().1;
+        current = match (bare, key.unmarked()) {
             (Value::Unknown(_), _) => unknown_of(bare),
             (Value::Map(_) | Value::List(_) | Value::Text(_), Value::Unknown(_)) => unknown_of(key),
             (Value::Map(entries), Value::Text(key)) => entries.get(key)?.clone(),

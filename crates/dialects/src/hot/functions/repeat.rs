@@ -85,7 +85,7 @@ fn parse(argument: &Value, version: Version) -> Result<RepeatArguments<'_>, Valu
         let words = pycompat::repr_text(&format!("\"repeat\" syntax should be {example}"));
         return Err(wrong_type(format!("`repeat` needs `{missing}`"), words));
     };
-    let permutations = match entries.get("permutations").map(Value::bare) {
+    let permutations = match entries.get("permutations").map(Value::unmarked) {
         Some(Value::Bool(permutations)) if version >= Version::V2017_09_01 => *permutations,
         Some(other) if version >= Version::V2017_09_01 => {
             let words = "\"permutations\" should be boolean type for repeat function.";
@@ -99,7 +99,7 @@ fn parse(argument: &Value, version: Version) -> Result<RepeatArguments<'_>, Valu
 
 fn form(argument: &Value, version: Version) -> Result<(), ValueRefusal> {
     let parsed = parse(argument, version)?;
-    match parsed.for_each.bare() {
+    match parsed.for_each.unmarked() {
         Value::Map(_) | Value::Unknown(_) => Ok(()),
         other => {
             let message = format!("`for_each` must be a map, not {}", kind(other));
@@ -117,7 +117,7 @@ fn repeat(argument: &Value, version: Version) -> FunctionResult {
 pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> FunctionResult {
     let RepeatArguments { template, for_each, permutations } = parse(argument, version)?;
     let unknown = || Ok(unknown_of(argument).tainted(argument.has_secret()));
-    let entries = match for_each.bare() {
+    let entries = match for_each.unmarked() {
         Value::Unknown(_) => return unknown(),
         Value::Map(entries) => entries,
         other => {
@@ -129,11 +129,11 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> F
         let words = "not enough values to unpack (expected 2, got 0)";
         return Err(wrong_type("`for_each` is empty", words).within("for_each"));
     }
-    let mut secret = argument.exposed().1 || for_each.exposed().1;
+    let mut secret = argument.split_secret().1 || for_each.split_secret().1;
     let mut loops = Vec::with_capacity(entries.len());
     let mut lengths = Vec::new();
     for (key, value) in entries.iter() {
-        secret |= value.exposed().1;
+        secret |= value.split_secret().1;
         if value.is_unknown() {
             return unknown();
         }
@@ -171,7 +171,7 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> F
             picked[at] = if permutations { rest % one.values.len() } else { turn };
             rest /= if permutations { one.values.len() } else { 1 };
         }
-        match (Copying { loops: &loops, picked: &picked, left: &left }).copy(template) {
+        match (Copying { loops: &loops, picked: &picked, bytes_left: &left }).copy(template) {
             Ok(copy) => copies.push(copy),
             Err(refusal) => {
                 // A mistake in a value gives a better message than the excess size, unless many values are wrong.
@@ -218,7 +218,7 @@ fn replaced(text: &str, length: usize, places: &[usize], value: &str) -> String 
 /// The values of a placeholder.
 fn values(key: &Name, value: &Value, permutations: bool, version: Version) -> Result<Vec<Value>, ValueRefusal> {
     let maps = permutations && version >= Version::V2016_10_14;
-    match (items(value), value.bare()) {
+    match (items(value), value.unmarked()) {
         (Some(items), _) => Ok(items.to_vec()),
         (_, Value::Null) => Ok(Vec::new()),
         (_, Value::Map(entries)) if maps => Ok(entries.keys().cloned().map(Value::Text).collect()),
@@ -241,18 +241,18 @@ struct Copying<'a> {
     /// The number of the current value of each loop.
     picked: &'a [usize],
     /// The number of bytes that all copies may still use.
-    left: &'a Cell<usize>,
+    bytes_left: &'a Cell<usize>,
 }
 
 impl Copying<'_> {
-    fn take(&self, bytes: usize) -> Result<(), ValueRefusal> {
-        let left = self.left.get().checked_sub(bytes);
-        self.left.set(left.unwrap_or(0));
+    fn charge(&self, bytes: usize) -> Result<(), ValueRefusal> {
+        let left = self.bytes_left.get().checked_sub(bytes);
+        self.bytes_left.set(left.unwrap_or(0));
         left.map(|_| ()).ok_or_else(|| super::function::too_large("repeat"))
     }
 
     fn copy(&self, template: &Value) -> FunctionResult {
-        self.take(std::mem::size_of::<Value>())?;
+        self.charge(std::mem::size_of::<Value>())?;
         match template {
             Value::Text(text) => self.replace(text),
             Value::List(items) => {
@@ -264,8 +264,8 @@ impl Copying<'_> {
                 let (mut secret, mut unknown) = (false, None);
                 for (key, value) in entries.iter() {
                     let (key, value) = (self.replace(key)?, self.copy(value)?);
-                    secret |= key.exposed().1;
-                    match key.bare() {
+                    secret |= key.split_secret().1;
+                    match key.unmarked() {
                         Value::Text(key) => {
                             copy.insert(key.clone(), value);
                         }
@@ -287,14 +287,14 @@ impl Copying<'_> {
             let current = written.as_deref().unwrap_or(text);
             let places = one.places(current);
             let occurs = !places.is_empty();
-            match value.bare() {
+            match value.unmarked() {
                 Value::Text(value) if occurs => {
                     // Each replacement works on the result of the previous ones, so the text can double each time.
-                    self.take(current.len().saturating_add(places.len().saturating_mul(value.len())))?;
+                    self.charge(current.len().saturating_add(places.len().saturating_mul(value.len())))?;
                     written = Some(replaced(current, one.key.len(), &places, value));
                 }
                 Value::Text(_) => {}
-                Value::Unknown(_) if occurs => return Ok(unknown_of(value).tainted(secret || value.exposed().1)),
+                Value::Unknown(_) if occurs => return Ok(unknown_of(value).tainted(secret || value.split_secret().1)),
                 Value::Unknown(_) => {}
                 other => {
                     let words = format!("replace() argument 2 must be str, not {}", pycompat::type_name(other));
@@ -303,7 +303,7 @@ impl Copying<'_> {
                     return Err(refusal.within(*at).within(one.key.as_ref()).within("for_each"));
                 }
             }
-            secret |= occurs && value.exposed().1;
+            secret |= occurs && value.split_secret().1;
         }
         let text = written.map_or_else(|| Value::Text(text.clone()), Value::from);
         Ok(text.tainted(secret))

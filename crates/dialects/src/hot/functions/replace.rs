@@ -98,7 +98,7 @@ fn parse<'a>(name: &str, argument: &'a Value) -> Result<(&'a Value, &'a Value), 
 
 /// Refuses parameters that are neither a map nor a call.
 pub(super) fn mapping(name: &str, params: &Value) -> Result<(), ValueRefusal> {
-    match params.bare() {
+    match params.unmarked() {
         Value::Map(_) | Value::Unknown(_) => Ok(()),
         other => {
             let message = format!("the parameters of `{name}` must be a map, not {}", kind(other));
@@ -120,8 +120,8 @@ fn call(name: &str, argument: &Value, version: Version) -> FunctionResult {
     let rules = ReplaceRules {
         name,
         json: version >= Version::V2015_10_15,
-        all_occur: name != "str_replace",
-        none_empty: name == "str_replace_vstrict",
+        require_all: name != "str_replace",
+        forbid_empty: name == "str_replace_vstrict",
     };
     replace(template, params, rules).map_err(|refusal| {
         if refusal.code.name == PLACEHOLDER_MISSING.name { refusal } else { refusal.within("params") }
@@ -136,9 +136,9 @@ pub(super) struct ReplaceRules<'a> {
     /// Whether maps and lists are inserted as JSON.
     pub(super) json: bool,
     /// Whether every placeholder must occur.
-    pub(super) all_occur: bool,
+    pub(super) require_all: bool,
     /// Whether every value must be present and not empty.
-    pub(super) none_empty: bool,
+    pub(super) forbid_empty: bool,
 }
 
 /// The maximum number of placeholder occurrences, including overlapping ones.
@@ -166,7 +166,7 @@ pub(super) fn replace(template: &str, params: &Map, rules: ReplaceRules<'_>) -> 
     taken.iter().for_each(|(_, number)| used[*number] = true);
     let absent: Vec<&str> =
         placeholders.iter().zip(&used).filter(|(_, used)| !**used).map(|((key, _), _)| key.as_ref()).collect();
-    if rules.all_occur && !absent.is_empty() {
+    if rules.require_all && !absent.is_empty() {
         let words = format!("The following params were not found in the template: {}", absent.join(","));
         let several = if absent.len() > 1 { "placeholders that do" } else { "a placeholder that does" };
         let listed = absent.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -232,7 +232,7 @@ fn written(placeholder: &str, value: &Value, rules: ReplaceRules<'_>) -> Result<
         Value::Map(entries) => entries.is_empty(),
         _ => false,
     };
-    if rules.none_empty && empty {
+    if rules.forbid_empty && empty {
         let words = format!(
             "{} has an undefined or empty value for param {placeholder}, must be a defined non-empty value",
             rules.name
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     /// The reference implementation: cuts the template by one placeholder after the other.
-    fn by_cutting(template: &str, params: &Map) -> String {
+    fn reference_replace(template: &str, params: &Map) -> String {
         let mut keys: Vec<&Name> = params.keys().collect();
         keys.sort_by_key(|key| (std::cmp::Reverse(key.chars().count()), (*key).clone()));
         let mut pieces = vec![(template.to_owned(), true)];
@@ -286,8 +286,8 @@ mod tests {
     }
 
     #[test]
-    fn one_pass_gives_the_same_as_cutting_by_each_placeholder() {
-        let rules = ReplaceRules { name: "str_replace", json: true, all_occur: false, none_empty: false };
+    fn single_pass_equals_the_reference_implementation() {
+        let rules = ReplaceRules { name: "str_replace", json: true, require_all: false, forbid_empty: false };
         let mut seed = 7_u64;
         let mut next = |below: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -304,13 +304,13 @@ mod tests {
                 .map(|(at, key)| (key.as_str().into(), Value::from(format!("<{at}>"))))
                 .collect();
             let gives = replace(&template, &params, rules).ok().unwrap();
-            assert_eq!(gives.as_text(), Some(by_cutting(&template, &params).as_str()), "{template:?} {keys:?}");
+            assert_eq!(gives.as_text(), Some(reference_replace(&template, &params).as_str()), "{template:?} {keys:?}");
         }
     }
 
     #[test]
-    fn a_text_that_grows_beyond_all_bounds_is_refused() {
-        let rules = ReplaceRules { name: "str_replace", json: true, all_occur: false, none_empty: false };
+    fn oversized_result_is_refused() {
+        let rules = ReplaceRules { name: "str_replace", json: true, require_all: false, forbid_empty: false };
         let params: Map = [("a".into(), Value::from("x".repeat(1 << 16)))].into_iter().collect();
         assert!(replace(&"a".repeat(1 << 16), &params, rules).is_err());
     }

@@ -24,16 +24,16 @@ fn gives(function: &HotFunction, argument: &Value, version: Version) -> String {
 }
 
 #[test]
-fn every_example_gives_what_it_says() {
+fn every_example_evaluates_to_its_result() {
     let mut wrong = Vec::new();
     for function in functions() {
         assert!(function.docs.ends_with('.') && function.examples.len() > 1, "{}", function.name);
         for example in function.examples {
             let version = example.version.unwrap_or_else(|| latest(function));
             let found = gives(function, &json(example.argument), version);
-            let expected = match example.gives.strip_prefix("! ") {
-                Some(_) => example.gives.to_owned(),
-                None => pycompat::json(&json(example.gives)),
+            let expected = match example.expected.strip_prefix("! ") {
+                Some(_) => example.expected.to_owned(),
+                None => pycompat::json(&json(example.expected)),
             };
             if found != expected {
                 wrong.push(format!("{}: {} gives {found}, not {expected}", function.name, example.argument));
@@ -44,9 +44,9 @@ fn every_example_gives_what_it_says() {
 }
 
 #[test]
-fn every_refusal_has_heats_words_and_a_place_that_exists() {
+fn every_refusal_has_heats_message_and_a_valid_place() {
     for function in functions() {
-        for example in function.examples.iter().filter(|example| example.gives.starts_with('!')) {
+        for example in function.examples.iter().filter(|example| example.expected.starts_with('!')) {
             let version = example.version.unwrap_or_else(|| latest(function));
             let argument = json(example.argument);
             let refused =
@@ -75,7 +75,7 @@ fn unknown() -> Value {
 }
 
 #[test]
-fn a_call_may_stand_where_its_result_fits() {
+fn calls_are_accepted_as_arguments() {
     let call = unknown();
     for (name, argument, good) in [
         ("list_join", call.clone(), false),

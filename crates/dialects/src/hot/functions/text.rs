@@ -148,7 +148,7 @@ fn split_words() -> String {
 
 /// The form of `str_split`: neither text nor map.
 fn split_form(argument: &Value, version: Version) -> Result<(), ValueRefusal> {
-    match argument.bare() {
+    match argument.unmarked() {
         Value::Text(_) | Value::Map(_) => {
             Err(wrong_type("`str_split` takes a list of a delimiter, a text and perhaps an index", split_words()))
         }

@@ -63,7 +63,7 @@ fn check(argument: &Value, evaluating: bool) -> Result<&Map, ValueRefusal> {
     }
     let later = !evaluating && entries.contains_key("query");
     for key in KEYS.into_iter().filter(|key| !(later && *key == "fragment")) {
-        let Some(value) = entries.get(key).map(Value::bare) else { continue };
+        let Some(value) = entries.get(key).map(Value::unmarked) else { continue };
         let good = match (key, value) {
             (_, Value::Unknown(_)) | ("query", Value::Map(_)) => true,
             ("port", _) => {

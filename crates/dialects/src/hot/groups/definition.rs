@@ -3,9 +3,9 @@
 use ::blueprint::{Accessor, AccessorKind, Expansion, Expr, ExprKind, Name, ReferenceHead, TypeId, Value};
 use diag::{Span, Spanned};
 
-use crate::Expanding;
+use crate::ExpansionContext;
 use crate::hot::expressions::{FACADE, call, named, reference};
-use crate::hot::kinds::{STACK, defining};
+use crate::hot::kinds::{STACK, definition_property};
 use crate::hot::native::indexed;
 
 /// The expansion of a group from its definition, and the inputs of its document: the computed parts of the definition
@@ -20,14 +20,14 @@ pub(crate) fn expansion(
     // The metadata of the group.
     let says = metadata.map(|said| (named("metadata", spec_key), said)).into_iter().collect();
     let mut inputs = vec![(named(FACADE, spec_key), Expr::new(ExprKind::Map(says), spec_key))];
-    let member = match part(&spec, defining(&kind.item)) {
+    let member = match part(&spec, definition_property(&kind.item)) {
         Some(member) if kind.item.as_ref() == STACK => {
             if let ExprKind::Map(entries) = &member.kind {
                 inputs.extend(entries.iter().cloned());
             }
             Expr::new(ExprKind::Map(Vec::new()), member.span)
         }
-        Some(member) => lifted(member, &mut inputs),
+        Some(member) => lift_computed_parts(member, &mut inputs),
         None => Expr::new(ExprKind::Map(Vec::new()), spec.span),
     };
     (Expansion { kind, spec, spec_key, member, policy, reads: Vec::new() }, inputs)
@@ -42,13 +42,13 @@ pub(crate) fn part<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
 }
 
 /// A copy of the expression in which every computed part is an input.
-pub(super) fn lifted(expr: &Expr, inputs: &mut Vec<(Spanned<Name>, Expr)>) -> Expr {
+pub(super) fn lift_computed_parts(expr: &Expr, inputs: &mut Vec<(Spanned<Name>, Expr)>) -> Expr {
     let kind = match &expr.kind {
         ExprKind::Literal(_) | ExprKind::Error => return expr.clone(),
-        ExprKind::List(items) => ExprKind::List(items.iter().map(|item| lifted(item, inputs)).collect()),
-        ExprKind::Map(entries) => {
-            ExprKind::Map(entries.iter().map(|(key, value)| (key.clone(), lifted(value, inputs))).collect())
-        }
+        ExprKind::List(items) => ExprKind::List(items.iter().map(|item| lift_computed_parts(item, inputs)).collect()),
+        ExprKind::Map(entries) => ExprKind::Map(
+            entries.iter().map(|(key, value)| (key.clone(), lift_computed_parts(value, inputs))).collect(),
+        ),
         _ => {
             let name = named(&format!("={}", inputs.len() - 1), expr.span);
             inputs.push((name.clone(), expr.clone()));
@@ -76,10 +76,10 @@ pub(super) fn with_index(expr: &Expr, variable: &str, name: &str) -> Expr {
 }
 
 /// The lifted definition without the parts that are known to be omitted; `None` if it is omitted as a whole.
-pub(super) fn without_omitted(written: &Expr, lifted: &Expr, place: &Expanding<'_>) -> Option<Expr> {
+pub(super) fn without_omitted(written: &Expr, lifted: &Expr, place: &ExpansionContext<'_>) -> Option<Expr> {
     if expr::may_omit(written) {
         let listed = Expr::new(ExprKind::List(vec![written.clone()]), written.span);
-        if (place.value)(&listed).as_list().is_some_and(<[Value]>::is_empty) {
+        if (place.evaluate)(&listed).as_list().is_some_and(<[Value]>::is_empty) {
             return None;
         }
     }
@@ -101,14 +101,14 @@ pub(super) fn without_omitted(written: &Expr, lifted: &Expr, place: &Expanding<'
 }
 
 /// A map expression with the known keys of a computed map.
-pub(super) fn taken_apart(expr: &Expr, value: &Value) -> Option<Expr> {
+pub(super) fn known_keys_map(expr: &Expr, value: &Value) -> Option<Expr> {
     let nothing = || Some(Expr::new(ExprKind::Map(Vec::new()), expr.span));
     match &expr.kind {
         ExprKind::Literal(value) if value.is_null() => return nothing(),
         ExprKind::Map(_) | ExprKind::Literal(_) => return None,
         _ => {}
     }
-    let (bare, _) = value.exposed();
+    let (bare, _) = value.split_secret();
     if bare.is_null() {
         return nothing();
     }

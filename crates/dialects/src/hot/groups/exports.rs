@@ -7,8 +7,8 @@ use super::definition::part;
 use super::writer::GroupWriter;
 use crate::Expanded;
 use crate::hot::expressions::{CHILD_PATH, FACADE, INSTANCE, call, named, reference};
-use crate::hot::kinds::{ALL, BY_NAME, LoweredKind, RESOURCE_GROUP, SCALING_GROUP, own};
-use crate::hot::refusing::refusing;
+use crate::hot::kinds::{ALL, BY_NAME, LoweredKind, RESOURCE_GROUP, SCALING_GROUP, group_attributes};
+use crate::hot::refusing::refusal_expr;
 
 impl GroupWriter<'_> {
     /// Adds inputs and exports, and returns the result.
@@ -26,7 +26,7 @@ impl GroupWriter<'_> {
         note(&self.expansion.member);
         used.push((FACADE.into(), self.expansion.kind.span));
         for (name, span) in used {
-            self.blueprint.inputs.insert(name, Input::free(span));
+            self.blueprint.inputs.insert(name, Input::optional_untyped(span));
         }
         let span = self.expansion.kind.span;
         let fact = |fact: &str| reference(ReferenceHead::Scoped(fact.into()), span, &[]);
@@ -38,14 +38,21 @@ impl GroupWriter<'_> {
             self.export(&name, field, span);
         }
         let sample = self.sample();
-        Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found, sample }
+        Expanded {
+            blueprint: self.blueprint,
+            text: None,
+            is_open: false,
+            memory,
+            diagnostics: self.found,
+            member_document: sample,
+        }
     }
 
     /// The template of the members, if the group has no members.
     pub(super) fn sample(&self) -> Option<Spanned<Name>> {
         let types = part(&self.expansion.member, "type").filter(|_| self.names.is_empty())?;
         let written = types.as_literal()?.as_text()?;
-        let (kind, meaning) = crate::hot::context::of(self.place.context).meaning(written, "0");
+        let (kind, meaning) = crate::hot::context::of(self.place.context).resolve_type(written, "0");
         (kind == LoweredKind::Child).then(|| Spanned::new(meaning, types.span))
     }
 
@@ -81,8 +88,8 @@ impl GroupWriter<'_> {
                 let diagnostic = expr::codes::UNKNOWN_FIELD
                     .new(format!("the group has no member `{name}`"))
                     .label(span, "there is no such member")
-                    .words(words);
-                return refusing(&diagnostic);
+                    .with_native_message(words);
+                return refusal_expr(&diagnostic);
             };
             return match of_member {
                 None => self.id_of(&name, kind, span),
@@ -104,10 +111,10 @@ impl GroupWriter<'_> {
         }
         match attribute {
             ALL => {
-                let attributes = own(&self.expansion.kind.item);
+                let attributes = group_attributes(&self.expansion.kind.item);
                 map(attributes.iter().map(|name| (named(name, span), self.read(name, removed, span))).collect())
             }
-            other if !own(&self.expansion.kind.item).contains(&other) => {
+            other if !group_attributes(&self.expansion.kind.item).contains(&other) => {
                 let mut values = Vec::with_capacity(members.len());
                 for (name, kind) in members {
                     values.push(self.attribute_of(&name, kind, attribute, span));

@@ -14,25 +14,25 @@ pub(super) use definition::{expansion, part};
 
 use self::definition::without_omitted;
 use self::writer::GroupWriter;
-use crate::hot::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP, defining};
-use crate::{Expanded, Expanding};
+use crate::hot::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP, definition_property};
+use crate::{Expanded, ExpansionContext};
 
 /// Expands a group to its document.
-pub(super) fn expand(expansion: &Expansion, place: &Expanding<'_>) -> Expanded {
-    let written = part(&expansion.spec, defining(&expansion.kind.item));
+pub(super) fn expand(expansion: &Expansion, place: &ExpansionContext<'_>) -> Expanded {
+    let written = part(&expansion.spec, definition_property(&expansion.kind.item));
     let member = written.and_then(|written| without_omitted(written, &expansion.member, place));
     let member = member.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), expansion.member.span));
     let mut writer = GroupWriter {
         expansion,
         place,
         member,
-        spec: (place.value)(&expansion.spec),
+        spec: (place.evaluate)(&expansion.spec),
         found: Diagnostics::new(),
         names: Vec::new(),
         blueprint: Blueprint { dialect: crate::hot::NAME, ..Blueprint::default() },
     };
     writer.blueprint.span = Some(expansion.kind.span);
-    writer.take_apart();
+    writer.resolve_known_parts();
     match expansion.kind.item.as_ref() {
         RESOURCE_GROUP => writer.resource_group(),
         SCALING_GROUP => writer.scaling_group(),

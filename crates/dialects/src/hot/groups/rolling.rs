@@ -28,7 +28,7 @@ pub(super) struct PreviousGroup<'a> {
 
 impl<'a> PreviousGroup<'a> {
     pub(super) fn new(memory: &'a Value, definition: &Value) -> PreviousGroup<'a> {
-        let definition = shortened(definition);
+        let definition = definition_digest(definition);
         let unfinished = memory.get(UNFINISHED);
         let making = unfinished.and_then(|unfinished| unfinished.get("making"));
         let same = memory.get("definition").is_some_and(|known| known.revealed() == definition.revealed());
@@ -41,31 +41,35 @@ impl<'a> PreviousGroup<'a> {
     }
 
     /// The previous number of members.
-    pub(super) fn there(&self) -> usize {
-        names(self.memory, "names").len() + self.left().len()
+    pub(super) fn previous_size(&self) -> usize {
+        names(self.memory, "names").len() + self.pending_deletions().len()
     }
 
     /// Members that were to be deleted and may still exist.
-    fn left(&self) -> Vec<Name> {
+    fn pending_deletions(&self) -> Vec<Name> {
         self.memory.get(UNFINISHED).map_or_else(Vec::new, |unfinished| names(unfinished, "leaving"))
     }
 
     /// Members that may exist and are not in `stay`, the oldest first.
-    pub(super) fn leaving(&self, stay: &[Name]) -> Vec<Name> {
+    pub(super) fn members_to_delete(&self, stay: &[Name]) -> Vec<Name> {
         let stay: BTreeSet<&Name> = stay.iter().collect();
-        self.left().into_iter().chain(names(self.memory, "names")).filter(|name| !stay.contains(name)).collect()
+        self.pending_deletions()
+            .into_iter()
+            .chain(names(self.memory, "names"))
+            .filter(|name| !stay.contains(name))
+            .collect()
     }
 
     /// The entries to remember for the next operation, besides the names.
-    pub(super) fn remembered(&self, stay: &[Name]) -> Vec<(&'static str, Value)> {
-        let leaving = Value::list(self.leaving(stay).into_iter().map(Value::Text));
+    pub(super) fn next_memory(&self, stay: &[Name]) -> Vec<(&'static str, Value)> {
+        let leaving = Value::list(self.members_to_delete(stay).into_iter().map(Value::Text));
         let unfinished = Value::map([("making", Value::Bool(self.never_completed)), ("leaving", leaving)]);
         vec![("definition", self.definition.clone()), (UNFINISHED, unfinished)]
     }
 }
 
 /// A digest of a definition, secret if a part of it is secret; null if a part of it is unknown.
-fn shortened(definition: &Value) -> Value {
+fn definition_digest(definition: &Value) -> Value {
     if definition.has_unknown() {
         return Value::Null;
     }
@@ -130,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_fills_in_what_it_does_not_say() {
+    fn policy_has_defaults() {
         let of = |text: &str| Policy::of(Some(&value(text)));
         let usual = Policy { size: 1, in_service: 0, pause: Duration::ZERO };
         assert_eq!(of("{}"), Some(usual));
@@ -140,13 +144,13 @@ mod tests {
     }
 
     #[test]
-    fn a_group_knows_whether_its_members_are_defined_otherwise() {
+    fn changed_member_definition_is_detected() {
         let one = value(r#"{"type": "T", "properties": {"a": 1, "b": 2}}"#);
         let same = value(r#"{"properties": {"b": 2, "a": 1}, "type": "T"}"#);
         let other = value(r#"{"type": "T", "properties": {"a": 2, "b": 2}}"#);
         let first = PreviousGroup::new(&Value::Null, &one);
         assert!(first.never_completed);
-        let memory: Vec<(&str, Value)> = first.remembered(&[]);
+        let memory: Vec<(&str, Value)> = first.next_memory(&[]);
         let known = Value::map(memory.iter().filter(|(key, _)| *key != UNFINISHED).cloned());
         let (again, changed) = (PreviousGroup::new(&known, &same), PreviousGroup::new(&known, &other));
         assert!(!again.never_completed && !again.definition_changed && changed.definition_changed);
@@ -157,12 +161,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_to_leave_is_remembered_until_it_has() {
+    fn pending_deletions_are_kept_until_done() {
         let memory = value(r#"{"names": ["c", "d"], "unfinished": {"leaving": ["a", "b"]}}"#);
         let stay: [Name; 1] = ["d".into()];
-        let leaving = PreviousGroup::new(&memory, &Value::Null).leaving(&stay);
+        let leaving = PreviousGroup::new(&memory, &Value::Null).members_to_delete(&stay);
         assert_eq!(leaving, ["a", "b", "c"].map(Name::from));
         let memory = value(r#"{"names": ["c", "d"]}"#);
-        assert_eq!(PreviousGroup::new(&memory, &Value::Null).leaving(&stay), ["c"].map(Name::from));
+        assert_eq!(PreviousGroup::new(&memory, &Value::Null).members_to_delete(&stay), ["c"].map(Name::from));
     }
 }

@@ -12,7 +12,7 @@ use crate::hot::naming::{digest, letters};
 impl GroupWriter<'_> {
     /// Expands a resource group. Members are numbered; some numbers are never used again.
     pub(super) fn resource_group(mut self) -> Expanded {
-        let count = match self.whole("count") {
+        let count = match self.integer_property("count") {
             Ok(count) => self.within_limit("count", usize::try_from(count.unwrap_or(1)).unwrap_or(0)),
             Err(()) => 1,
         };
@@ -20,15 +20,15 @@ impl GroupWriter<'_> {
             Ok(Some(Value::Text(text))) => text.to_string(),
             _ => "%index%".to_owned(),
         };
-        let before = PreviousGroup::new(self.place.before, self.defined("resource_def"));
-        let removed = self.removed(before.never_completed);
+        let before = PreviousGroup::new(self.place.stored_memory, self.defined("resource_def"));
+        let removed = self.names_not_reused(before.never_completed);
         let mut numbers =
             (0_usize..).map(|number| Name::from(number.to_string())).filter(|name| !removed.contains(name));
         let names: Vec<Name> = numbers.by_ref().take(count).collect();
         for name in &names {
-            self.numbered(name, &variable);
+            self.add_numbered_member(name, &variable);
         }
-        let policy = self.expansion.policy.as_ref().map(|policy| (self.place.value)(policy));
+        let policy = self.expansion.policy.as_ref().map(|policy| (self.place.evaluate)(policy));
         let batches = match &policy {
             Some(policy) if before.never_completed => Policy::of(policy.get("batch_create")),
             Some(policy) if before.definition_changed => Policy::of(policy.get("rolling_update")),
@@ -39,13 +39,13 @@ impl GroupWriter<'_> {
             let mut batches = batches.batches(names.clone(), span);
             let more = batches.most() - names.len();
             // Leaving members are deleted from the last to the first; temporary members get the numbers after them.
-            let far = before.leaving(&names).iter().filter_map(|name| name.parse::<usize>().ok()).max();
-            let candidates = numbers.take(more + before.there()).enumerate();
+            let far = before.members_to_delete(&names).iter().filter_map(|name| name.parse::<usize>().ok()).max();
+            let candidates = numbers.take(more + before.previous_size()).enumerate();
             let beyond = candidates.take_while(|(at, name)| *at < more || name.parse().ok() <= far);
             batches.beyond = beyond.map(|(_, name)| name).collect();
             batches.backwards = !before.never_completed;
             for name in batches.beyond.iter().take(more) {
-                self.add_temporary(|writer| writer.numbered(name, &variable));
+                self.add_temporary(|writer| writer.add_numbered_member(name, &variable));
             }
             self.blueprint.batches = Some(Box::new(batches));
         }
@@ -53,13 +53,13 @@ impl GroupWriter<'_> {
             ("names", Value::list(names.iter().cloned().map(Value::Text))),
             ("removed", Value::list(removed.iter().cloned().map(Value::Text))),
         ];
-        let memory = Value::map(memory.into_iter().chain(before.remembered(&names)));
+        let memory = Value::map(memory.into_iter().chain(before.next_memory(&names)));
         let shown = Value::list(removed.into_iter().map(Value::Text));
         self.finish(memory, shown)
     }
 
     /// Adds a member whose name is its number.
-    pub(super) fn numbered(&mut self, name: &Name, variable: &str) {
+    pub(super) fn add_numbered_member(&mut self, name: &Name, variable: &str) {
         let definition = self.member.clone();
         let properties = part(&definition, "properties").map(|expr| with_index(expr, variable, name));
         self.member(name, &definition, properties, Vec::new());
@@ -67,7 +67,7 @@ impl GroupWriter<'_> {
 
     /// The names that are not used again: the remembered ones, unless the mode replaces them, and the ones that the
     /// policies name.
-    pub(super) fn removed(&mut self, first: bool) -> Vec<Name> {
+    pub(super) fn names_not_reused(&mut self, first: bool) -> Vec<Name> {
         let texts = |value: Option<&Value>| -> Vec<Name> {
             value
                 .and_then(Value::as_list)
@@ -85,7 +85,7 @@ impl GroupWriter<'_> {
             let lists = policies.as_list().unwrap_or_default().iter().filter_map(|policy| policy.get("resource_list"));
             for item in lists.flat_map(|list| list.as_list().unwrap_or_default()) {
                 let text = pycompat::text(item);
-                let name = match (self.place.named)(&text) {
+                let name = match (self.place.member_name)(&text) {
                     Some(name) => name,
                     None => Name::from(text),
                 };
@@ -143,7 +143,7 @@ impl GroupWriter<'_> {
         for name in &names {
             self.add_scaling_member(name);
         }
-        let before = PreviousGroup::new(self.place.before, self.defined("resource"));
+        let before = PreviousGroup::new(self.place.stored_memory, self.defined("resource"));
         let usual = Value::map::<&str>([]);
         let policy = match self.spec.get("rolling_updates") {
             Some(policy) if !policy.is_null() => policy,
@@ -159,10 +159,10 @@ impl GroupWriter<'_> {
             let stands_in: Vec<Name> = (next..next + count).map(|number| self.member_name(number)).collect();
             stands_in.iter().for_each(|name| self.add_temporary(|writer| writer.add_scaling_member(name)));
             // The oldest member is removed first.
-            batches.beyond = stands_in.into_iter().chain(before.leaving(&names).into_iter().rev()).collect();
+            batches.beyond = stands_in.into_iter().chain(before.members_to_delete(&names).into_iter().rev()).collect();
             self.blueprint.batches = Some(Box::new(batches));
         }
-        let known = before.remembered(&names);
+        let known = before.next_memory(&names);
         let memory = [("names", Value::list(names.iter().cloned().map(Value::Text))), ("next", Value::Int(next))];
         self.finish(Value::map(memory.into_iter().chain(known)), Value::list([]))
     }
@@ -211,7 +211,7 @@ impl GroupWriter<'_> {
         };
         let is_open = text.is_none();
         let memory = Value::Null;
-        Expanded { blueprint: self.blueprint, text, is_open, memory, diagnostics: self.found, sample: None }
+        Expanded { blueprint: self.blueprint, text, is_open, memory, diagnostics: self.found, member_document: None }
     }
 
     /// Adds a member that the exports of the group leave out.

@@ -3,10 +3,10 @@
 use ::blueprint::{Blueprint, Child, Expansion, Expr, ExprKind, Name, Resource, ResourceMetadata, TypeId, Value};
 use diag::{Diagnostics, Span, Spanned};
 
-use super::definition::{expansion, part, taken_apart};
-use crate::Expanding;
+use super::definition::{expansion, known_keys_map, part};
+use crate::ExpansionContext;
 use crate::codes::{MISSING_FIELD, VALUE_CONSTRAINT};
-use crate::hot::kinds::{LoweredKind, RESOURCE_GROUP, SCALING_GROUP, defining};
+use crate::hot::kinds::{LoweredKind, RESOURCE_GROUP, SCALING_GROUP, definition_property};
 use crate::hot::message_path::invalid;
 use crate::hot::version::NAME;
 
@@ -15,7 +15,7 @@ const MOST_MEMBERS: usize = 10_000;
 
 pub(super) struct GroupWriter<'a> {
     pub(super) expansion: &'a Expansion,
-    pub(super) place: &'a Expanding<'a>,
+    pub(super) place: &'a ExpansionContext<'a>,
     /// The definition of members, without omitted parts and with the known keys of computed maps.
     pub(super) member: Expr,
     /// The value of the definition, as far as it is known.
@@ -28,16 +28,16 @@ pub(super) struct GroupWriter<'a> {
 
 impl GroupWriter<'_> {
     /// Replaces a computed definition by its known parts: the type of a member, and the keys of its properties.
-    pub(super) fn take_apart(&mut self) {
-        let key = defining(&self.expansion.kind.item);
-        let defined = self.spec.bare().get(key).cloned().unwrap_or_default();
-        if let Some(member) = taken_apart(&self.member, &defined) {
+    pub(super) fn resolve_known_parts(&mut self) {
+        let key = definition_property(&self.expansion.kind.item);
+        let defined = self.spec.unmarked().get(key).cloned().unwrap_or_default();
+        if let Some(member) = known_keys_map(&self.member, &defined) {
             self.member = member;
         }
         if !matches!(self.expansion.kind.item.as_ref(), RESOURCE_GROUP | SCALING_GROUP) {
             return;
         }
-        let known = |part: &str| defined.bare().get(part).cloned().unwrap_or_default();
+        let known = |part: &str| defined.unmarked().get(part).cloned().unwrap_or_default();
         let is_open = self.place.complete && (self.spec.is_unknown() || defined.is_unknown());
         let ExprKind::Map(entries) = &mut self.member.kind else {
             if is_open {
@@ -58,7 +58,7 @@ impl GroupWriter<'_> {
                     }
                 }
                 "properties" => {
-                    if let Some(apart) = taken_apart(value, &known("properties")) {
+                    if let Some(apart) = known_keys_map(value, &known("properties")) {
                         *value = apart;
                     }
                 }
@@ -84,7 +84,7 @@ impl GroupWriter<'_> {
 
     /// A part of the definition; `None` if it is absent or null. A value that is still unknown is reported.
     pub(super) fn known(&mut self, key: &str) -> Result<Option<Value>, ()> {
-        let value = match self.spec.bare() {
+        let value = match self.spec.unmarked() {
             Value::Unknown(_) => self.spec.clone(),
             spec => spec.get(key).cloned().unwrap_or_default(),
         };
@@ -100,7 +100,7 @@ impl GroupWriter<'_> {
         Err(())
     }
 
-    pub(super) fn whole(&mut self, key: &str) -> Result<Option<i64>, ()> {
+    pub(super) fn integer_property(&mut self, key: &str) -> Result<Option<i64>, ()> {
         let Some(value) = self.known(key)? else { return Ok(None) };
         // A value that is no number was reported with the definition.
         pycompat::integer(&value).ok().and_then(|value| value.as_int()).map(Some).ok_or(())
@@ -108,13 +108,15 @@ impl GroupWriter<'_> {
 
     /// A size. Null is 0, as for every integer without a default.
     pub(super) fn size(&mut self, key: &str) -> Result<Option<i64>, ()> {
-        let is_null = self.spec.bare().get(key).is_some_and(Value::is_null);
-        if is_null { Ok(Some(0)) } else { self.whole(key) }
+        let is_null = self.spec.unmarked().get(key).is_some_and(Value::is_null);
+        if is_null { Ok(Some(0)) } else { self.integer_property(key) }
     }
 
     pub(super) fn out_of_range(&mut self, key: &str, message: String, words: &str) {
         let span = self.span_of(key);
-        self.found.push(VALUE_CONSTRAINT.new(message).label(span, "does not fit the others").words(invalid(words)));
+        self.found.push(
+            VALUE_CONSTRAINT.new(message).label(span, "does not fit the others").with_native_message(invalid(words)),
+        );
     }
 
     /// The number of members if it is within the limit. Otherwise reports the excess and returns 1. The check precedes
@@ -149,7 +151,7 @@ impl GroupWriter<'_> {
 
     /// The value of the definition of members, as far as it is known.
     pub(super) fn defined(&self, key: &str) -> &Value {
-        self.spec.bare().get(key).unwrap_or(&Value::Null)
+        self.spec.unmarked().get(key).unwrap_or(&Value::Null)
     }
 
     /// Adds a member.
@@ -166,7 +168,7 @@ impl GroupWriter<'_> {
             let missing = MISSING_FIELD
                 .new("the members have no type")
                 .label(type_expr.span, "this comes to nothing")
-                .words(invalid("Resource \"None\" has no type"));
+                .with_native_message(invalid("Resource \"None\" has no type"));
             self.found.push(missing);
         }
         // A value that is no type was reported with the definition.
@@ -176,7 +178,7 @@ impl GroupWriter<'_> {
         let spec_key = properties.as_ref().map_or(span, |expr| expr.span);
         let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
         let context = crate::hot::context::of(self.place.context);
-        let (kind, meaning) = context.meaning(&type_name, name);
+        let (kind, meaning) = context.resolve_type(&type_name, name);
         let stands_for = (meaning != type_name).then(|| Spanned::new(TypeId::from(type_name), span));
         let type_name = Spanned::new(TypeId::from(meaning), span);
         self.names.push((name.clone(), kind));

@@ -195,7 +195,7 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, ValueRefusal> {
             Ok(Rule::Length(min, max))
         }
         "modulo" => modulo(required_map(definition, kind, ["step", "offset"])?),
-        "allowed_values" => match definition.bare() {
+        "allowed_values" => match definition.unmarked() {
             Value::List(allowed) => {
                 Ok(Rule::AllowedValues(allowed.to_vec(), allowed.iter().map(EqualityKey::of).collect()))
             }
@@ -204,7 +204,7 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, ValueRefusal> {
                 "AllowedValues must be a list",
             )),
         },
-        "allowed_pattern" => match definition.bare() {
+        "allowed_pattern" => match definition.unmarked() {
             Value::Text(text) => match Pattern::new(text, Flags::default()) {
                 Ok(pattern) => Ok(Rule::AllowedPattern(text.clone(), pattern.into())),
                 Err(error) => {
@@ -310,7 +310,7 @@ fn wrong_length(
     min: &Option<Value>,
     max: &Option<Value>,
 ) -> Result<Option<String>, ValueRefusal> {
-    let length = match value.bare() {
+    let length = match value.unmarked() {
         Value::Text(text) => text.chars().count(),
         Value::List(items) => items.len(),
         Value::Map(entries) => entries.len(),
@@ -339,7 +339,7 @@ fn not_allowed(
     allowed: &[Value],
     keys: &HashSet<EqualityKey>,
 ) -> Result<Option<String>, ValueRefusal> {
-    let found = match value.bare() {
+    let found = match value.unmarked() {
         Value::List(items) => items.iter().all(|item| keys.contains(&EqualityKey::of(item))),
         _ => {
             let wanted = typed(kind, value)?;

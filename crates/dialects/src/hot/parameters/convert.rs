@@ -11,7 +11,7 @@ use crate::hot::refusal::ValueRefusal;
 
 /// The origin of a value.
 #[derive(Clone, Copy, PartialEq)]
-enum From {
+enum ConvertedValueOrigin {
     Given,
     /// The schema's own default.
     Default,
@@ -30,9 +30,9 @@ impl HotParameterSchema {
     ) -> Option<Value> {
         let there = |value: &&Value| !value.is_null();
         let value = match given.filter(there).or(default.filter(there)) {
-            Some(value) => (value, From::Given),
+            Some(value) => (value, ConvertedValueOrigin::Given),
             None => match &self.default {
-                Some(value) => (value, From::Default),
+                Some(value) => (value, ConvertedValueOrigin::Default),
                 None => {
                     let words = format!("The Parameter ({name}) was not provided.");
                     let refusal = ValueRefusal::new(&MISSING_VARIABLE, format!("no value is given for `{name}`"));
@@ -42,7 +42,7 @@ impl HotParameterSchema {
             },
         };
         let (value, from) = value;
-        if from == From::Given {
+        if from == ConvertedValueOrigin::Given {
             self.unused_default(found);
         }
         self.accept(value, &|words| format!("Parameter '{name}' is invalid: {words}"), from, found)
@@ -68,15 +68,15 @@ impl HotParameterSchema {
         &self,
         value: &Value,
         words: &dyn Fn(&str) -> String,
-        from: From,
+        from: ConvertedValueOrigin,
         found: &mut Vec<ValueRefusal>,
     ) -> Option<Value> {
-        let (bare, secret) = value.exposed();
+        let (bare, secret) = value.split_secret();
         let hidden = secret || self.hidden || bare.has_secret();
         let revealed = bare.revealed();
         let adapted = |mut refusal: ValueRefusal| {
             refusal.heat = refusal.heat.map(|heat| words(&heat));
-            if from == From::Default && refusal.severity == diag::Severity::Error {
+            if from == ConvertedValueOrigin::Default && refusal.severity == diag::Severity::Error {
                 refusal.code = &INVALID_DEFAULT;
             }
             if hidden && refusal.severity == diag::Severity::Error {
@@ -87,11 +87,11 @@ impl HotParameterSchema {
             refusal
         };
         // A schema's own default that violates constraints was reported with the schema.
-        let is_reported = |custom: bool| from == From::Default && !custom;
+        let is_reported = |custom: bool| from == ConvertedValueOrigin::Default && !custom;
         let (checked, seen) = match self.convert(&revealed) {
             Ok(converted) => converted,
             Err(refusal) => {
-                if from == From::Given || self.default_fits_constraints() {
+                if from == ConvertedValueOrigin::Given || self.default_fits_constraints() {
                     found.push(adapted(refusal));
                 }
                 return None;
@@ -193,8 +193,12 @@ fn list(value: &Value) -> Result<Value, String> {
 
 /// The value of a child's parameter for a property that its parent passes: converted as a property first, then as the
 /// parameter. An explicit null is the kind's empty value, not the child's default.
-pub fn passed(schema: &HotParameterSchema, value: &Value, found: &mut Vec<ValueRefusal>) -> Option<Value> {
-    let (bare, secret) = value.exposed();
+pub fn child_parameter_value(
+    schema: &HotParameterSchema,
+    value: &Value,
+    found: &mut Vec<ValueRefusal>,
+) -> Option<Value> {
+    let (bare, secret) = value.split_secret();
     if let Value::Unknown(_) = bare {
         return Some(value.clone());
     }
@@ -212,7 +216,7 @@ pub fn passed(schema: &HotParameterSchema, value: &Value, found: &mut Vec<ValueR
             return None;
         }
     };
-    schema.accept(&given.tainted(secret), &str::to_owned, From::Given, found)
+    schema.accept(&given.tainted(secret), &str::to_owned, ConvertedValueOrigin::Given, found)
 }
 
 /// A list as the text of a comma-delimited list; a list with unknown items stays a list.
@@ -235,7 +239,7 @@ fn flattened(items: &[Value]) -> Value {
 }
 
 /// Refuses a changed value of an immutable parameter.
-pub fn unchanged(schema: &HotParameterSchema, name: &str, old: &Value, new: &Value) -> Result<(), ValueRefusal> {
+pub fn check_immutable(schema: &HotParameterSchema, name: &str, old: &Value, new: &Value) -> Result<(), ValueRefusal> {
     if !schema.immutable || pycompat::equal(old, new) {
         return Ok(());
     }

@@ -36,11 +36,11 @@ pub enum Custom {
     /// A date in the future. Checking this needs a clock.
     Expiration,
     /// A constraint that only a cloud can check.
-    Elsewhere,
+    CloudOnly,
 }
 
 /// Names of constraints on objects of the cloud.
-const ELSEWHERE: [&str; 58] = [
+const CLOUD_CONSTRAINTS: [&str; 58] = [
     "barbican.container",
     "barbican.secret",
     "blazar.reservation",
@@ -117,18 +117,18 @@ impl Custom {
             "timezone" => Custom::TimeZone,
             "iso_8601" => Custom::Date,
             "expiration" => Custom::Expiration,
-            _ if ELSEWHERE.contains(&name) => Custom::Elsewhere,
+            _ if CLOUD_CONSTRAINTS.contains(&name) => Custom::CloudOnly,
             _ => return None,
         })
     }
 
     /// Checks a value. The error is Heat's message; `None` if the check needs the cloud or a clock.
     pub fn check(self, value: &Value) -> Option<Result<(), String>> {
-        if self == Custom::Elsewhere {
+        if self == Custom::CloudOnly {
             return None;
         }
         let shown = pycompat::text(value);
-        let Value::Text(text) = value.bare() else {
+        let Value::Text(text) = value.unmarked() else {
             return Some(Err(format!("Error validating value '{shown}'")));
         };
         let result = match self {
@@ -155,7 +155,7 @@ impl Custom {
                 Ok(()) => return None,
                 Err(error) => Err(format!("Expiration {text} is invalid: {error}")),
             },
-            Custom::Elsewhere => return None,
+            Custom::CloudOnly => return None,
         };
         let reason = |words: String| if words.is_empty() { words } else { format!(": {words}") };
         Some(result.map_err(|words| format!("Error validating value '{shown}'{}", reason(words))))

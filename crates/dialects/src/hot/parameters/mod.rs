@@ -16,7 +16,7 @@ mod scalars;
 mod schema;
 
 pub use constraint::{ParameterConstraint, Rule};
-pub use convert::{passed, unchanged};
+pub use convert::{check_immutable, child_parameter_value};
 pub use custom::Custom;
 pub use property::property;
 pub use schema::HotParameterSchema;

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_those_that_heat_takes() {
+    fn dates_are_parsed_as_in_heat() {
         let good = [
             "2020",
             "2020-01",

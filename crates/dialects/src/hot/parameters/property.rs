@@ -10,7 +10,7 @@ use crate::hot::refusal::ValueRefusal;
 /// Converts a value to a kind of property. Null becomes the default, or without one the kind's empty value. The items
 /// of lists and maps are not checked.
 pub fn property(kind: ParameterKind, value: &Value, default: Option<&Value>) -> Result<Value, ValueRefusal> {
-    let (value, secret) = value.exposed();
+    let (value, secret) = value.split_secret();
     if let Value::Unknown(_) = value {
         return Ok(value.clone().tainted(secret));
     }

@@ -4,7 +4,7 @@ use ::blueprint::Value;
 
 /// The value as a number: itself, or the integer or float that a text contains. The error is Python's message.
 pub(super) fn as_number(value: &Value) -> Result<Value, String> {
-    match value.bare() {
+    match value.unmarked() {
         number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => Ok(number.clone()),
         Value::Text(text) => pycompat::number_of_text(text)
             .ok_or_else(|| format!("could not convert string to float: {}", pycompat::repr(value))),
@@ -18,7 +18,7 @@ const FALSE: [&str; 6] = ["0", "f", "false", "off", "n", "no"];
 
 /// The value as a boolean. The error is Heat's message.
 pub(super) fn boolean(value: &Value) -> Result<bool, String> {
-    if let Value::Bool(value) = value.bare() {
+    if let Value::Bool(value) = value.unmarked() {
         return Ok(*value);
     }
     let text = pycompat::text(value);

@@ -358,7 +358,7 @@ fn keys_of_a_schema_depend_on_the_version() {
 }
 
 #[test]
-fn given_goes_before_defaults_and_null_is_not_given() {
+fn given_value_precedes_defaults_and_null_is_absent() {
     let mut found = Vec::new();
     let schema = HotParameterSchema::parse("p", &json(r#"{"type": "string", "default": "d"}"#), LATEST, &mut found)
         .expect("a schema");
@@ -387,7 +387,7 @@ fn given_goes_before_defaults_and_null_is_not_given() {
 }
 
 #[test]
-fn a_hidden_value_is_secret_and_in_no_message() {
+fn hidden_value_is_secret_and_not_in_messages() {
     let mut found = Vec::new();
     let written = json(
         r#"{"type": "string", "hidden": true, "constraints": [{"length": {"min": 9}}, {"allowed_pattern": "a"}]}"#,
@@ -430,7 +430,7 @@ fn a_child_receives_properties() {
         let mut found = Vec::new();
         let schema = HotParameterSchema::parse("p", &json(&format!(r#"{{"type": "{ty}"}}"#)), LATEST, &mut found)
             .expect("a schema");
-        let seen = passed(&schema, &json(given), &mut found).map_or_else(
+        let seen = child_parameter_value(&schema, &json(given), &mut found).map_or_else(
             || format!("{}: {}", found[0].code.name, found[0].heat.clone().unwrap_or_default()),
             |value| pycompat::json_in_order(&value),
         );
@@ -468,7 +468,7 @@ fn properties_convert_less_than_parameters() {
 }
 
 #[test]
-fn custom_constraints_about_text_are_checked_here() {
+fn custom_text_constraints_are_checked() {
     for (name, good, bad) in [
         ("ip_addr", &["10.0.0.1", "::1"][..], &["10.0.0", "010.0.0.1", "a", "10.0.0.1/8"][..]),
         (

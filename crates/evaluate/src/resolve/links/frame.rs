@@ -89,7 +89,7 @@ impl LinkFrame<'_> {
         let result = match (first.as_deref(), accessor(1)) {
             (Some("spec"), Some(field)) => match &declared.spec.kind {
                 blueprint::ExprKind::Map(entries) => match entries.iter().find(|(key, _)| key.item == field) {
-                    Some((_, expr)) => evaluation.early(&of, position, expr, &mut self.found),
+                    Some((_, expr)) => evaluation.evaluate_early(&of, position, expr, &mut self.found),
                     None => Ok(of
                         .ty()
                         .and_then(|ty| ty.schema.fields.get(&field).and_then(|field| field.default.clone()))

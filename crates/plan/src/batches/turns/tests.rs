@@ -1,18 +1,18 @@
 //! Tests of the formula as a table, and of the invariants of every group.
 
 use super::MemberState::{Absent, Current, Failed, Old};
-use super::StandInState::{Nothing, Possible, There};
+use super::StandInState::{Existing, Possible, Unavailable};
 use super::*;
 
 /// Prints turns: `+` is created or changed, `-` is deleted. Members that do not stay have an apostrophe.
-fn shown(rolling: &RollingGroup<'_>) -> String {
+fn format_turns(rolling: &RollingGroup<'_>) -> String {
     let (all, late) = turns(rolling);
     let turn = |turn: &BatchTurn| {
-        let comes = turn.changed.iter().map(|who| match who {
+        let changed = turn.changed.iter().map(|who| match who {
             MemberRef::Member(at) => format!("+{at}"),
             MemberRef::Extra(at) => format!("+{at}'"),
         });
-        comes.chain(turn.deleted.iter().map(|at| format!("-{at}'"))).collect::<Vec<_>>().join(" ")
+        changed.chain(turn.deleted.iter().map(|at| format!("-{at}'"))).collect::<Vec<_>>().join(" ")
     };
     let mut shown = all.iter().map(turn).collect::<Vec<_>>().join(" / ");
     if let Some(late) = late {
@@ -23,7 +23,7 @@ fn shown(rolling: &RollingGroup<'_>) -> String {
 }
 
 #[test]
-fn batches_are_as_the_formula_says() {
+fn next_batch_follows_the_formula() {
     // Target, existing, up to date, batch size, in service; then the new size of the group and the members in the
     // batch.
     for (given, wanted) in [
@@ -44,7 +44,7 @@ fn batches_are_as_the_formula_says() {
 }
 
 #[test]
-fn members_come_and_go_in_their_order() {
+fn members_are_changed_and_deleted_in_order() {
     /// Members, members that do not stay, batch size, members in service, expected turns.
     type Row<'r> = (&'r [MemberState], &'r [StandInState], usize, usize, &'r str);
     let table: &[Row<'_>] = &[
@@ -54,13 +54,13 @@ fn members_come_and_go_in_their_order() {
         (&[Old, Old, Absent], &[], 2, 0, "+2 +1 / +0"),
         (&[Old; 3], &[Possible], 1, 3, "+0' / +2 / +1 / +0 / -0'"),
         // A cut-off run left a temporary member and has updated one member.
-        (&[Old, Old, Current], &[There], 1, 3, "+1 / +0 / -0'"),
-        (&[Old; 3], &[There, There], 1, 0, "+2 -1' -0' / +1 / +0"),
-        (&[Old; 3], &[There, There], 1, 3, "+2 -1' / +1 / +0 / -0'"),
+        (&[Old, Old, Current], &[Existing], 1, 3, "+1 / +0 / -0'"),
+        (&[Old; 3], &[Existing, Existing], 1, 0, "+2 -1' -0' / +1 / +0"),
+        (&[Old; 3], &[Existing, Existing], 1, 3, "+2 -1' / +1 / +0 / -0'"),
         // No member can stand in: the update continues with fewer members in service.
-        (&[Old; 3], &[Nothing], 1, 3, "+2 / +1 / +0"),
+        (&[Old; 3], &[Unavailable], 1, 3, "+2 / +1 / +0"),
         (&[Current; 3], &[], 1, 3, ""),
-        (&[], &[There, There], 1, 3, "-1' -0'"),
+        (&[], &[Existing, Existing], 1, 3, "-1' -0'"),
     ];
     for (members, extras, size, in_service, wanted) in table {
         let rolling = RollingGroup {
@@ -69,18 +69,24 @@ fn members_come_and_go_in_their_order() {
             size: *size,
             in_service: *in_service,
             backwards: true,
-            new_ones_last: false,
+            new_members_last: false,
         };
-        assert_eq!(shown(&rolling), *wanted, "{members:?} {extras:?} {size} {in_service}");
+        assert_eq!(format_turns(&rolling), *wanted, "{members:?} {extras:?} {size} {in_service}");
     }
 }
 
 #[test]
-fn a_group_that_grows_at_once_grows_behind_its_batches() {
+fn new_members_are_created_after_the_batches() {
     let members = [Old, Old, Absent, Absent];
-    let rolling =
-        RollingGroup { members: &members, extras: &[], size: 1, in_service: 0, backwards: false, new_ones_last: true };
-    assert_eq!(shown(&rolling), "+0 / +1 // +2 +3");
+    let rolling = RollingGroup {
+        members: &members,
+        extras: &[],
+        size: 1,
+        in_service: 0,
+        backwards: false,
+        new_members_last: true,
+    };
+    assert_eq!(format_turns(&rolling), "+0 / +1 // +2 +3");
 }
 
 /// All lists of member states of this length.
@@ -96,36 +102,43 @@ fn lists(length: usize) -> Vec<Vec<MemberState>> {
 }
 
 #[test]
-fn every_group_comes_to_its_target_with_enough_in_service() {
+fn group_reaches_its_target_with_enough_in_service() {
     for members in (0..5).flat_map(lists) {
         for (there, size, in_service) in (0..3).flat_map(|a| (1..4).flat_map(move |b| (0..6).map(move |c| (a, b, c)))) {
             // There are enough members that can stand in for others.
-            let mut extras = vec![There; there];
+            let mut extras = vec![Existing; there];
             extras.resize(there + size + in_service, Possible);
             for (backwards, new_ones_last) in [(true, false), (false, false), (false, true)] {
                 let members = &members;
-                holds(&RollingGroup { members, extras: &extras, size, in_service, backwards, new_ones_last });
+                check_turns(&RollingGroup {
+                    members,
+                    extras: &extras,
+                    size,
+                    in_service,
+                    backwards,
+                    new_members_last: new_ones_last,
+                });
             }
         }
     }
 }
 
-fn holds(rolling: &RollingGroup<'_>) {
+fn check_turns(rolling: &RollingGroup<'_>) {
     let (all, late) = turns(rolling);
     let shown = || format!("{:?} {:?}: {all:?}", rolling.members, rolling.extras);
-    let stays = |standing: &&MemberState| !rolling.new_ones_last || **standing != Absent;
+    let stays = |standing: &&MemberState| !rolling.new_members_last || **standing != Absent;
     let target = rolling.members.iter().filter(stays).count();
     let mut now = rolling.members.to_vec();
     let mut extras = rolling.extras.to_vec();
     let mut changed = vec![0; now.len()];
     let size = |now: &[MemberState], extras: &[StandInState]| {
-        now.iter().filter(|standing| **standing != Absent).count() + extras.iter().filter(|it| **it == There).count()
+        now.iter().filter(|standing| **standing != Absent).count() + extras.iter().filter(|it| **it == Existing).count()
     };
     for turn in &all {
         assert!(*turn != BatchTurn::default() && turn.changed.len() <= rolling.size, "{}", shown());
         let least = rolling.in_service.min(target).min(size(&now, &extras));
-        for goes in &turn.deleted {
-            assert_eq!(std::mem::replace(&mut extras[*goes], Nothing), There, "{}", shown());
+        for extra in &turn.deleted {
+            assert_eq!(std::mem::replace(&mut extras[*extra], Unavailable), Existing, "{}", shown());
         }
         // A member that is being changed is not in service.
         for who in &turn.changed {
@@ -138,7 +151,7 @@ fn holds(rolling: &RollingGroup<'_>) {
         for who in &turn.changed {
             match who {
                 MemberRef::Member(at) => now[*at] = Current,
-                MemberRef::Extra(at) => extras[*at] = There,
+                MemberRef::Extra(at) => extras[*at] = Existing,
             }
         }
     }
@@ -146,7 +159,7 @@ fn holds(rolling: &RollingGroup<'_>) {
         let MemberRef::Member(at) = who else { panic!("{}", shown()) };
         (now[*at], changed[*at]) = (Current, changed[*at] + 1);
     }
-    assert!(now.iter().all(|standing| *standing == Current) && !extras.contains(&There), "{}", shown());
+    assert!(now.iter().all(|standing| *standing == Current) && !extras.contains(&Existing), "{}", shown());
     let wanted = rolling.members.iter().map(|standing| usize::from(*standing != Current));
     assert!(wanted.eq(changed.iter().copied()), "{}", shown());
 }

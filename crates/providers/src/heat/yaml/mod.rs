@@ -63,7 +63,7 @@ struct HeatYamlWriter {
 impl HeatYamlWriter {
     /// Writes a value. `around` is the indentation of the enclosing collection; `None` at the root.
     fn node(&mut self, value: &Value, around: Option<usize>, place: YamlPosition) {
-        match value.bare() {
+        match value.unmarked() {
             Value::Map(entries) if entries.is_empty() => self.indicator("{}", true, false, false),
             Value::Map(entries) => {
                 let mut sorted: Vec<_> = entries.iter().collect();
@@ -115,13 +115,13 @@ impl HeatYamlWriter {
         }
     }
 
-    fn put(&mut self, character: char) {
+    fn write_char(&mut self, character: char) {
         self.out.push(character);
         self.column += 1;
     }
 
-    fn put_all(&mut self, text: &str) {
-        text.chars().for_each(|character| self.put(character));
+    fn write_str(&mut self, text: &str) {
+        text.chars().for_each(|character| self.write_char(character));
     }
 
     fn line_end(&mut self) {
@@ -136,7 +136,7 @@ impl HeatYamlWriter {
             self.line_end();
         }
         while self.column < self.indent {
-            self.put(' ');
+            self.write_char(' ');
         }
         (self.whitespace, self.indention) = (true, true);
     }
@@ -145,16 +145,16 @@ impl HeatYamlWriter {
     /// before it. `indention`: a block collection may continue on this line.
     fn indicator(&mut self, text: &str, apart: bool, whitespace: bool, indention: bool) {
         if apart && !self.whitespace {
-            self.put(' ');
+            self.write_char(' ');
         }
-        self.put_all(text);
+        self.write_str(text);
         self.whitespace = whitespace;
         self.indention &= indention;
     }
 
     fn plain(&mut self, text: &str, folds: bool) {
         if !self.whitespace && !text.is_empty() {
-            self.put(' ');
+            self.write_char(' ');
         }
         let mut spaces = false;
         let mut rest = text.chars().peekable();
@@ -163,11 +163,11 @@ impl HeatYamlWriter {
                 if folds && !spaces && self.column > WIDTH && rest.peek() != Some(&' ') {
                     self.line();
                 } else {
-                    self.put(' ');
+                    self.write_char(' ');
                 }
                 spaces = true;
             } else {
-                self.put(character);
+                self.write_char(character);
                 (self.indention, spaces) = (false, false);
             }
         }
@@ -185,7 +185,7 @@ impl HeatYamlWriter {
                     if folds && !spaces && self.column > WIDTH && !first && next.is_some_and(|next| *next != ' ') {
                         self.line();
                     } else {
-                        self.put(' ');
+                        self.write_char(' ');
                     }
                     spaces = true;
                 }
@@ -202,9 +202,9 @@ impl HeatYamlWriter {
                         self.line();
                     }
                     if character == '\'' {
-                        self.put('\'');
+                        self.write_char('\'');
                     }
-                    self.put(character);
+                    self.write_char(character);
                     self.indention = false;
                     (spaces, breaks) = (false, false);
                 }
@@ -229,24 +229,24 @@ impl HeatYamlWriter {
                         self.line();
                         if next == Some(' ') {
                             // A reader drops spaces at the start of a line. The backslash protects this space.
-                            self.put('\\');
+                            self.write_char('\\');
                         }
                     } else {
-                        self.put(' ');
+                        self.write_char(' ');
                     }
                     spaces = true;
                 }
                 '"' | '\\' => {
-                    self.put('\\');
-                    self.put(character);
+                    self.write_char('\\');
+                    self.write_char(character);
                     spaces = false;
                 }
                 '!'..='~' => {
-                    self.put(character);
+                    self.write_char(character);
                     spaces = false;
                 }
                 _ => {
-                    self.put_all(&scalar::escape(character));
+                    self.write_str(&scalar::escape(character));
                     spaces = false;
                 }
             }

@@ -48,7 +48,7 @@ pub(super) fn given(arguments: &[Value], at: usize) -> Option<&Value> {
 
 /// An integer argument. Accepts floats without a fraction.
 pub(super) fn integer_at(arguments: &[Value], at: usize) -> Result<i64, FunctionError> {
-    match arguments.get(at).map(Value::bare) {
+    match arguments.get(at).map(Value::unmarked) {
         Some(Value::Int(value)) => Ok(*value),
         Some(Value::Float(value)) if value.fract() == 0.0 && value.abs() < 9e15 => Ok(*value as i64),
         Some(other) => Err(kind(at, format!("an integer is needed, found {}", other.kind_word()))),
@@ -58,7 +58,7 @@ pub(super) fn integer_at(arguments: &[Value], at: usize) -> Result<i64, Function
 
 /// A numeric argument as a float.
 pub(super) fn float_at(arguments: &[Value], at: usize) -> Result<f64, FunctionError> {
-    match arguments.get(at).map(Value::bare) {
+    match arguments.get(at).map(Value::unmarked) {
         Some(Value::Int(value)) => Ok(*value as f64),
         Some(Value::Float(value)) => Ok(*value),
         Some(other) => Err(kind(at, format!("a number is needed, found {}", other.kind_word()))),

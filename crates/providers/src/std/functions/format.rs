@@ -103,7 +103,7 @@ fn formatted(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
 }
 
 fn one(verb: char, spec: &Spec, value: &Value) -> String {
-    let bare = value.bare();
+    let bare = value.unmarked();
     let whole = match bare {
         Value::Int(value) => Some(*value),
         Value::Float(value) if value.fract() == 0.0 && value.abs() < 9e18 => Some(*value as i64),
@@ -223,7 +223,7 @@ fn quoted(text: &str) -> String {
 
 /// A value in the format of `%v`.
 fn plain(value: &Value) -> String {
-    match value.bare() {
+    match value.unmarked() {
         Value::Null => "<nil>".into(),
         Value::List(items) | Value::Set(items) => {
             format!("[{}]", items.iter().map(plain).collect::<Vec<_>>().join(" "))
@@ -275,7 +275,7 @@ fn exponent(text: &str) -> String {
 /// A scalar in Go's format: floats in the shortest form, with an exponent from a million on. `None` if the value is no
 /// scalar.
 pub(super) fn scalar_text(value: &Value) -> Option<String> {
-    Some(match value.bare() {
+    Some(match value.unmarked() {
         Value::Text(text) => text.to_string(),
         Value::Bool(value) => value.to_string(),
         Value::Int(value) => value.to_string(),

@@ -40,7 +40,7 @@ pub(super) fn body(name: &str) -> Option<StdCode> {
 }
 
 fn same(a: &Value, b: &Value) -> bool {
-    match (a.bare(), b.bare()) {
+    match (a.unmarked(), b.unmarked()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
         (a, b) => a == b,
     }
@@ -52,7 +52,7 @@ fn is_empty(value: &Value) -> bool {
 
 /// The number of bytes of a text, of items of a list, or of entries of a map.
 fn length(arguments: &[Value]) -> Result<Value, FunctionError> {
-    let count = match arguments[0].bare() {
+    let count = match arguments[0].unmarked() {
         Value::Text(text) => text.len(),
         Value::List(items) | Value::Set(items) => items.len(),
         Value::Map(entries) => entries.len(),
@@ -62,7 +62,7 @@ fn length(arguments: &[Value]) -> Result<Value, FunctionError> {
 }
 
 fn truth(arguments: &[Value], all: fn(std::vec::IntoIter<bool>) -> bool) -> Result<Value, FunctionError> {
-    let of = |item: &Value| match item.bare() {
+    let of = |item: &Value| match item.unmarked() {
         Value::Bool(value) => Ok(*value),
         Value::Text(text) if matches!(text.as_ref(), "true" | "false") => Ok(text.as_ref() == "true"),
         other => Err(kind(0, format!("a list of booleans is needed, found {}", other.kind_word()))),
@@ -144,7 +144,11 @@ fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, FunctionError> {
 
 fn distinct(items: &[Value]) -> Vec<Value> {
     let mut seen = std::collections::HashSet::new();
-    items.iter().filter(|item| seen.insert(serde_json::to_string(item.bare()).unwrap_or_default())).cloned().collect()
+    items
+        .iter()
+        .filter(|item| seen.insert(serde_json::to_string(item.unmarked()).unwrap_or_default()))
+        .cloned()
+        .collect()
 }
 
 /// The item at a position modulo the length.

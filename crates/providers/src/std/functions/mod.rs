@@ -49,7 +49,7 @@ impl Native for StdFunction {
         })
     }
 
-    fn opens(&self, _: &[Value]) -> bool {
+    fn accepts_partial_arguments(&self, _: &[Value]) -> bool {
         false
     }
 }

@@ -40,7 +40,7 @@ fn finite(value: f64) -> Result<Value, FunctionError> {
 }
 
 fn integers(arguments: &[Value]) -> Option<(i64, i64)> {
-    match (arguments.first()?.bare(), arguments.get(1)?.bare()) {
+    match (arguments.first()?.unmarked(), arguments.get(1)?.unmarked()) {
         (Value::Int(a), Value::Int(b)) => Some((*a, *b)),
         _ => None,
     }
@@ -92,7 +92,7 @@ fn round(arguments: &[Value]) -> Result<Value, FunctionError> {
     if !(0..=15).contains(&digits) {
         return Err(range(1, "`digits` must be from 0 to 15"));
     }
-    if let Some(Value::Int(value)) = arguments.first().map(Value::bare) {
+    if let Some(Value::Int(value)) = arguments.first().map(Value::unmarked) {
         return Ok(Value::Int(*value));
     }
     let factor = 10f64.powi(digits as i32);
@@ -101,7 +101,7 @@ fn round(arguments: &[Value]) -> Result<Value, FunctionError> {
 
 /// Converts a number to an integer.
 fn whole(arguments: &[Value], to: fn(f64) -> f64) -> Result<Value, FunctionError> {
-    if let Some(Value::Int(value)) = arguments.first().map(Value::bare) {
+    if let Some(Value::Int(value)) = arguments.first().map(Value::unmarked) {
         return Ok(Value::Int(*value));
     }
     let value = to(float_at(arguments, 0)?);
@@ -110,7 +110,7 @@ fn whole(arguments: &[Value], to: fn(f64) -> f64) -> Result<Value, FunctionError
 }
 
 fn abs(arguments: &[Value]) -> Result<Value, FunctionError> {
-    match arguments.first().map(Value::bare) {
+    match arguments.first().map(Value::unmarked) {
         Some(Value::Int(value)) => value.checked_abs().map(Value::Int).ok_or_else(too_large),
         _ => finite(float_at(arguments, 0)?.abs()),
     }
@@ -225,7 +225,7 @@ fn too_many() -> FunctionError {
 
 fn to_number(arguments: &[Value]) -> Result<Value, FunctionError> {
     let value = &arguments[0];
-    match value.bare() {
+    match value.unmarked() {
         Value::Int(_) | Value::Float(_) => Ok(value.clone()),
         Value::Text(text) => match text.parse::<i64>() {
             Ok(number) if !text.starts_with('+') => Ok(Value::Int(number)),

@@ -25,7 +25,7 @@ fn value(json: &Json) -> Value {
 }
 
 fn same(a: &Value, b: &Value) -> bool {
-    match (a.bare(), b.bare()) {
+    match (a.unmarked(), b.unmarked()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
         (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
         (Value::Map(a), Value::Map(b)) => {

@@ -190,7 +190,7 @@ fn write_json(value: &Value, out: &mut String) {
         let json = serde_json::to_string(text).unwrap_or_default();
         out.push_str(&json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"));
     };
-    match value.bare() {
+    match value.unmarked() {
         Value::Text(written) => text(written, out),
         Value::Float(value) => out.push_str(&super::format::shortest_long(*value)),
         Value::List(items) | Value::Set(items) => {
@@ -229,7 +229,7 @@ fn json_decode(arguments: &[Value]) -> Result<Value, FunctionError> {
 
 fn to_bool(arguments: &[Value]) -> Result<Value, FunctionError> {
     let value = &arguments[0];
-    match value.bare() {
+    match value.unmarked() {
         Value::Bool(value) => Ok(Value::Bool(*value)),
         Value::Text(text) => match &*text.to_lowercase() {
             "true" => Ok(Value::Bool(true)),

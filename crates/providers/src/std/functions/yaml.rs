@@ -28,7 +28,7 @@ enum YamlContext {
 
 fn write(value: &Value, depth: usize, place: YamlContext, out: &mut String) {
     let indent = "  ".repeat(depth);
-    match value.bare() {
+    match value.unmarked() {
         Value::Map(entries) if !entries.is_empty() => {
             if place == YamlContext::AfterKey {
                 out.push('\n');

@@ -4,7 +4,7 @@ use provider::Verdict;
 
 use super::scripted::{Script, Setup};
 use super::{WITHOUT_BOX, one_box};
-use crate::{apply_well, lately};
+use crate::{apply_successfully, run_with_paused_clock};
 
 /// A box that chooses a configuration.
 const CHOOSING: &str = "{ type: script/box, metadata: { annotations: { cyan.provider: far } },";
@@ -22,13 +22,13 @@ fn drifted() -> Script {
 #[test]
 fn delete_gets_what_was_read() {
     for (capabilities, planned) in [("\"plansDeletes\": true", true), ("\"plansDeletes\": false", false)] {
-        lately(async {
+        run_with_paused_clock(async {
             for document in [Some(WITHOUT_BOX), None] {
                 let setup = Setup::new(capabilities);
                 setup.answer(created());
-                apply_well(&setup.harness, Some(&one_box("note: first")), 1).await;
+                apply_successfully(&setup.harness, Some(&one_box("note: first")), 1).await;
                 setup.answer(drifted());
-                apply_well(&setup.harness, document, 1).await;
+                apply_successfully(&setup.harness, document, 1).await;
                 let call = |what: &str| format!("{what} a in -: note drifted, private read");
                 let plan = planned.then(|| call("plan-delete"));
                 let expected: Vec<String> = plan.into_iter().chain([call("delete")]).collect();
@@ -40,13 +40,13 @@ fn delete_gets_what_was_read() {
 
 #[test]
 fn delete_of_a_replacement_gets_what_was_read() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": \"always\", \"plansDeletes\": true");
         setup.answer(created());
-        apply_well(&setup.harness, Some(&one_box("zone: z1")), 1).await;
+        apply_successfully(&setup.harness, Some(&one_box("zone: z1")), 1).await;
         let replaces = Verdict::Replace { delete_first: Some(true) };
         setup.answer(Script { verdict: replaces, planned_private: "planned".into(), ..drifted() });
-        apply_well(&setup.harness, Some(&one_box("zone: z2")), 1).await;
+        apply_successfully(&setup.harness, Some(&one_box("zone: z2")), 1).await;
         let expected = [
             "plan-update a in -: note drifted, private read",
             "plan-replace a in -: note -, private planned",
@@ -60,13 +60,13 @@ fn delete_of_a_replacement_gets_what_was_read() {
 
 #[test]
 fn private_data_that_is_planned_for_a_call_is_not_recorded_without_it() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": true");
         setup.answer(created());
-        apply_well(&setup.harness, Some(&one_box("note: first")), 1).await;
+        apply_successfully(&setup.harness, Some(&one_box("note: first")), 1).await;
         let only_recorded = vec!["note".into()];
         setup.answer(Script { planned_private: "planned".into(), only_recorded, ..created() });
-        apply_well(&setup.harness, Some(&one_box("note: second")), 1).await;
+        apply_successfully(&setup.harness, Some(&one_box("note: second")), 1).await;
         assert_eq!(setup.calls(), ["plan-update a in -: note first, private created"]);
         assert_eq!(setup.private_of("a").await, "created");
     });
@@ -74,12 +74,12 @@ fn private_data_that_is_planned_for_a_call_is_not_recorded_without_it() {
 
 #[test]
 fn private_data_of_an_answer_takes_the_place_of_what_was_recorded_and_planned() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": true");
         setup.answer(created());
-        apply_well(&setup.harness, Some(&one_box("note: first")), 1).await;
+        apply_successfully(&setup.harness, Some(&one_box("note: first")), 1).await;
         setup.answer(Script { planned_private: "planned".into(), ..Script::default() });
-        apply_well(&setup.harness, Some(&one_box("note: second")), 1).await;
+        apply_successfully(&setup.harness, Some(&one_box("note: second")), 1).await;
         let expected =
             ["plan-update a in -: note first, private created", "update a in -: note first, private planned"];
         assert_eq!(setup.calls(), expected);
@@ -89,14 +89,14 @@ fn private_data_of_an_answer_takes_the_place_of_what_was_recorded_and_planned() 
 
 #[test]
 fn create_of_a_replacement_does_not_get_the_private_data_of_the_old_object() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": true");
         setup.answer(created());
-        apply_well(&setup.harness, Some(&one_box("zone: z1")), 1).await;
+        apply_successfully(&setup.harness, Some(&one_box("zone: z1")), 1).await;
         // The provider requires a replacement only when it is asked to plan an update.
         let replaces = vec!["zone".into()];
         setup.answer(Script { planned_private: "planned".into(), replaces, ..Script::default() });
-        apply_well(&setup.harness, Some(&one_box("zone: z2")), 1).await;
+        apply_successfully(&setup.harness, Some(&one_box("zone: z2")), 1).await;
         let expected = [
             "plan-update a in -: note -, private created",
             "delete a in -: note -, private created",
@@ -109,12 +109,12 @@ fn create_of_a_replacement_does_not_get_the_private_data_of_the_old_object() {
 
 #[test]
 fn recorded_configuration_plans_the_delete() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plansDeletes\": true");
         let text = one_box("note: first").replace("{ type: script/box,", CHOOSING) + FAR;
-        apply_well(&setup.harness, Some(&text), 1).await;
+        apply_successfully(&setup.harness, Some(&text), 1).await;
         setup.calls();
-        apply_well(&setup.harness, None, 1).await;
+        apply_successfully(&setup.harness, None, 1).await;
         let call = |what: &str| format!("{what} a in north: note first, private -");
         assert_eq!(setup.calls(), [call("plan-delete"), call("delete")]);
     });
@@ -122,21 +122,21 @@ fn recorded_configuration_plans_the_delete() {
 
 #[test]
 fn declared_configuration_imports() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": false");
         let chooses = "{ type: script/box, metadata: { annotations: { cyan.provider: far, cyan.import: box-1 } },";
         let text = format!("version: 2023-04-20\nresources:\n  a: {chooses} spec: {{ name: a }} }}\n{FAR}");
-        apply_well(&setup.harness, Some(&text), 1).await;
+        apply_successfully(&setup.harness, Some(&text), 1).await;
         assert_eq!(setup.calls(), ["import a in north: note -, private -"]);
     });
 }
 
 #[test]
 fn recorded_configuration_corrects_drift() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": \"always\"");
         let text = one_box("note: first").replace("{ type: script/box,", CHOOSING) + FAR;
-        apply_well(&setup.harness, Some(&text), 1).await;
+        apply_successfully(&setup.harness, Some(&text), 1).await;
         setup.answer(Script { verdict: Verdict::Update, ..drifted() });
         let options = engine::Options { reconcile: true, ..engine::Options::default() };
         let stage = setup.harness.stage_destroy(options).await;

@@ -8,7 +8,7 @@ use testkit::harness::settings;
 
 use super::one_box;
 use super::scripted::{Script, Setup};
-use crate::{lately, stage};
+use crate::{run_with_paused_clock, stage};
 
 /// Deploys a document whose create is refused. Returns each diagnostic of the run: severity, message, places, notes.
 async fn refused(setup: &Setup, text: &str) -> Vec<(Severity, String, Vec<String>, Vec<String>)> {
@@ -26,7 +26,7 @@ async fn refused(setup: &Setup, text: &str) -> Vec<(Severity, String, Vec<String
 
 #[test]
 fn error_of_an_operation_is_shown_and_recorded_as_a_whole() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": false");
         let said = vec![
             ProviderDiagnostic::warning("name", "names get longer"),
@@ -61,7 +61,7 @@ fn error_of_an_operation_is_shown_and_recorded_as_a_whole() {
 
 #[test]
 fn error_about_a_field_that_is_not_written_names_it() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": false");
         let error = ProviderError::new(ErrorKind::Document, "a zone is needed").at("zone");
         setup.answer(Script { refused: Some(error), ..Script::default() });

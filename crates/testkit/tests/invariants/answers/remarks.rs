@@ -9,7 +9,7 @@ use testkit::harness::{StageResult, settings};
 
 use super::one_box;
 use super::scripted::{Script, Setup};
-use crate::{apply_well, lately, stage};
+use crate::{apply_successfully, run_with_paused_clock, stage};
 
 const FAR: &str = "  far: { type: cyan/provider, spec: { namespace: script, settings: { region: north } } }\n";
 
@@ -42,10 +42,10 @@ fn planned(stage: &StageResult, text: &str) -> Vec<String> {
 
 #[test]
 fn warning_of_a_read_is_at_the_field_or_the_resource() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": false");
         let text = one_box("note: first");
-        apply_well(&setup.harness, Some(&text), 1).await;
+        apply_successfully(&setup.harness, Some(&text), 1).await;
         setup.answer(reads(vec![
             ProviderDiagnostic::warning("note", "notes are going away"),
             ProviderDiagnostic::warning("", "the box is old").detailed("from 1999"),
@@ -68,7 +68,7 @@ fn warning_of_a_read_is_at_the_field_or_the_resource() {
 
 #[test]
 fn warning_about_declared_settings_is_at_the_setting_and_once() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": \"always\"");
         setup.answer(settings_of(vec![ProviderDiagnostic::warning("region", "the region is being closed")]));
         let chooses = "type: script/box, metadata: { annotations: { cyan.provider: far } },";
@@ -88,7 +88,7 @@ fn warning_about_declared_settings_is_at_the_setting_and_once() {
 
 #[test]
 fn warning_about_settings_of_the_configuration_file_names_the_provider() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": \"always\"");
         setup.answer(settings_of(vec![ProviderDiagnostic::warning("region", "the region is being closed")]));
         let text = one_box("note: first");
@@ -102,7 +102,7 @@ fn warning_about_settings_of_the_configuration_file_names_the_provider() {
 
 #[test]
 fn settings_that_are_known_on_deploy_only_are_reported_by_the_run() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": false");
         setup.answer(settings_of(vec![ProviderDiagnostic::warning("region", "the region is being closed")]));
         let chooses = "type: script/box, metadata: { annotations: { cyan.provider: far } },";

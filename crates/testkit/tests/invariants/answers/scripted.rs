@@ -73,7 +73,7 @@ fn shared(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 }
 
 fn text(value: &Value, name: &str) -> String {
-    value.get(name).and_then(|value| value.bare().as_text()).unwrap_or("-").to_owned()
+    value.get(name).and_then(|value| value.unmarked().as_text()).unwrap_or("-").to_owned()
 }
 
 impl Provider for Scripted {

@@ -5,7 +5,7 @@ use blueprint::Value;
 use engine::{Given, Options};
 
 use super::scripted::{Script, Setup};
-use crate::{apply_well, lately};
+use crate::{apply_successfully, run_with_paused_clock};
 
 const SETTINGS: &str = r#"{
   "region": {"kind": "string"},
@@ -31,7 +31,7 @@ async fn mistakes(setup: &Setup, text: &str) -> Vec<String> {
 
 #[test]
 fn settings_are_checked_with_the_document() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::with_settings("\"plans\": false", SETTINGS);
         for (settings, wrong) in [
             ("{ region: north, port: 80, proxy: { host: h } }", vec![]),
@@ -53,7 +53,7 @@ fn settings_are_checked_with_the_document() {
 
 #[test]
 fn missing_setting_is_reported_at_the_settings() {
-    lately(async {
+    run_with_paused_clock(async {
         let required = SETTINGS.replace("\"port\": {", "\"port\": {\"required\": true, ");
         let setup = Setup::with_settings("\"plans\": false", &required);
         let missing = |at: &str| vec![format!("missing-spec-field at {at}")];
@@ -65,7 +65,7 @@ fn missing_setting_is_reported_at_the_settings() {
 
 #[test]
 fn settings_of_a_provider_whose_catalogue_has_none_are_left_to_it() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::with_settings("\"plans\": false", "{}");
         assert_eq!(mistakes(&setup, &document(", settings: { anything: [1] }")).await, [""; 0]);
         let environment = mistakes(&setup, &document(", settings: { anything: [env:HOME] }")).await;
@@ -75,7 +75,7 @@ fn settings_of_a_provider_whose_catalogue_has_none_are_left_to_it() {
 
 #[test]
 fn sensitive_setting_is_secret() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::with_settings("\"plans\": false", SETTINGS);
         let text = document(", settings: { region: north, token: hush }");
         let stage = setup.harness.stage("main.yaml", &text, Given::default(), Options::default()).await;
@@ -89,12 +89,12 @@ fn sensitive_setting_is_secret() {
 
 #[test]
 fn question_about_readiness_has_the_settings_of_the_chosen_configuration() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new("\"plans\": false");
         setup.answer(Script { pending: true, ..Script::default() });
         let text = document(", settings: { region: north }")
             + "  box: { type: script/box, metadata: { annotations: { cyan.provider: far } }, spec: { name: a } }\n";
-        apply_well(&setup.harness, Some(&text), 1).await;
+        apply_successfully(&setup.harness, Some(&text), 1).await;
         let expected =
             ["create box in north: note -, private -", "poll with north for box in north: note -, private -"];
         assert_eq!(setup.calls(), expected);

@@ -1,7 +1,7 @@
 //! Data sources choose and inherit configurations as resources do.
 
 use super::regions::Setup;
-use crate::{lately, stage};
+use crate::{run_with_paused_clock, stage};
 
 /// A root with a data source that chooses a configuration with these settings, and a host named after the result.
 fn reading(settings: &str) -> String {
@@ -36,7 +36,7 @@ async fn names(setup: &Setup) -> Vec<String> {
 
 #[test]
 fn data_source_is_read_with_the_configuration_that_it_chooses() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new();
         setup.deploy(&reading("{ region: north }")).await;
         assert_eq!(setup.calls(), ["create a in default", "fetch there in north"]);
@@ -46,7 +46,7 @@ fn data_source_is_read_with_the_configuration_that_it_chooses() {
 
 #[test]
 fn data_source_is_read_on_deploy_if_its_settings_are_known_only_then() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new();
         let text =
             reading("{ region: \"${first.spec.id}\" }") + "  first: { type: site/host, spec: { name: first } }\n";
@@ -65,7 +65,7 @@ fn data_source_is_read_on_deploy_if_its_settings_are_known_only_then() {
 
 #[test]
 fn data_source_of_a_child_inherits() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::with_documents(&[("child.yaml", CHILD)]);
         let text = "version: 2023-04-20\n\
             include: { core: { path: child.yaml, metadata: { cyan.provider: far } } }\n\
@@ -80,7 +80,7 @@ fn data_source_of_a_child_inherits() {
 
 #[test]
 fn path_of_an_include_reads_with_the_configuration() {
-    lately(async {
+    run_with_paused_clock(async {
         let child = "version: 2023-04-20\nresources:\n  c: { type: site/host, spec: { name: c } }\n";
         let setup = Setup::with_documents(&[("north.yaml", child)]);
         let text = "include: { core: { path: \"${datasources.there.region}.yaml\" } }\n";
@@ -95,7 +95,7 @@ fn path_of_an_include_reads_with_the_configuration() {
 
 #[test]
 fn mistakes_are_reported_at_the_name() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new();
         let text = reading("{}") + "  z: { type: site/host, spec: { name: z } }\n";
         for (from, to, mistake) in [

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::regions::Setup;
-use crate::{apply_well, lately, stage};
+use crate::{apply_successfully, run_with_paused_clock, stage};
 
 /// A host, one with a configuration of its own, a resource of another provider, and a child.
 const CHILD: &str = "\
@@ -45,7 +45,7 @@ fn setup() -> Setup {
 
 #[test]
 fn children_inherit_what_their_include_names_and_keep_it_in_the_state() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = setup();
         let text = root("child.yaml", "{ cyan.provider: far }");
         setup.deploy(&text).await;
@@ -66,14 +66,14 @@ fn children_inherit_what_their_include_names_and_keep_it_in_the_state() {
         setup.deploy("version: 2023-04-20\nresources:\n  a: { type: site/host, spec: { name: a } }\n").await;
         let deleted = ["delete core/c in north", "delete core/deep/d in north", "delete core/own in near"];
         assert_eq!(setup.calls(), deleted);
-        apply_well(&setup.harness, None, 2).await;
+        apply_successfully(&setup.harness, None, 2).await;
         assert_eq!(setup.calls(), ["delete a in default"]);
     });
 }
 
 #[test]
 fn settings_of_an_inherited_configuration_may_be_known_on_deploy_only() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = setup();
         let text = root("deep.yaml", "{ cyan.provider: far }")
             .replace("{ region: north }", "{ region: \"${resources.a.spec.id}\" }");
@@ -83,7 +83,7 @@ fn settings_of_an_inherited_configuration_may_be_known_on_deploy_only() {
         let used = snapshot.records.iter().find(|(address, _)| address.to_string() == "core/d");
         let used = used.map(|(_, record)| record.dependencies.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(used, Some(vec!["far".to_owned()]));
-        apply_well(&setup.harness, None, 2).await;
+        apply_successfully(&setup.harness, None, 2).await;
         assert_eq!(setup.calls(), ["delete a in default", "delete core/d in a-default"]);
     });
 }
@@ -94,7 +94,7 @@ fn nearest_include_decides_for_each_namespace() {
         resources:\n  south: { type: cyan/provider, spec: { namespace: site, settings: { region: south } } }\n  \
         test: { type: cyan/provider, spec: { namespace: test, settings: {} } }\n";
     for (name, created) in [("south", "create core/deep/d in south"), ("test", "create core/deep/d in north")] {
-        lately(async {
+        run_with_paused_clock(async {
             let middle = middle.replace("NAME", name);
             let setup = Setup::with_documents(&[("middle.yaml", &middle), ("deep.yaml", DEEP)]);
             setup.deploy(&root("middle.yaml", "{ cyan.provider: [test, far] }")).await;
@@ -105,18 +105,18 @@ fn nearest_include_decides_for_each_namespace() {
 
 #[test]
 fn template_in_another_dialect_inherits() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = setup();
         setup.deploy(&root("template.yaml", "{ cyan.provider: far }")).await;
         assert_eq!(setup.calls(), ["create a in default", "create core/h in north"]);
-        apply_well(&setup.harness, None, 2).await;
+        apply_successfully(&setup.harness, None, 2).await;
         assert_eq!(setup.calls(), ["delete a in default", "delete core/h in north"]);
     });
 }
 
 #[test]
 fn resource_whose_include_names_another_configuration_is_only_recorded() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = setup();
         setup.deploy(&root("deep.yaml", "{ cyan.provider: far }")).await;
         setup.calls();
@@ -131,7 +131,7 @@ fn resource_whose_include_names_another_configuration_is_only_recorded() {
 
 #[test]
 fn mistakes_are_reported_at_the_name() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = setup();
         for (metadata, mistakes) in [
             ("{ cyan.provider: a }", vec!["provider-name at a"]),
@@ -157,7 +157,7 @@ fn mistakes_are_reported_at_the_name() {
 
 #[test]
 fn configuration_that_reads_what_it_manages_is_a_cycle() {
-    lately(async {
+    run_with_paused_clock(async {
         let child = format!("{DEEP}exports:\n  region: {{ type: string, field: resources.d.spec.region }}\n");
         let setup = Setup::with_documents(&[("deep.yaml", &child)]);
         let text = root("deep.yaml", "{ cyan.provider: far }")
@@ -169,7 +169,7 @@ fn configuration_that_reads_what_it_manages_is_a_cycle() {
 
 #[test]
 fn absent_configuration_is_an_error_where_it_is_used() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = setup();
         let text = root("deep.yaml", "{ cyan.provider: far }")
             .replace("far: { type: cyan/provider,", "far: { type: cyan/provider, condition: \"${false}\",");

@@ -11,7 +11,7 @@ use engine::{Given, Options};
 use testkit::harness::settings;
 
 use self::regions::Setup;
-use crate::{apply_well, lately, stage};
+use crate::{apply_successfully, run_with_paused_clock, stage};
 
 /// A document with two hosts, one of which chooses a configuration with these settings.
 fn two_hosts(settings: &str) -> String {
@@ -25,7 +25,7 @@ fn two_hosts(settings: &str) -> String {
 
 #[test]
 fn each_resource_is_managed_with_its_configuration() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new();
         setup.deploy(&two_hosts("{ region: north }")).await;
         assert_eq!(setup.calls(), ["create a in default", "create b in north"]);
@@ -35,7 +35,7 @@ fn each_resource_is_managed_with_its_configuration() {
         let renamed = two_hosts("{ region: north }").replace("name: b", "name: c");
         setup.deploy(&renamed).await;
         assert_eq!(setup.calls(), ["update b in north"]);
-        apply_well(&setup.harness, None, 2).await;
+        apply_successfully(&setup.harness, None, 2).await;
         assert_eq!(setup.calls(), ["delete a in default", "delete b in north"]);
         assert_eq!(setup.hosts(), [""; 0]);
     });
@@ -43,7 +43,7 @@ fn each_resource_is_managed_with_its_configuration() {
 
 #[test]
 fn recorded_settings_delete_what_the_document_no_longer_declares() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new();
         setup.deploy(&two_hosts("{ region: north }")).await;
         setup.calls();
@@ -57,7 +57,7 @@ fn recorded_settings_delete_what_the_document_no_longer_declares() {
 
 #[test]
 fn settings_may_come_from_a_resource() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new();
         // The id of the first host is known after its creation. The region of the other host is that id.
         let text = two_hosts("{ region: \"${first.spec.id}\" }")
@@ -69,14 +69,14 @@ fn settings_may_come_from_a_resource() {
         assert_eq!(setup.calls(), ["create a in default", "create b in first-default", "create first in default"]);
         setup.deploy(&text).await;
         assert_eq!(setup.calls(), [""; 0]);
-        apply_well(&setup.harness, None, 2).await;
+        apply_successfully(&setup.harness, None, 2).await;
         assert_eq!(setup.calls(), ["delete a in default", "delete b in first-default", "delete first in default"]);
     });
 }
 
 #[test]
 fn changed_settings_replace_if_the_provider_says_so() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new();
         setup.deploy(&two_hosts("{ region: north }")).await;
         setup.calls();

@@ -11,7 +11,7 @@ use provider::{
 use testkit::document_sources::InMemorySource;
 use testkit::harness::Harness;
 
-use crate::{apply_well, stage};
+use crate::{apply_successfully, stage};
 
 const CATALOG: &str = r#"{
   "format": 1, "namespace": "site", "docs": "Hosts in regions.",
@@ -50,7 +50,7 @@ struct RegionSession {
 }
 
 fn region_of(settings: &Value) -> String {
-    match settings.get("region").map(Value::bare) {
+    match settings.get("region").map(Value::unmarked) {
         Some(Value::Text(region)) => region.to_string(),
         Some(Value::Unknown(_)) => "unknown".to_owned(),
         _ => "default".to_owned(),
@@ -168,7 +168,7 @@ impl Setup {
     }
 
     pub(super) async fn deploy(&self, text: &str) {
-        apply_well(&self.harness, Some(text), 2).await;
+        apply_successfully(&self.harness, Some(text), 2).await;
     }
 
     /// The calls since the last use of this function, without reads.

@@ -2,7 +2,7 @@
 //! groups.
 
 use super::regions::Setup;
-use crate::{apply_well, lately};
+use crate::{apply_successfully, run_with_paused_clock};
 
 const NESTED: &str = "\
 heat_template_version: 2018-08-31
@@ -21,20 +21,20 @@ fn template(resources: &str) -> String {
 
 #[test]
 fn resource_chooses_in_its_metadata() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::new();
         let text =
             template("  b: { type: site/host, metadata: { cyan.provider: far, note: 1 }, properties: { name: b } }\n");
         setup.deploy(&text).await;
         assert_eq!(setup.calls(), ["create a in default", "create b in north"]);
-        apply_well(&setup.harness, None, 2).await;
+        apply_successfully(&setup.harness, None, 2).await;
         assert_eq!(setup.calls(), ["delete a in default", "delete b in north"]);
     });
 }
 
 #[test]
 fn nested_template_inherits() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::with_documents(&[("nested.yaml", NESTED)]);
         let text = template(
             "  one: { type: nested.yaml, metadata: { cyan.provider: far } }\n  \
@@ -44,7 +44,7 @@ fn nested_template_inherits() {
         let created =
             ["create a in default", "create one/n in north", "create three/n in default", "create two/n in north"];
         assert_eq!(setup.calls(), created);
-        apply_well(&setup.harness, None, 2).await;
+        apply_successfully(&setup.harness, None, 2).await;
         assert_eq!(setup.hosts(), [""; 0]);
     });
 }
@@ -56,7 +56,7 @@ fn members_of_a_group_inherit_its_choice_or_have_their_own() {
         format!("metadata: {{ cyan.provider: far }}, properties: {{ count: 1, resource_def: {{ {member} }} }}"),
         format!("properties: {{ count: 1, resource_def: {{ {member}, metadata: {{ cyan.provider: far }} }} }}"),
     ] {
-        lately(async {
+        run_with_paused_clock(async {
             let setup = Setup::new();
             setup.deploy(&template(&format!("  g: {{ type: 'OS::Heat::ResourceGroup', {group} }}\n"))).await;
             assert_eq!(setup.calls(), ["create a in default", "create g/0 in north"]);
@@ -66,7 +66,7 @@ fn members_of_a_group_inherit_its_choice_or_have_their_own() {
 
 #[test]
 fn mistakes_are_reported_at_the_name() {
-    lately(async {
+    run_with_paused_clock(async {
         let setup = Setup::with_documents(&[("nested.yaml", NESTED)]);
         let host = |chosen: &str| {
             format!("  b: {{ type: site/host, metadata: {{ cyan.provider: {chosen} }}, properties: {{ name: b }} }}\n")

@@ -9,7 +9,7 @@ use provider::TypeRef;
 
 use super::known::KnownValues;
 use super::policies::Policies;
-use crate::check::{Checker, Passed, codes, pass_down};
+use crate::check::{Checker, PassedInputs, codes, compute_passed_inputs};
 use crate::documents::whole::read_by;
 
 impl Checker<'_> {
@@ -26,7 +26,7 @@ impl Checker<'_> {
             let mut found = Diagnostics::new();
             let ty = child.expansion.as_ref().map(|it| self.catalogs.resource_type(&it.kind.item));
             let ty = ty.as_ref().and_then(|ty| if let TypeRef::Known(ty) = ty { Some(ty) } else { None });
-            let there = child.condition.as_ref().is_none_or(|it| !known.is_false(it));
+            let is_present = child.condition.as_ref().is_none_or(|it| !known.is_false(it));
             self.removal(child.removal.as_deref(), known);
             // Neither groups nor children support snapshots.
             let policies = Policies {
@@ -48,7 +48,7 @@ impl Checker<'_> {
                 allowed: ty.and_then(|ty| ty.update_policy.as_ref()),
                 snapshots: false,
             };
-            if let Some(own) = read_by(child).into_iter().find(|read| read.item == *name).filter(|_| there) {
+            if let Some(own) = read_by(child).into_iter().find(|read| read.item == *name).filter(|_| is_present) {
                 let mut itself = codes::SELF_REFERENCE
                     .new(format!("`{name}` reads itself"))
                     .label(own.span, "this is the resource being defined")
@@ -57,10 +57,10 @@ impl Checker<'_> {
                 itself.native_message = self.rules.messages.of(&Mistake::Cycle(&round)).map(Box::new);
                 found.push(itself);
             }
-            if there {
+            if is_present {
                 self.policies(name, policies, known, &mut found);
             }
-            let Some(expansion) = child.expansion.as_ref().filter(|_| there) else {
+            let Some(expansion) = child.expansion.as_ref().filter(|_| is_present) else {
                 self.found.append(found);
                 continue;
             };
@@ -70,7 +70,7 @@ impl Checker<'_> {
             let ty = self.catalogs.resource_type(&expansion.kind.item);
             if let (Some(value), TypeRef::Known(ty)) = (value, ty) {
                 let (expr, holder) = (&expansion.spec, expansion.spec_key);
-                let at = SpecAt { expr, holder, resource: name, part: ExpressionPart::Spec };
+                let at = SpecAt { expr, missing_part_span: holder, resource: name, part: ExpressionPart::Spec };
                 self.fit(&value, at, &ty.schema, &mut found);
             }
             self.found.append(found);
@@ -98,7 +98,7 @@ impl Checker<'_> {
         child: &Child,
         known: &KnownValues<'_>,
         found: &mut Diagnostics,
-    ) -> Option<Passed> {
+    ) -> Option<PassedInputs> {
         let mut values: HashMap<*const Expr, Option<Value>, foldhash::fast::FixedState> = HashMap::default();
         for (input, value) in &child.inputs {
             // Report errors of a group's inputs at its definition, which contains them.
@@ -116,7 +116,7 @@ impl Checker<'_> {
             && let TypeRef::Known(ty) = self.catalogs.resource_type(&written.item)
         {
             let attributes: Vec<Name> = ty.attribute_names().map(|(name, _)| name.clone()).collect();
-            included.rules.children.stand_for(below, written, &ty.schema, &attributes, found);
+            included.rules.children.check_substitution(below, written, &ty.schema, &attributes, found);
         }
         let inputs = &below.inputs;
         // Prefer the document's name to the child's: all members of a group have the same error, so it is reported
@@ -148,7 +148,7 @@ impl Checker<'_> {
             }
         }
         let value = |expr: &Expr| values.get(&std::ptr::from_ref(expr)).cloned().flatten();
-        pass_down(child, below, &included.rules, value, found, |one, input, expr| {
+        compute_passed_inputs(child, below, &included.rules, value, found, |one, input, expr| {
             self.rules.messages.complete_at(one, &ExpressionPlace::given(name, input, expr));
         })
     }

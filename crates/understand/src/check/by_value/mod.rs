@@ -31,7 +31,9 @@ impl Checker<'_> {
 
     /// Converts a value to a schema by the dialect's rules, and reports the errors.
     fn fit(&self, value: &Value, at: SpecAt<'_>, schema: &Arc<Schema>, found: &mut Diagnostics) {
-        let native = |value: &Value, found: &mut Diagnostics| conform_schema(value, at.expr, at.holder, schema, found);
+        let native = |value: &Value, found: &mut Diagnostics| {
+            conform_schema(value, at.expr, at.missing_part_span, schema, found)
+        };
         self.rules.specs.fit(value, at, schema, &native, found);
     }
 }

@@ -54,7 +54,12 @@ impl Checker<'_> {
         let place = ExpressionPlace::new(ExpressionPart::UpdatePolicy, name, policy);
         self.attributes(place, found);
         if let Some(value) = known.value_at(place, found) {
-            let at = SpecAt { expr: policy, holder: policy.span, resource: name, part: ExpressionPart::UpdatePolicy };
+            let at = SpecAt {
+                expr: policy,
+                missing_part_span: policy.span,
+                resource: name,
+                part: ExpressionPart::UpdatePolicy,
+            };
             self.fit(&value, at, schema, found);
         }
     }

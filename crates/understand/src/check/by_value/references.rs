@@ -46,7 +46,7 @@ impl Checker<'_> {
                 if !self.rules.references.reads_attribute(reference) {
                     return;
                 }
-                let mistake = Mistake::GoneAttribute { of: name, at: (place, reference.head_span) };
+                let mistake = Mistake::AbsentAttribute { of: name, at: (place, reference.head_span) };
                 let words = self.rules.messages.of(&mistake);
                 let mut gone = code.new(format!("`{name}` is not there"));
                 gone = gone.label(reference.head_span, "read here").label(condition.span, "this is false");

@@ -15,33 +15,33 @@ impl Checker<'_> {
     /// Checks every resource.
     pub(crate) fn resources_by_value(&mut self, known: &KnownValues<'_>) {
         let blueprint = self.blueprint;
-        let mut gone: HashSet<Span, foldhash::fast::FixedState> = HashSet::default();
+        let mut absent_types: HashSet<Span, foldhash::fast::FixedState> = HashSet::default();
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             // An absent resource is checked too, but its errors are only notes.
             let condition = resource.condition.as_deref();
-            let there = condition.is_none_or(|it| !known.is_false(it));
+            let is_present = condition.is_none_or(|it| !known.is_false(it));
             self.removal(resource.removal.as_deref(), known);
-            let mut mine = Diagnostics::new();
+            let mut mistakes = Diagnostics::new();
             match &resource.switched_off {
                 Some(spec) => {
                     let whole = Resource { spec: (**spec).clone(), switched_off: None, ..resource.clone() };
-                    self.resource_by_value(at, name, &whole, known, &mut mine);
+                    self.resource_by_value(at, name, &whole, known, &mut mistakes);
                 }
-                None => self.resource_by_value(at, name, resource, known, &mut mine),
+                None => self.resource_by_value(at, name, resource, known, &mut mistakes),
             }
-            if there {
-                self.found.append(mine);
+            if is_present {
+                self.found.append(mistakes);
             } else {
-                self.found.extend(mine.iter().map(|one| one.clone().graded(Severity::Note)));
-                gone.insert(resource.type_name.span);
+                self.found.extend(mistakes.iter().map(|one| one.clone().with_severity(Severity::Note)));
+                absent_types.insert(resource.type_name.span);
             }
         }
-        if !gone.is_empty() {
+        if !absent_types.is_empty() {
             // An unknown type of an absent resource is not an error either.
             let all = std::mem::take(&mut self.found);
             self.found.extend(all.iter().map(|one| {
                 let one = one.clone();
-                if gone.contains(&one.span()) { one.graded(Severity::Note) } else { one }
+                if absent_types.contains(&one.span()) { one.with_severity(Severity::Note) } else { one }
             }));
         }
     }
@@ -103,7 +103,7 @@ impl Checker<'_> {
         let value = known.value_at(spec, found).unwrap_or_else(|| known.parts(&resource.spec));
         if let Some(schema) = self.resources[at].schema() {
             let (expr, holder) = (&resource.spec, resource.spec_key);
-            let at = SpecAt { expr, holder, resource: name, part: ExpressionPart::Spec };
+            let at = SpecAt { expr, missing_part_span: holder, resource: name, part: ExpressionPart::Spec };
             self.fit(&value, at, schema, found);
         }
     }

@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
                 self.select(at, name, selector, &labels, &mut found);
             }
             if by_reference {
-                self.refer(at, resource, &mut marked, &mut found);
+                self.find_references(at, resource, &mut marked, &mut found);
             }
             let mut found: Vec<(u32, ActivationCause)> = found.into_iter().collect();
             found.sort_unstable_by_key(|(b, _)| *b);
@@ -182,7 +182,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Finds bare references in fields that the catalogue marks as links (decision 0, version 2025-11-02).
-    fn refer(
+    fn find_references(
         &self,
         a: u32,
         resource: &'a Resource,
@@ -284,7 +284,7 @@ impl<'a> Checker<'a> {
 
     fn neighbour(&self, value: &Expr, type_name: &str) -> Option<UsedNeighbour> {
         let mut found = None;
-        let mut look = |reference: &Ref| {
+        let mut find_resource = |reference: &Ref| {
             let ReferenceHead::Resource { name, .. } = &reference.head else { return };
             let Some(resource) = self.blueprint.resources.get_index_of(name) else { return };
             if self.type_name(resource) != Some(type_name) {
@@ -296,7 +296,7 @@ impl<'a> Checker<'a> {
             };
             found.get_or_insert(UsedNeighbour { resource: resource as u32, position });
         };
-        value.references(&mut look);
+        value.references(&mut find_resource);
         found
     }
 }

@@ -7,7 +7,7 @@ use provider::Side;
 
 use crate::check::{Checker, codes};
 use crate::links::Links;
-use crate::links::guarantees::{Between, Counted, Guarantees, MemberKey, count};
+use crate::links::guarantees::{CardinalityViolation, Guarantees, MemberKey, MemberLink, check_cardinality};
 
 impl Checker<'_> {
     /// Reports the violations that no later stage can fix.
@@ -20,7 +20,7 @@ impl Checker<'_> {
         let between = |pair: &crate::links::LinkedPair| -> (MemberKey, MemberKey) { ((pair.a, None), (pair.b, None)) };
         let fixed = links.pairs().iter().filter(|pair| is_fixed(pair.a) && is_fixed(pair.b)).map(|pair| {
             let (a, b) = between(pair);
-            Between { a, b, kind: &pair.kind }
+            MemberLink { a, b, kind: &pair.kind }
         });
         let members = (0..blueprint.resources.len() as u32)
             .filter(|at| is_fixed(*at))
@@ -31,7 +31,7 @@ impl Checker<'_> {
                 pair.kind.a == kind.a && pair.kind.b == kind.b && pair.end(side) == at && !is_fixed(other)
             })
         };
-        let counted = count(fixed, members, self.catalogs, open);
+        let counted = check_cardinality(fixed, members, self.catalogs, open);
         let name = |(at, _): MemberKey| {
             blueprint.resources.get_index(at as usize).map_or_else(String::new, |(name, _)| name.to_string())
         };
@@ -43,7 +43,7 @@ impl Checker<'_> {
         if links.pairs().iter().any(|pair| !pair.kind.needs.is_empty()) {
             let guarantees = Guarantees::of(links.pairs().iter().map(|pair| {
                 let (a, b) = between(pair);
-                Between { a, b, kind: &pair.kind }
+                MemberLink { a, b, kind: &pair.kind }
             }));
             for (at, guarantee, needed_by) in guarantees.missing() {
                 let Some((name, resource)) = blueprint.resources.get_index(at.0 as usize) else { continue };
@@ -81,7 +81,7 @@ impl Checker<'_> {
 }
 
 /// The diagnostic for too few or too many links. The caller adds the place.
-pub fn cardinality(counted: &Counted, name: impl Fn(MemberKey) -> String) -> Diagnostic {
+pub fn cardinality(counted: &CardinalityViolation, name: impl Fn(MemberKey) -> String) -> Diagnostic {
     let at = name(counted.at);
     let others: Vec<String> = counted.others.iter().map(|other| format!("`{}`", name(*other))).collect();
     let (word, ty) = match counted.side {

@@ -13,7 +13,11 @@ use crate::links::wiring::{LinkRead, LinkTarget, is_settable};
 use crate::links::{DeterministicMap, LinkedPair, Links};
 
 /// Computes the edges and stores them with the links.
-pub(crate) fn wire<'a>(blueprint: &Blueprint, links: &mut Links, type_of: impl Fn(u32) -> Option<&'a ResourceType>) {
+pub(crate) fn add_link_edges<'a>(
+    blueprint: &Blueprint,
+    links: &mut Links,
+    type_of: impl Fn(u32) -> Option<&'a ResourceType>,
+) {
     let mut wires: DeterministicMap<u32, Vec<Edge>> = DeterministicMap::default();
     let mut parts = Vec::with_capacity(links.pairs().len());
     let edges = Edges { blueprint, links };
@@ -89,10 +93,10 @@ impl LinkWires<'_> {
         match read {
             LinkRead::Spec(side, field) => {
                 let end = self.pair.end(*side);
-                let alone = type_of(end).is_some_and(|ty| {
+                let is_from_document = type_of(end).is_some_and(|ty| {
                     self.pair.wiring.reads_document(&self.pair.kind, target, *side, field.as_ref(), &ty.schema)
                 });
-                match field.as_ref().filter(|_| alone) {
+                match field.as_ref().filter(|_| is_from_document) {
                     Some(field) => {
                         if let Some(value) = self.field(*side, field) {
                             self.document(value, needed);
