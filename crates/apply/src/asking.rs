@@ -34,7 +34,7 @@ use crate::values::reopen;
 /// Asks the questions that a task needs answered. The task restarts at once if no question remains.
 pub(crate) fn ask(parts: &mut OperationParts, task: u32, needs: Vec<Need>, effects: &mut Vec<Effect>) {
     if parts.schedule.begin_round(task) > MOST_ROUNDS {
-        let diagnostic = codes::PROMISE_BROKEN.new("a question is asked again and again; nothing can answer it");
+        let diagnostic = codes::PROMISE_BROKEN.new("the evaluation asks the same questions again and does not end");
         parts.results.report(diagnostic);
         return fail_before_call(parts, task, effects);
     }

@@ -111,7 +111,7 @@ impl LinkExecutor<'_> {
         if is_target_absent {
             // The contributions disappear with the target.
             self.record(task, write, &of_link, Vec::new(), None, StatusWord::Running);
-            return NextOfWrite::Unneeded("what it writes into goes");
+            return NextOfWrite::Unneeded("the target of the link is deleted");
         }
         let Some(record) = self.known.record(&write.target).filter(|record| !record.id.is_empty()).cloned() else {
             return NextOfWrite::Unneeded("what it writes into is not there");

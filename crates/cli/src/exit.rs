@@ -93,7 +93,7 @@ impl ErrorAdvice for CommandError {
                      or is ended with `kill -KILL PID`: what it had recorded stays",
             ),
             CommandError::State(StoreError::Unreachable { .. }) => {
-                one("see to the folder and its permissions, or name another place with `--state sqlite:PATH`")
+                one("check that the folder exists and is writable, or choose another file with `--state sqlite:PATH`")
             }
             CommandError::State(StoreError::WrongKey) | CommandError::Key { .. } => {
                 one("give the key that was used before, in `CYAN_KEY` or `CYAN_KEY_FILE`")

@@ -171,9 +171,9 @@ fn report_aborted(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
             .terminal
             .write_message(format!("{address}: the call is still in flight; the next run reads its outcome"));
     }
-    report
-        .terminal
-        .write_message("The operation was cut off. What was recorded is true; run the same command again to go on.");
+    report.terminal.write_message(
+        "The operation was cut off. All recorded outcomes are valid; run the same command again to continue.",
+    );
     report.print_not_done();
     if interrupted { report.interrupted() } else { Exit::Failed }
 }
@@ -199,7 +199,7 @@ fn report_outcome(outcome: &Outcome, files: &Files, destroys: bool, report: &mut
         Some(OperationOutcome::Ready | OperationOutcome::Gone) => Exit::Done,
         Some(OperationOutcome::Interrupted) if !outcome.stops.is_empty() => Exit::Done,
         Some(OperationOutcome::Interrupted) if !outcome.waiting.is_empty() => {
-            report.terminal.write_message(format!("Stopped as asked. What waits: {}.", names.join(", ")));
+            report.terminal.write_message(format!("Stopped on request. Not started: {}.", names.join(", ")));
             Exit::Done
         }
         Some(OperationOutcome::Interrupted) => {

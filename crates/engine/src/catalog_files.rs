@@ -135,7 +135,7 @@ fn contradictions(
         for (number, (_, catalog)) in more.iter().enumerate() {
             for namespace in catalog.namespaces.iter().filter(|namespace| installed.manages(namespace)) {
                 let message = format!(
-                    "`{namespace}` has a provider, whose types are its own; `--simulate` takes others in their place"
+                    "`{namespace}` is a built-in namespace: a catalogue can replace its types only with `--simulate`"
                 );
                 report(number, &CatalogError { place: "$.namespace".to_owned(), message, position: None });
             }

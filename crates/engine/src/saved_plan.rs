@@ -105,11 +105,12 @@ impl Session {
         }
         if file.format < 2 && staged.plan.answers.preflights.values().any(|looked| !looked.sources.is_empty()) {
             let format = file.format;
-            let message = format!("the plan has format {format}, which does not say what the files that it reads held");
+            let message =
+                format!("the plan has format {format}, which does not record the digests of the files that it reads");
             return Err(refuse(codes::PLAN_STALE.new(message).help("stage again"), frontend));
         }
         if !is_same(&file, &staged.plan) {
-            let stale = codes::PLAN_STALE.new("the plan would be another one today");
+            let stale = codes::PLAN_STALE.new("planning again gives a different plan");
             return Err(refuse(stale.note("this version of cyan decides otherwise").help("stage again"), frontend));
         }
         Ok((PlannedOperation { instance, staged, shell, run }, files))

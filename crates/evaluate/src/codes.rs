@@ -3,7 +3,7 @@
 pub use dialects::codes::{MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE};
 
 diag::codes! {
-    DESCRIPTION_UNRESOLVED = Warning "description-unresolved": "description shown unfilled";
+    DESCRIPTION_UNRESOLVED = Warning "description-unresolved": "description shown with unresolved references";
     DATA_SOURCE_EMPTY = Error "data-source-empty": "nothing matches";
     SEVERAL_MATCHES = Note "several-matches": "first of several taken";
     TRANSFORM_FAILED = Error "transform-failed": "a transform gave up";

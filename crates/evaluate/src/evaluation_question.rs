@@ -625,8 +625,8 @@ fn no_provider(name: &Name, source: &DataSource, search: &Search) -> Diagnostic 
     codes::NO_PROVIDER
         .new(format!("there is no provider for `{namespace}` here yet"))
         .label(source.span, format!("`{name}` cannot be read without one"))
-        .help("rehearse it: `--simulate` makes up something that meets the filters")
-        .help("to say yourself what is found, give the type `rows` in a catalogue of your own: `--simulate --catalog FILE`")
+        .help("run it with `--simulate`: the simulation returns generated data that matches the filters")
+        .help("to define the data, add `rows` to the type in a catalogue of your own: `--simulate --catalog FILE`")
 }
 
 /// Settles a data source with the first candidate that meets every filter.

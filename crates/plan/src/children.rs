@@ -147,7 +147,7 @@ fn child(
             Err(Halt::Absent(_)) => found.push(
                 codes::ABSENT_EXPORT
                     .new(format!("the export `{name}` is left out"))
-                    .label(export.field.span, "what it stands for is not there"),
+                    .label(export.field.span, "the element that it refers to is absent"),
             ),
         }
     }

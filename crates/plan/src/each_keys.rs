@@ -93,10 +93,10 @@ pub(crate) fn ambiguous_match(
     let (before, now) = (&old[before].address, &new[now].address);
     codes::MOVE_CONFLICT
         .new(format!("the members of `{name}` cannot be matched with the recorded ones"))
-        .label(span, "members are called otherwise than before")
+        .label(span, "the keys of members have changed")
         .note(format!("`{before}` may have become `{now}`, or be gone"))
         .help("deploy this with the list as it was, and change the list afterwards")
-        .help(format!("or say what became of it: `metadata: {{ cyan.moved: {{ '{before}': '{now}' }} }}`"))
+        .help(format!("or declare the new address: `metadata: {{ cyan.moved: {{ '{before}': '{now}' }} }}`"))
 }
 
 pub(crate) fn recorded(snapshot: &Snapshot) -> Recorded {

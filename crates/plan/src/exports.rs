@@ -57,7 +57,7 @@ pub fn values(
             Err(Halt::Absent(_)) => found.push(
                 codes::ABSENT_EXPORT
                     .new(format!("the export `{name}` is left out"))
-                    .label(export.field.span, "what it stands for is not there"),
+                    .label(export.field.span, "the element that it refers to is absent"),
             ),
             // The world has already answered the needs of exports (see `needs`).
             Err(Halt::Need(_)) => {}

@@ -148,7 +148,7 @@ pub fn rollback_operation(
             _ => {}
         }
         if wanted.is_some() {
-            let what = format!("generation {} did not end well, so nothing can go back to it", generation.0);
+            let what = format!("generation {} did not succeed, so it cannot be a rollback target", generation.0);
             return Err(Box::new(incomplete(what).help("`cyan history` shows those that did")));
         }
     }
@@ -164,8 +164,12 @@ pub fn rollback_operation(
 /// Reads the target of a rollback from its operation.
 pub fn read_saved(generation: Generation, operation: Option<&Operation>) -> Result<RollbackTarget, Box<Diagnostic>> {
     let kept = operation.and_then(|operation| read(generation, operation));
-    kept.map(|kept| RollbackTarget::Generation(Box::new(kept)))
-        .ok_or_else(|| Box::new(incomplete(format!("generation {} was not kept whole", generation.0))))
+    kept.map(|kept| RollbackTarget::Generation(Box::new(kept))).ok_or_else(|| {
+        Box::new(incomplete(format!(
+            "generation {} is incomplete in the state: its document or its inputs are missing",
+            generation.0
+        )))
+    })
 }
 
 fn incomplete(message: String) -> Diagnostic {
@@ -175,7 +179,7 @@ fn incomplete(message: String) -> Diagnostic {
 /// The report of an incomplete rollback: why it is incomplete, and the addresses that it left as they are, if any.
 pub fn report_incomplete(addresses: &[blueprint::Address], why: Diagnostics) -> Diagnostics {
     let mut found = why;
-    let mut diagnostic = incomplete("some resources could not be brought back".to_owned());
+    let mut diagnostic = incomplete("some resources could not be rolled back".to_owned());
     if !addresses.is_empty() {
         let names: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
         diagnostic = diagnostic.note(format!("as the failed operation left them: {}", names.join(", ")));
@@ -221,7 +225,7 @@ mod tests {
         };
         assert_eq!(found(&history, None), of(3));
         assert_eq!(found(&history, Some(1)), of(1));
-        let failed = "generation 5 did not end well, so nothing can go back to it".to_owned();
+        let failed = "generation 5 did not succeed, so it cannot be a rollback target".to_owned();
         assert_eq!(found(&history, Some(5)), Err(failed));
         assert_eq!(found(&history, Some(99)), Err("there is no generation 99".to_owned()));
         assert_eq!(found(&history[..4], None), Ok(TargetOperation::Nothing), "no operation ended well");
@@ -257,7 +261,10 @@ mod tests {
         }
         for operation in [Some(&operation(Value::Null)), None] {
             let refused = read_saved(Generation(2), operation).map_err(|diagnostic| diagnostic.message.clone());
-            assert_eq!(refused, Err("generation 2 was not kept whole".to_owned()));
+            assert_eq!(
+                refused,
+                Err("generation 2 is incomplete in the state: its document or its inputs are missing".to_owned())
+            );
         }
     }
 }

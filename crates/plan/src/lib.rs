@@ -83,7 +83,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     let consequence = format!("{reason}: fix the cause, or skip reading with `--no-refresh`");
     refresh::report_unread(needed, Severity::Error, &consequence, found);
     let severity = if forced { Severity::Note } else { Severity::Warning };
-    refresh::report_unread(rest, severity, "it is taken to be as recorded", found);
+    refresh::report_unread(rest, severity, "it is assumed to be unchanged", found);
     staged
 }
 

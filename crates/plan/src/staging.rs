@@ -592,7 +592,7 @@ pub(crate) fn check_transforms_unchanged(documents: &Documents, answers: &mut An
         match answers.transformed.get(&place) {
             Some(before) if before != made => found.push(
                 codes::INPUT_CHANGED
-                    .new("the transforms of the document make something else than when the plan was made")
+                    .new("the transforms of the document give another result than when the plan was made")
                     .label(unit.blueprint().transforms.first().map_or(diag::Span::NONE, |first| first.span), "")
                     .help("stage again"),
             ),

@@ -351,7 +351,7 @@ pub fn taken_over(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i6
     };
     diagnostic
         .note(by_whom)
-        .note("nothing was recorded from then on; what was still done in the world the next plan looks for")
+        .note("later results were not recorded; the next plan reads the affected resources")
         .help(help)
 }
 

@@ -169,7 +169,7 @@ impl<'t> AliasWalk<'t, '_> {
         if !is_reported {
             let most = self.most;
             let diagnostic = DOCUMENT_TOO_LARGE
-                .new(format!("with what its aliases stand for, this document may have {most} values, and has more"))
+                .new(format!("the document has more than {most} values after its aliases are expanded"))
                 .label(alias, "with this it would have more");
             self.found.push(diagnostic.help("repeat less by aliases, or split the document"));
         }

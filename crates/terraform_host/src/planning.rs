@@ -110,5 +110,7 @@ pub(crate) fn plan_contradiction(
     }
     let found = client.contradictions(type_name, promised, &again.object.value)?;
     let first = found.first();
-    Ok(first.map(|one| ProviderDiagnostic::error(field_path(&one.path), format!("it is planned otherwise now: {one}"))))
+    Ok(first.map(|one| {
+        ProviderDiagnostic::error(field_path(&one.path), format!("the repeated plan differs from the saved one: {one}"))
+    }))
 }

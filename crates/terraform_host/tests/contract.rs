@@ -236,7 +236,7 @@ async fn a_saved_plan_is_carried_out_by_another_process() {
     let now = with(&spec, "size", Value::Int(4));
     let error = life.apply(THING, Some(&updated), &now, &planned).await.unwrap_err();
     assert_eq!(life.count("PlanResourceChange").await, asked + 1);
-    assert!(error.message.starts_with("`size`: it is planned otherwise now"), "{error}");
+    assert!(error.message.starts_with("`size`: the repeated plan differs from the saved one"), "{error}");
     let unplanned = Planned::default();
     let updated = life.apply(THING, Some(&updated), &now, &unplanned).await.unwrap();
     assert_eq!(field(&updated, "size"), &Value::Int(4));

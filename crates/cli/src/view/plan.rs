@@ -33,7 +33,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
         let indent = match source {
             Some(source) => {
                 let gone = steps.iter().all(|step| step.action == Action::Delete);
-                let word = if gone { "had become" } else { "becomes" };
+                let word = if gone { "was expanded to" } else { "expands to" };
                 text.push_str(&format!("{} {}\n", paint.bold(source), paint.dim(word)));
                 "  "
             }
@@ -56,11 +56,14 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     values(&mut text, "metadata", &plan.metadata_changes, paint);
     children(&mut text, plan, verbose, paint);
     for (address, differs) in &plan.left_alone.document_differs {
-        text.push_str(&format!("{} left as it is; change the document to keep it so\n", paint.bold(address)));
+        text.push_str(&format!(
+            "{} differs from the document and is not changed; update the document to make this permanent\n",
+            paint.bold(address)
+        ));
         differs.iter().for_each(|change| changes::change(&mut text, change, "    ", paint));
         text.push('\n');
     }
-    text.push_str(&changes::unread(&plan.answers.unread, "taken to be as recorded"));
+    text.push_str(&changes::unread(&plan.answers.unread, "assumed to be unchanged"));
     let (out, waiting) = (&plan.left_alone.out_of_target, &plan.left_alone.waiting);
     if !out.is_empty() {
         let listed = if verbose { out } else { waiting };
@@ -180,9 +183,9 @@ fn step_text(text: &mut String, step: &Step, shown: Shown<'_>) {
         Action::Detach | Action::None => paint.dim("="),
     };
     let action = match step.action {
-        Action::None => "only remembered",
-        Action::Read => "read once what it needs is there",
-        Action::Detach => "stays in the world, no longer managed",
+        Action::None => "no change, only recorded in the state",
+        Action::Read => "read during apply, after its dependencies",
+        Action::Detach => "removed from the state, the object is not deleted",
         Action::Import => "taken under management",
         Action::Move => "has a new address",
         Action::Replace if step.may_replace => "may replace",
@@ -306,7 +309,7 @@ fn reason_text(reason: Reason) -> &'static str {
         Reason::Requested => "asked for",
         Reason::Moved => "moved",
         Reason::Imported => "imported",
-        Reason::Destroy => "everything goes",
+        Reason::Destroy => "the instance is destroyed",
     }
 }
 

@@ -290,7 +290,7 @@ impl Report {
         self.retries_shown += 1;
         match self.retries_shown {
             count if count <= MAX_RETRIES_SHOWN => {
-                Some(format!("{what}: asked again in {}, {why}", blueprint::format_duration(pause)))
+                Some(format!("{what}: retried in {}, {why}", blueprint::format_duration(pause)))
             }
             count if count == MAX_RETRIES_SHOWN + 1 => Some("(and more that is asked again)".to_owned()),
             _ => None,

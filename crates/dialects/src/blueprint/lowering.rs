@@ -202,7 +202,7 @@ impl<'a> Lowering<'a> {
         let key = entry.key.text().unwrap_or("");
         // A following line that is not indented is not part of the value.
         let help = match entry.value.as_scalar().is_some_and(|scalar| scalar.text.is_empty()) {
-            true => "give it a value or remove it; what belongs to it stands further to the right",
+            true => "give it a value or remove it; indent the lines of its value further than the key",
             false => "give it a value or remove it",
         };
         self.found.push(

@@ -86,7 +86,8 @@ pub(super) static INCLUDE: Section = Section {
             .substitutions()
             .detail(Detail::NonEmptyText),
         SectionKey::new("variables", KeyForm::Map, "Its inputs.").substitutions().detail(Detail::Scalars),
-        SectionKey::new("metadata", KeyForm::Map, "From what kind of place it comes.").substitutions(),
+        SectionKey::new("metadata", KeyForm::Map, "The kind of its source, and the settings of the source.")
+            .substitutions(),
         SectionKey::new("description", KeyForm::Text, "For people.").substitutions(),
     ],
 };

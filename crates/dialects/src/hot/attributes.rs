@@ -247,7 +247,7 @@ impl Lowering {
             let Some(first) = first else {
                 let words = format!("The Referenced Attribute ({name} {attribute}) is incorrect.");
                 let diagnostic = expr::codes::UNKNOWN_FIELD
-                    .new(format!("`{attribute}` of a group takes the name of an attribute behind it"))
+                    .new(format!("`{attribute}` of a group must be followed by the name of a member's attribute"))
                     .label(at, "the attribute of the members is missing")
                     .with_native_message(self.evaluation_error("InvalidTemplateAttribute", &words));
                 return self.report_unknown_name(diagnostic, span);

@@ -8,7 +8,7 @@ diag::codes! {
     FUNCTION_NOT_HERE = Error "function-not-here": "the function cannot be called in this place";
     GET_ATTR_TEXT = Warning "get-attr-text": "text where `get_attr` takes a list";
     UNKNOWN_CONDITION = Error "unknown-condition": "no such condition";
-    CONDITION_CYCLE = Error "condition-cycle": "conditions need each other";
+    CONDITION_CYCLE = Error "condition-cycle": "conditions depend on each other";
     GROUPED_TWICE = Error "grouped-twice": "a parameter stands in two groups";
     YAQL_LEXICAL = Error "yaql-lexical": "a character that begins nothing in yaql";
     YAQL_SYNTAX = Error "yaql-syntax": "a yaql expression that does not follow the grammar";

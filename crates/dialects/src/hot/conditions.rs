@@ -428,7 +428,7 @@ impl Lowering {
             round.iter().filter_map(|at| locals.get_index(*at)).map(|(name, _)| name.clone()).collect();
         let Some(first) = names.first() else { return };
         let mut diagnostic = CONDITION_CYCLE
-            .new(format!("conditions need each other: `{}`", names.join("` -> `")))
+            .new(format!("conditions depend on each other: `{}`", names.join("` -> `")))
             .with_native_message(invalid(circular(first)).error(CONDITION_ERROR));
         self.first_use_mistakes.push((self.reader.found.len(), first.clone()));
         self.cycles.push(names.clone());
@@ -438,7 +438,7 @@ impl Lowering {
                 local.value = Expr::error(local.value.span);
             }
         }
-        self.report(diagnostic.help("take away one of these names").with_severity(Severity::Warning));
+        self.report(diagnostic.help("remove one of these references").with_severity(Severity::Warning));
     }
 }
 
@@ -474,9 +474,9 @@ fn complete_refusal(expr: &mut Expr, found: &Diagnostic) {
 /// The diagnostic for a condition that depends on itself through a computed name.
 pub(super) fn self_reference_diagnostic(name: &Name, span: Span) -> Diagnostic {
     CONDITION_CYCLE
-        .new(format!("conditions need each other: `{name}`"))
+        .new(format!("conditions depend on each other: `{name}`"))
         .label(span, format!("`{name}` needs itself"))
-        .help("take away one of these names")
+        .help("remove one of these references")
         .with_native_message(invalid(circular(name)).error(CONDITION_ERROR))
 }
 

@@ -170,7 +170,7 @@ impl NodeReader {
     fn unreadable(&mut self, node: &Node) {
         let diagnostic = match node.tag() {
             Some(tag) => syntax::INVALID_SYNTAX
-                .new(format!("nothing can be made of the tag `{}` here", tag.item))
+                .new(format!("the tag `{}` is not supported here", tag.item))
                 .label(tag.span, "not a tag of YAML 1.1, or not of this kind")
                 .with_native_message(format!("could not determine a constructor for the tag '{}'", tag.item)),
             None => {

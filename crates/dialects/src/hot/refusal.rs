@@ -74,7 +74,7 @@ impl ValueRefusal {
     /// The text of the label.
     fn label(&self) -> &'static str {
         match self.code.name {
-            "invalid-default" => "this is what counts where nothing is given",
+            "invalid-default" => "this default applies if no value is given",
             "unparsable-value" => "not a value of this type",
             "type-mismatch" => "of another kind than is taken here",
             "value-constraint" | "value-not-allowed" => "outside of what is allowed here",
@@ -83,7 +83,7 @@ impl ValueRefusal {
             "unknown-key" | "unknown-section" => "this key is not known",
             "empty-section" => "there is nothing in it",
             "unknown-type" => "no such type",
-            "invalid-constraint" | "unknown-constraint" => "no value can be held to this",
+            "invalid-constraint" | "unknown-constraint" => "not a valid constraint",
             "constraint-ignored" => "this one does not count",
             "wrong-shape" => "of another shape than is needed here",
             "newer-than-version" => "later than the version of the template",

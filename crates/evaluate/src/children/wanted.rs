@@ -55,7 +55,7 @@ pub(super) async fn load_with_answers(
     if !loaded.wanted.is_empty() {
         found.push(
             dialects::codes::UNSUPPORTED_FEATURE
-                .new("the document cannot be read: its dialect does not stop asking")
+                .new("the document cannot be loaded: its dialect requests more data in every round")
                 .label(Span::new(loaded.file, 0, 0), format!("it asked more than {MOST_ROUNDS} times")),
         );
     }

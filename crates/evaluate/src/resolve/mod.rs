@@ -616,7 +616,7 @@ impl Evaluation {
                     && !value.has_unknown()
                     && let Some(refused) = checked.rules.specs.removal(&value, &checked.blueprint.version)
                 {
-                    found.push(refused.label(removal.span, "this is what it comes to"));
+                    found.push(refused.label(removal.span, "it evaluates to this value"));
                 }
                 Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain")))
             }
@@ -743,7 +743,7 @@ impl Evaluation {
                     Err(Halt::Absent(_) | Halt::Failed) if !reported.insert(expr.span) => {}
                     Err(Halt::Absent(_) | Halt::Failed) => found.push(
                         codes::DESCRIPTION_UNRESOLVED
-                            .new("the description is shown unfilled".to_owned())
+                            .new("the description is shown with unresolved references".to_owned())
                             .label(expr.span, "something in it has no value"),
                     ),
                 }

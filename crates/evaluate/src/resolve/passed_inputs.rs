@@ -224,7 +224,7 @@ impl Frame<'_> {
         match self.evaluation.child_export(child, position, &mut mine) {
             Ok(value) if value.is_null() && !keeps_null => Err(left_out(name, export, *span, "it comes to nothing")),
             Ok(value) => Ok(ResolvedHead { value, used: 1 }),
-            Err(Halt::Absent(_)) => Err(left_out(name, export, *span, "what it stands for is not there")),
+            Err(Halt::Absent(_)) => Err(left_out(name, export, *span, "the element that it refers to is absent")),
             Err(Halt::Need(need)) => {
                 self.need = Some(need);
                 Err(EvaluationStop::Reported)

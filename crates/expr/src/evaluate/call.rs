@@ -620,7 +620,7 @@ fn refusal_diagnostic(site: &CallSite<'_>, refusal: crate::Refusal, secret: bool
     // A name in parentheses is an internal function, which is not shown.
     let named = !site.function.starts_with('(');
     let mut why =
-        if named { format!("`{}` gives no value here", site.function) } else { "no value comes of it".into() };
+        if named { format!("`{}` gives no value here", site.function) } else { "it cannot be evaluated".into() };
     if let (Some(crate::ValueStep::Index(at)), Some(call)) = (steps.next(), site.written)
         && let Some(argument) = call.arguments.get(*at)
     {

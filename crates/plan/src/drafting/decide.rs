@@ -319,7 +319,7 @@ fn settle_external(
     let Some(member) = evaluation.member_mut(index, None) else { return };
     if snapshot.records.contains_key(&member.address) {
         let mut changed = codes::EXTERNAL_CHANGED
-            .new(format!("`{}` was made here and would be one that exists elsewhere", member.address))
+            .new(format!("`{}` is managed by this instance and cannot become an external resource", member.address))
             .label(resource.span, "declared as external now")
             .help("declare the external object under another name, and remove this resource");
         let mistake =

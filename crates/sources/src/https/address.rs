@@ -26,7 +26,7 @@ pub(super) fn resolve(request: &Request) -> Result<Url, SourceError> {
     let local_url = |from: &Location| Url::parse(from.identity()).is_ok_and(|from| is_this_machine(&from));
     let from_here = |from: &Location| from.is_disk() || is_web(from) && local_url(from);
     if is_this_machine(&url) && !request.from.as_ref().is_none_or(from_here) {
-        return Err(SourceError::Denied { words: "a document from elsewhere may not ask this machine".to_owned() });
+        return Err(SourceError::Denied { words: "a remote document must not read from this machine".to_owned() });
     }
     Ok(url)
 }
@@ -191,7 +191,7 @@ mod tests {
             "https://2130706433/x",
             "http://0x7f.1/x",
         ] {
-            assert!(resolved(afar, None, path).unwrap_err().contains("may not ask this machine"), "{path}");
+            assert!(resolved(afar, None, path).unwrap_err().contains("must not read from this machine"), "{path}");
         }
         let request = Request {
             kind: Some("https".into()),

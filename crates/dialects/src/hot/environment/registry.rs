@@ -156,7 +156,7 @@ impl Registry {
                 wins.then_some(wildcard)
             });
             if let Some(wildcard) = wildcard {
-                let message = format!("`{key}` never counts, because `{wildcard}` stands before it");
+                let message = format!("`{key}` is never used, because `{wildcard}` takes precedence");
                 let refusal = ValueRefusal::new(&REGISTRY_SHADOWED, message);
                 let help =
                     format!("write entries for the types that `{wildcard}` means, or put this one under `resources`");
@@ -290,7 +290,7 @@ fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<ValueRefusal>) -> I
                 }
             },
             _ => {
-                let refusal = ValueRefusal::new(&WRONG_SHAPE, format!("what counts for `{name}` is a map"));
+                let refusal = ValueRefusal::new(&WRONG_SHAPE, format!("the entries of `{name}` must be a map"));
                 found.push(refusal.within(name.as_ref()).within("resources"));
             }
         }

@@ -167,7 +167,7 @@ impl GroupWriter<'_> {
         if type_expr.as_literal().is_some_and(is_nothing) && self.names.is_empty() && self.found.is_empty() {
             let missing = MISSING_FIELD
                 .new("the members have no type")
-                .label(type_expr.span, "this comes to nothing")
+                .label(type_expr.span, "it evaluates to null or an empty text")
                 .with_native_message(invalid("Resource \"None\" has no type"));
             self.found.push(missing);
         }

@@ -87,8 +87,8 @@ impl ParameterConstraint {
             return None;
         };
         for other in written.iter().filter(|other| *other != kind && (has_modulo || **other != "modulo")) {
-            let message = format!("`{other}` does not count beside `{kind}`");
-            let refusal = ValueRefusal::new(&CONSTRAINT_IGNORED, message).help("make it a constraint of its own");
+            let message = format!("`{other}` is ignored, because the constraint also has `{kind}`");
+            let refusal = ValueRefusal::new(&CONSTRAINT_IGNORED, message).help("write it as a separate constraint");
             found.push(refusal.within(*other));
         }
         let definition = entries.get(kind)?;

@@ -26,7 +26,7 @@ impl Checker<'_> {
             return;
         };
         let refused = self.rules.specs.removal(&policy.revealed(), &self.blueprint.version);
-        self.found.extend(refused.map(|refused| refused.label(removal.span, "this is what it comes to")));
+        self.found.extend(refused.map(|refused| refused.label(removal.span, "it evaluates to this value")));
     }
 
     /// Checks that the type supports the removal and update policies.
