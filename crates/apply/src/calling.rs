@@ -12,10 +12,10 @@ use state::{EntryKind, Intent, Outcome, StatusWord};
 use crate::breach::breach;
 use crate::failing::{fail, fail_unhealthy, fail_write, refuse_id, refused};
 use crate::journal::Durable;
-use crate::known::recorded_at;
 use crate::link_writes::write_of;
 use crate::model::{CallRequest, Effect};
 use crate::parts::OperationParts;
+use crate::run_values::recorded_at;
 use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 

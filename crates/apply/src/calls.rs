@@ -12,8 +12,8 @@ use provider::{Operation as Verb, Verdict};
 use state::{Intent, Record, StatusOp};
 
 use crate::facts::Facts;
-use crate::known::{RunValues, provider_decides};
 use crate::model::CallRequest;
+use crate::run_values::{RunValues, provider_decides};
 
 /// Builds calls from the values that the run knows.
 pub(crate) struct Calls<'a> {

@@ -10,9 +10,9 @@ use plan::task::{Decided, TaskKind};
 use provider::{Operation as Verb, PlanMode};
 use state::StatusWord;
 
-use crate::known::provider_decides;
-use crate::turn::TaskWork;
+use crate::run_values::provider_decides;
 use crate::values::{Values, differs};
+use crate::work::TaskWork;
 use crate::{codes, link_values, replan};
 
 /// Evaluates the parts that the plan left open and returns the work of the task. Takes no decision that is not in the

@@ -2,7 +2,8 @@
 //!
 //! The files form layers. Each file uses only files of the layers above it:
 //!
-//! * The parts own their fields: `facts` (the input), `known` (values), `schedule` (which tasks may begin), `limits`
+//! * The parts own their fields: `facts` (the input), `run_values` (values), `schedule` (which tasks may begin),
+//! `limits`
 //!   (whether a call slot is free), `journal` (the entries that wait for the store), `timers`, `inquiries` (the pending
 //!   questions), `link_state`, `progress` (whether and why the run stops, and its results).
 //! * Decisions take the parts that they need, and return values: `values` and `link_values` evaluate, `decide` and
@@ -28,7 +29,6 @@ mod failing;
 mod gates;
 mod inquiries;
 mod journal;
-mod known;
 mod limits;
 mod link_ends;
 mod link_records;
@@ -47,10 +47,11 @@ mod reads;
 mod records;
 mod refusal;
 mod replan;
+mod run_values;
 mod schedule;
 mod starting;
 mod timers;
-mod turn;
 mod until;
 mod values;
 mod waking;
+mod work;

@@ -16,9 +16,9 @@ use understand::links::address::link_of;
 use understand::links::overlay::{Overlay, overlays_of, private_of};
 
 use crate::facts::Facts;
-use crate::known::RunValues;
 use crate::link_state::LinkState;
 use crate::progress::Results;
+use crate::run_values::RunValues;
 
 /// Carries out one step of a link. Changes the records of links, and collects the entries for the journal.
 pub(crate) struct LinkExecutor<'a> {

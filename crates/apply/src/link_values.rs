@@ -8,8 +8,8 @@ use evaluate::resolve::links::LinkAt;
 use plan::task::Decided;
 
 use crate::codes;
-use crate::known::RunValues;
 use crate::progress::Results;
+use crate::run_values::RunValues;
 
 /// Checks a link's requirements before its first step. `None` if a requirement fails; the error goes to `found`.
 pub(crate) fn required(known: &mut RunValues, link: LinkAt, decided: &Decided, found: &mut Diagnostics) -> Option<()> {

@@ -15,13 +15,13 @@ use crate::calls::Calls;
 use crate::facts::Facts;
 use crate::inquiries::Inquiries;
 use crate::journal::{Durable, RunJournal};
-use crate::known::{RunValues, recorded_at};
 use crate::limits::CallLimits;
 use crate::link_records::LinkExecutor;
 use crate::link_state::LinkState;
 use crate::model::{ApplySettings, Effect};
 use crate::progress::{Results, RunState};
 use crate::records::{Records, rounded};
+use crate::run_values::{RunValues, recorded_at};
 use crate::schedule::Schedule;
 use crate::timers::Timers;
 

@@ -13,9 +13,9 @@ use understand::compare::mark_fields;
 use crate::completing::complete;
 use crate::failing::{fail_late, fail_poll, fail_unhealthy, pause_after, schedule_retry};
 use crate::journal::Durable;
-use crate::known::recorded_at;
 use crate::model::Effect;
 use crate::parts::OperationParts;
+use crate::run_values::recorded_at;
 use crate::schedule::TaskProgress;
 use crate::timers::Wake;
 

@@ -12,8 +12,8 @@ use state::{Record, RecordOrigin, Status, StatusOp, StatusWord};
 use understand::compare::mark_fields;
 
 use crate::facts::Facts;
-use crate::known::RunValues;
 use crate::model::CallRequest;
+use crate::run_values::RunValues;
 
 /// Builds new records from the values that the run knows.
 pub(crate) struct Records<'a> {

@@ -18,9 +18,9 @@ use understand::compare::contradiction;
 use crate::calls::Calls;
 use crate::codes;
 use crate::facts::Facts;
-use crate::known::RunValues;
-use crate::turn::TaskWork;
+use crate::run_values::RunValues;
 use crate::values::Values;
+use crate::work::TaskWork;
 
 /// The work of a task whose provider decides. `desired` is the complete spec of the document.
 pub(crate) fn work(

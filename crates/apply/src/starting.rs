@@ -21,8 +21,8 @@ use crate::model::Effect;
 use crate::parts::OperationParts;
 use crate::polling::{poll_prior, record_and_poll};
 use crate::schedule::TaskProgress;
-use crate::turn::TaskWork;
 use crate::values::Values;
+use crate::work::TaskWork;
 use crate::{gates, reads, replan};
 
 /// Starts ready tasks while call slots are free. Their intents share the next commit.

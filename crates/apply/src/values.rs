@@ -13,9 +13,9 @@ use understand::graph::GraphNode;
 use understand::links::contribution::carry_over;
 
 use crate::codes;
-use crate::known::RunValues;
 use crate::link_values;
 use crate::progress::Results;
+use crate::run_values::RunValues;
 
 /// The evaluation of one task.
 pub(crate) struct Values<'a> {

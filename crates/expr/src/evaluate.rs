@@ -7,7 +7,7 @@ mod call;
 mod fault;
 mod limits;
 mod machine;
-mod remember;
+mod memoise;
 mod walk;
 
 use blueprint::{Expr, Value};

@@ -9,7 +9,7 @@ mod data_sources;
 mod fields;
 mod functions;
 mod links;
-mod pace;
+mod rate_limits;
 mod reader;
 mod types;
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use blueprint::{Name, PackageFamily, Value};
 
-pub use self::pace::read_limits;
+pub use self::rate_limits::read_limits;
 pub use self::reader::CatalogError;
 use self::reader::{JsonObject, JsonPlace};
 use crate::{Catalog, Hosted, Setting, TypeSource};
@@ -68,8 +68,8 @@ fn read(text: &str, beneath: Option<Arc<dyn TypeSource>>) -> Result<Catalog, Cat
         namespaces: namespaces(&object)?,
         docs: object.docs()?,
         max_parallel: object.small_count("maxParallel")?.unwrap_or(0),
-        rate: pace::rate(&object, "callsPerSecond")?,
-        retries: pace::retries(&object)?,
+        rate: rate_limits::rate(&object, "callsPerSecond")?,
+        retries: rate_limits::retries(&object)?,
         loose_names: object.flag("looseNames")?,
         hidden: object.flag("hidden")?,
         hosted: hosted(&object)?,

@@ -3,16 +3,16 @@
 //! Not here: the choice of providers (`cli` and `testkit` name them).
 
 pub mod aws;
-mod chance;
 pub mod cyan;
 pub mod fake;
 pub mod heat;
 pub mod http;
+mod lazy_catalog;
 pub mod local;
 pub mod openstack;
 pub mod packed;
-mod parts;
 pub mod random;
+mod random_source;
 pub mod std;
 pub mod time;
 pub mod tls;

@@ -23,6 +23,7 @@ mod json;
 mod json_token;
 mod layout;
 mod limits;
+mod parser_stop;
 mod place;
 mod reader;
 mod recovery;
@@ -30,7 +31,6 @@ mod scan;
 mod simple;
 mod syntax_error;
 mod tree;
-mod trouble;
 mod yaml;
 
 pub use codes::{CODES, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, JSON_EXTRA_SYNTAX, MULTIPLE_DOCUMENTS, SPLIT_SUBSTITUTION};

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 use diag::{Diagnostics, FileId, Span};
 
+use crate::parser_stop::ParserStop;
 use crate::place::{after_colon, after_dash, block_span, missing_value_offset};
 use crate::scan::{SplitSubstitution, unclosed};
-use crate::trouble::ParserStop;
 use crate::{
     Content, Format, MAX_COPIED, MAX_NODES, MULTIPLE_DOCUMENTS, MapEntry, Node, Scalar, Style, Tree, alias, decode,
 };

@@ -8,10 +8,10 @@
 
 use diag::Span;
 
+use crate::parser_stop::{ParserErrorKind, ParserStop};
 use crate::place::{line_is_document_end, line_is_document_start, line_start, missing_value_offset, next_line_start};
 use crate::reader::{OpenContainer, TreeBuilder};
 use crate::scan::{ScanFindings, SplitSubstitution, is_item_line, is_key_line, scan_text};
-use crate::trouble::{ParserErrorKind, ParserStop};
 use crate::{Content, MAX_DEPTH, MapEntry, Node, SPLIT_SUBSTITUTION, syntax_error};
 
 /// The number of errors after which parsing stops.

@@ -2,9 +2,9 @@
 
 use diag::{Diagnostic, FileId, Span};
 
+use crate::parser_stop::ParserErrorKind;
 use crate::place::line_start;
 use crate::scan::ScanFindings;
-use crate::trouble::ParserErrorKind;
 use crate::{DOCUMENT_TOO_LARGE, INVALID_SYNTAX};
 
 /// The diagnostic of an error that the YAML parser reported at `at`. `seen` has the open quotes and brackets there,

@@ -6,16 +6,16 @@
 //!         trouble ── recovery: diagnostic, and the line at which parsing resumes
 //! ````
 //!
-//! Only this module and `trouble` use the YAML parser. After an error (`recovery`) parsing resumes at the start of a
-//! line inside some containers: a short prefix that opens these containers is put before the rest of the document.
+//! Only this module and `parser_stop` use the YAML parser. After an error (`recovery`) parsing resumes at the start of
+//! a line inside some containers: a short prefix that opens these containers is put before the rest of the document.
 
 use diag::{Diagnostics, FileId, Span, Spanned};
 use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle};
 
+use crate::parser_stop::ParserStop;
 use crate::place::line_is_document_start;
 use crate::reader::{OpenContainer, Total, TreeBuilder};
 use crate::syntax_error::too_many_nodes;
-use crate::trouble::ParserStop;
 use crate::{Content, Format, MAX_DEPTH, MAX_NODES, Node, Style, Tree, simple};
 
 /// Translates offsets of a part to offsets of the whole text.

@@ -10,9 +10,9 @@
 //! Not here: messages, processes and connections (`terraform_host`). The crate uses no clock, file or network.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
-pub mod agree;
 mod compare;
 mod conform;
+pub mod consistency;
 mod number;
 mod path;
 pub mod proposed;

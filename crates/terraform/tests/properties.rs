@@ -5,8 +5,8 @@ use std::sync::Arc;
 use blueprint::{Name, Value};
 use proptest::prelude::*;
 use terraform::{
-    AttributeKind, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, agree, conform,
-    conform_to, proposed, same, wire,
+    AttributeKind, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, conform, conform_to,
+    consistency, proposed, same, wire,
 };
 
 fn names() -> impl Strategy<Value = Name> {
@@ -181,11 +181,11 @@ proptest! {
     #[test]
     fn checks_of_answers_never_panic((schema, values) in schema_and_values(3)) {
         let values: Vec<Value> = values.iter().map(|value| conform(&schema, value)).collect();
-        let _ = agree::check_plan(&schema, &values[0], &values[1], &values[2]);
-        let _ = agree::check_apply(&schema, &values[0], &values[1]);
-        let _ = agree::check_replan(&schema, &values[0], &values[1]);
+        let _ = consistency::check_plan(&schema, &values[0], &values[1], &values[2]);
+        let _ = consistency::check_apply(&schema, &values[0], &values[1]);
+        let _ = consistency::check_replan(&schema, &values[0], &values[1]);
         let paths: Vec<Path> = schema.attributes.keys().map(|name| Path::default().attribute(name)).collect();
-        let _ = agree::replacing(&values[0], &values[1], &paths);
+        let _ = consistency::replacing(&values[0], &values[1], &paths);
     }
 
     #[test]
@@ -194,7 +194,7 @@ proptest! {
         if value.has_unknown() {
             return Ok(());
         }
-        let found = agree::check_replan(&schema, &value, &value);
+        let found = consistency::check_replan(&schema, &value, &value);
         prop_assert!(found.is_empty(), "{found:?} in {value}");
     }
 }

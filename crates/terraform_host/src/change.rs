@@ -1,7 +1,7 @@
 //! Changes of a resource: plan and apply, with checks of the provider's answers.
 
 use blueprint::Value;
-use terraform::agree::{Violation, check_apply, check_plan, check_replan, replacing};
+use terraform::consistency::{Violation, check_apply, check_plan, check_replan, replacing};
 use terraform::proposed::proposed;
 use terraform::{Path, ValueType, same};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::Name;
 use grpc_client::{CallError, ConnectError};
-use terraform::agree::Violation;
+use terraform::consistency::Violation;
 use terraform::wire::WireError;
 use terraform::{AttributeStep, Path};
 

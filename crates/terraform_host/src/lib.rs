@@ -12,7 +12,7 @@
 //! configurations, `managed.rs` the calls about resources, `process.rs` the process behind them.
 //!
 //! A [`Client`] is one process with at most one configuration. Values go in and out as [`blueprint::Value`]; answers
-//! are checked ([`terraform::agree`]) before they are returned.
+//! are checked ([`terraform::consistency`]) before they are returned.
 //!
 //! Not here: the existing objects, the records, and the repetition of calls.
 

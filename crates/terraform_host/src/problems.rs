@@ -4,7 +4,7 @@ use blueprint::{FieldPath, PathStep};
 use grpc_client::{CallError, ConnectError, GrpcCode};
 use plugins::{PluginError, ProcessExit};
 use provider::{ErrorKind, Finding, ProviderDiagnostic, ProviderError, ProviderSeverity, Scrubber};
-use terraform::agree::Violation;
+use terraform::consistency::Violation;
 use terraform::{AttributeStep, Path};
 
 use crate::{CallFailure, FunctionFailure, TerraformDiagnostic};

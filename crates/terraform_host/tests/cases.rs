@@ -7,11 +7,11 @@
 
 mod host;
 mod life;
-mod lives;
+mod lifecycle_cases;
 
 use std::path::{Path, PathBuf};
 
-use lives::Case;
+use lifecycle_cases::Case;
 
 /// The minimum of passing cases in the project's copy of the pack. It must only be raised.
 const CASES: usize = 56;
@@ -32,7 +32,7 @@ async fn recorded_lifecycles_pass() {
     let (mut passed, mut all) = (0, 0);
     for case in cases.iter().filter(|case| some.as_ref().is_none_or(|part| case.id.contains(part.as_str()))) {
         all += 1;
-        match lives::run(case).await {
+        match lifecycle_cases::run(case).await {
             Ok(()) => passed += 1,
             Err(why) => println!("{}: {why}", case.id),
         }

@@ -13,16 +13,16 @@
 mod conditions;
 mod document;
 mod hints;
+mod includes_and_exports;
 mod lowering;
 mod names;
-mod outside;
 mod resources;
 mod scalar;
-mod settle;
 mod shape;
 mod survey;
 mod values;
 mod version;
+mod version_differences;
 
 use ::blueprint::Packages;
 use expr::FunctionTable;

@@ -14,7 +14,7 @@ use super::function_versions;
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, MessagePath, MessageStep, TemplatePart, invalid};
 use super::read::{TextEntry, value_span};
-use super::refusing;
+use super::refusal_expressions;
 use super::version::Version::*;
 use crate::codes::INVALID_CONDITION;
 
@@ -154,7 +154,7 @@ impl Lowering {
         if self.message_path.section != TemplatePart::Condition {
             return self.fail(diagnostic, span);
         }
-        let refused = refusing::refusal_expr(&diagnostic);
+        let refused = refusal_expressions::refusal_expr(&diagnostic);
         self.record_first_use_mistake();
         self.report(diagnostic.with_severity(Severity::Warning));
         refused
@@ -193,7 +193,7 @@ impl Lowering {
                 Some(round) => {
                     for name in round {
                         if let Some(local) = locals.get_mut(name) {
-                            local.value = refusing::refusal_expr(found);
+                            local.value = refusal_expressions::refusal_expr(found);
                         }
                     }
                 }
@@ -357,7 +357,7 @@ impl Lowering {
         match self.text(node) {
             Some(name) if !self.conditions.contains_key(name) => {
                 let diagnostic = self.unknown_condition(name, span);
-                let refused = refusing::refusal_expr(&diagnostic);
+                let refused = refusal_expressions::refusal_expr(&diagnostic);
                 self.record_first_use_mistake();
                 self.report(diagnostic.with_severity(Severity::Warning));
                 refused
@@ -452,8 +452,8 @@ fn computed_name(operand: &Expr) -> Option<&Expr> {
 
 /// Replaces a refusal of this mistake by one with the completed message.
 fn complete_refusal(expr: &mut Expr, found: &Diagnostic) {
-    if expr.span == found.span() && refusing::refusal_of(expr).is_some() {
-        *expr = refusing::refusal_expr(found);
+    if expr.span == found.span() && refusal_expressions::refusal_of(expr).is_some() {
+        *expr = refusal_expressions::refusal_expr(found);
         return;
     }
     match &mut expr.kind {

@@ -9,7 +9,7 @@ use super::expressions::call;
 use super::kinds::LoweredKind;
 use super::message_path::{MessagePath, MessageStep};
 use super::read::{NodeReader, value_span};
-use super::refusing::refusal_expr_when_read;
+use super::refusal_expressions::refusal_expr_when_read;
 use super::version::Version;
 use crate::codes::WRONG_SHAPE;
 

@@ -13,7 +13,7 @@ use super::codes::UNKNOWN_CONDITION;
 use super::expressions::{AND, NAMED, OR, REFUSE, REFUSE_READ};
 use super::functions::{HotFunction, PartialArgument, functions, paths, repeat};
 use super::naming::{identifier, stack_name};
-use super::refusing::refusal_from_arguments;
+use super::refusal_expressions::refusal_from_arguments;
 use super::settings::yaql_limits;
 use super::version::Version;
 use super::yaql::Yaql;

@@ -10,7 +10,7 @@ use super::kinds::LoweredKind;
 use super::lowering::Lowering;
 use super::message_path::{HeatPhase, INVALID, TemplatePart};
 use super::read::{TextEntry, value_span};
-use super::refusing::refusal_expr;
+use super::refusal_expressions::refusal_expr;
 use crate::codes::{UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
 
 impl Lowering {

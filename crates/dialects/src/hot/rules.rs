@@ -10,7 +10,7 @@ use super::fitting::{self, fit_properties};
 use super::message_path::invalid;
 use super::parameters::{ParameterKind, property};
 use super::version::Version;
-use super::{groups, inputs, messages, naming, outputs, resources, settle};
+use super::{computed_parts, groups, inputs, messages, naming, outputs, resources};
 use crate::codes::UNKNOWN_RESOURCE;
 use crate::rules::{
     Absence, Checks, ChildRules, DialectRules, DocumentName, ExpansionRules, GivenValue, InputRules, MessageRules,
@@ -185,7 +185,7 @@ impl ExpansionRules for HotRules {
         value: EvaluateFn<'_>,
         found: &mut Diagnostics,
     ) -> Blueprint {
-        settle::resolve_computed_parts(blueprint, complete, value, found)
+        computed_parts::resolve_computed_parts(blueprint, complete, value, found)
     }
 }
 

@@ -14,10 +14,10 @@ use understand::load::Loaded;
 use understand::load::load;
 use understand::pinned::PinnedRequest;
 
+use super::include_errors;
 use super::places::{Include, IncludePlace, Text, folder_of, includes_of};
 use super::reader::{DocumentReader, IncludeNeed};
 use super::reading::ReadingContext;
-use super::refused;
 use super::wanted::load_with_answers;
 
 /// The maximum depth of includes. The children of the root are at level 1 (decision S69).
@@ -94,7 +94,7 @@ impl DocumentReader<'_> {
         let limits = self.reading.context.settings.limits(blueprint.dialect);
         let most = self.rules_of(place).sizes.most_levels(&limits).min(MOST_LEVELS);
         if self.places[place as usize].level >= most {
-            self.report((place, include), refused::too_deep(child, most));
+            self.report((place, include), include_errors::too_deep(child, most));
             return IncludeNeed::Nothing;
         }
         if let Some(condition) = &child.condition {
@@ -156,13 +156,13 @@ impl DocumentReader<'_> {
             };
             if value.has_unknown() {
                 if self.reading.complete {
-                    self.report((place, include), refused::unknown(expr, what));
+                    self.report((place, include), include_errors::unknown(expr, what));
                 }
                 open = true;
                 continue;
             }
             if value.has_secret() {
-                self.report((place, include), refused::secret(expr));
+                self.report((place, include), include_errors::secret(expr));
                 return IncludeNeed::Nothing;
             }
             match expr::to_text(&value) {
@@ -199,7 +199,7 @@ impl DocumentReader<'_> {
         }
         let Some((blueprint, at)) = self.child(place, include) else { return };
         if let Some((_, child)) = blueprint.children.get_index(at) {
-            self.report((place, include), refused::unknown(&child.path, "path"));
+            self.report((place, include), include_errors::unknown(&child.path, "path"));
         }
     }
 
@@ -254,7 +254,7 @@ impl DocumentReader<'_> {
                 let Some((blueprint, at)) = self.child(place, include) else { continue };
                 let Some((name, child)) = blueprint.children.get_index(at) else { continue };
                 match &text {
-                    Err(error) => self.report((place, include), refused::read_failed(child, error)),
+                    Err(error) => self.report((place, include), include_errors::read_failed(child, error)),
                     Ok(text) => {
                         self.add_readable_exports(*text, blueprint.dialect);
                         next.extend(self.place_text(place, include, name, child, *text));
@@ -286,7 +286,7 @@ impl DocumentReader<'_> {
             return Ok(known);
         }
         let text = std::str::from_utf8(&document.bytes)
-            .map_err(|error| source::SourceError::not_document(refused::no_text(error.valid_up_to())))?;
+            .map_err(|error| source::SourceError::not_document(include_errors::no_text(error.valid_up_to())))?;
         if let Some(page) = source::web_page(&document.bytes) {
             return Err(source::SourceError::not_document(page));
         }
@@ -340,14 +340,14 @@ impl DocumentReader<'_> {
             if it.text == text {
                 let files = &self.reading.files;
                 let shown = files.get(self.texts[text as usize].file).map_or("", |file| file.name()).to_owned();
-                self.report((place, include), refused::include_cycle(name, child, &shown));
+                self.report((place, include), include_errors::include_cycle(name, child, &shown));
                 return Vec::new();
             }
             above = it.parent.map(|(parent, _)| parent);
         }
         if self.places.len() >= MOST_PLACES {
             if !std::mem::replace(&mut self.reported_too_many_places, true) {
-                self.report((place, include), refused::too_many(child, MOST_PLACES));
+                self.report((place, include), include_errors::too_many(child, MOST_PLACES));
             }
             return Vec::new();
         }
@@ -356,7 +356,7 @@ impl DocumentReader<'_> {
             let most = self.most_members();
             if self.members > most {
                 if !std::mem::replace(&mut self.reported_too_many_members, true) {
-                    self.report((place, include), refused::too_many_members(child, most));
+                    self.report((place, include), include_errors::too_many_members(child, most));
                 }
                 return Vec::new();
             }

@@ -8,9 +8,9 @@ use dialects::ExpansionContext;
 use super::known::IncludeValue;
 use crate::answers::GROUP;
 
+use super::include_errors;
 use super::places::{Include, Text};
 use super::reader::DocumentReader;
-use super::refused;
 
 impl DocumentReader<'_> {
     /// Expands a group. Returns the includes of the generated document.
@@ -75,7 +75,7 @@ impl DocumentReader<'_> {
         }
         if self.members > most {
             self.reported_too_many_members = true;
-            self.report((place, include), refused::too_many_members(child, most));
+            self.report((place, include), include_errors::too_many_members(child, most));
             return Vec::new();
         }
         let above = self.text_of(place);

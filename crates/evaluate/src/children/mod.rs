@@ -15,12 +15,12 @@
 mod checking;
 mod follow;
 mod groups;
+mod include_errors;
 mod known;
 mod placed_mistakes;
 mod places;
 mod reader;
 pub mod reading;
-mod refused;
 mod searches;
 mod settled;
 mod wanted;

@@ -14,7 +14,7 @@ use super::known::IncludeValue;
 use super::reader::{CheckResult, DocumentReader, PlacedMistakes, is_reported_by_check};
 use understand::check;
 use understand::check::Included;
-use understand::check::below::PassedInputs;
+use understand::check::passed_inputs::PassedInputs;
 
 /// The inputs of a place, the errors found with these inputs, and the inputs that the place passes to its children.
 type PlaceResult = (Arc<[Value]>, Option<Diagnostics>, Arc<[Option<PassedInputs>]>);

@@ -13,13 +13,13 @@ use expr::{Ask, AskFailure};
 use source::{Location, Request};
 
 use super::known::{DataSourceExports, IncludeContext};
-use understand::check::below::PassedInputs;
+use understand::check::passed_inputs::PassedInputs;
 use understand::check::{CheckContext, Checked};
 use understand::pinned::{Pinned, PinnedChild, PinnedRequest};
 
+use super::include_errors;
 use super::places::{Include, IncludePlace, Text, folder_of};
 use super::reading::ReadingContext;
-use super::refused;
 
 pub(super) struct DocumentReader<'a> {
     pub(super) reading: ReadingContext<'a>,
@@ -118,7 +118,8 @@ impl DocumentReader<'_> {
         let refused = &self.texts[text].refused;
         let known = |(at, it): &(u32, Diagnostic)| *at == include && it.code.name == diagnostic.code.name;
         if !refused.iter().any(known) {
-            let worded = refused::with_dialect_message(self.child(place, include), &self.rules_of(place), diagnostic);
+            let worded =
+                include_errors::with_dialect_message(self.child(place, include), &self.rules_of(place), diagnostic);
             self.texts[text].refused.push((include, worded));
         }
     }

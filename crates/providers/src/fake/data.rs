@@ -7,9 +7,9 @@ use blueprint::{Map, Name, Type, Value};
 use expr::Returns;
 use provider::{Candidate, Catalog, DataSourceType, ErrorKind, Fetched, Fit, ProviderError};
 
+use super::matching_candidate;
 use super::plausible::ValueOwner;
 use super::values::{self, ValueFacts};
-use super::wished;
 
 /// The candidates for filters, in the order of the rows.
 pub(super) fn fetch(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], fit: &Fit) -> Fetched {
@@ -89,7 +89,14 @@ fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], 
     let mut fields: Map =
         fields.map(|(name, field)| (name.clone(), values::computed(name, name, field, &facts))).collect();
     for (path, operator, search) in filters {
-        wished::satisfy_filter(&mut fields, &data_source_type.schema, path, operator, &search.revealed(), fit);
+        matching_candidate::satisfy_filter(
+            &mut fields,
+            &data_source_type.schema,
+            path,
+            operator,
+            &search.revealed(),
+            fit,
+        );
     }
     Candidate { filter_fields: Value::Map(Arc::default()), fields: Value::Map(Arc::new(fields)) }
 }

@@ -10,17 +10,17 @@
 
 mod data;
 mod journal;
-mod keep;
+mod matching_candidate;
 mod object;
 mod pattern;
 mod plausible;
 mod script;
+mod secret_mask;
 mod seed;
 mod transforms;
 mod values;
-mod veil;
-mod wished;
 mod world;
+mod world_file;
 
 use std::collections::HashSet;
 use std::future::pending;
@@ -36,14 +36,14 @@ use provider::{
 };
 
 pub use self::journal::{EventLog, LoggedEvent};
-pub use self::keep::WorldError;
 pub use self::object::FakeObject;
 pub use self::script::{FaultKind, ScriptedFault, When};
 pub use self::world::{FakeCloud, OperationRefusal, SharedCloud};
+pub use self::world_file::WorldError;
 
 use self::object::{DesiredObject, RecordedValues};
 use self::script::Script;
-use crate::parts::read_lazily;
+use crate::lazy_catalog::read_lazily;
 
 const TEXT: &str = include_str!("catalog.json");
 
@@ -243,7 +243,7 @@ impl FakeProvider {
             }
             return Ok(Applied::ready("", Value::Null));
         }
-        let secrets = veil::SentSecrets::of(request.desired);
+        let secrets = secret_mask::SentSecrets::of(request.desired);
         let desired = request.desired.revealed();
         self.accepted(resource_type, &desired)?;
         wait(call, &desired).await?;

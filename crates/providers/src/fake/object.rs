@@ -4,8 +4,8 @@ use blueprint::{Name, TypeId, Value};
 use provider::{Fit, ResourceType};
 
 use super::plausible;
+use super::secret_mask::{self, SentSecrets};
 use super::values::{self, ValueFacts};
-use super::veil::{self, SentSecrets};
 
 /// One object of the simulated cloud.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -65,25 +65,25 @@ impl FakeObject {
     /// Restores the secrets that the file does not contain. Values derived from secrets are computed again, or taken
     /// from the values that the caller knows.
     pub(super) fn restore_secrets(&mut self, resource_type: &ResourceType, known: RecordedValues<'_>, fit: &Fit) {
-        if !veil::has_placeholder(&self.fields, &self.secrets) {
+        if !secret_mask::has_placeholder(&self.fields, &self.secrets) {
             return;
         }
-        self.fields = veil::unmask(&self.fields, &self.secrets, known.sent);
-        if veil::has_placeholder(&self.fields, &self.secrets) {
+        self.fields = secret_mask::unmask(&self.fields, &self.secrets, known.sent);
+        if secret_mask::has_placeholder(&self.fields, &self.secrets) {
             let sent = known.sent.revealed();
             let secrets = SentSecrets::of(known.sent);
             let facts = facts_of(resource_type, &sent, &self.hash, fit, &secrets);
             let facts = ValueFacts { id: &self.id, updates: self.updates, ..facts };
             let id_field = resource_type.id_field.as_ref();
             let made = values::complete(&resource_type.schema, id_field, &sent, Some(&self.fields), &facts);
-            let made = veil::unmask(&self.fields, &self.secrets, &made);
-            self.fields = veil::unmask(&made, &self.secrets, known.fields);
+            let made = secret_mask::unmask(&self.fields, &self.secrets, &made);
+            self.fields = secret_mask::unmask(&made, &self.secrets, known.fields);
         }
     }
 
     /// A copy without secrets, for the file.
     pub(super) fn masked(&self) -> Box<FakeObject> {
-        Box::new(FakeObject { fields: veil::mask(&self.fields, &self.secrets), ..self.clone() })
+        Box::new(FakeObject { fields: secret_mask::mask(&self.fields, &self.secrets), ..self.clone() })
     }
 }
 

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use blueprint::{IndexMap, Map, Name, Names, Value};
 use provider::{Catalog, Fit, ResourceType};
 
-use super::keep::{ChangeLine, WorldError, WorldFile};
 use super::object::{DesiredObject, FakeObject, RecordedValues, facts_of};
+use super::secret_mask::SentSecrets;
 use super::values::{self, ValueFacts};
-use super::veil::SentSecrets;
+use super::world_file::{ChangeLine, WorldError, WorldFile};
 
 /// A simulated cloud that several providers use.
 pub type SharedCloud = Arc<Mutex<FakeCloud>>;

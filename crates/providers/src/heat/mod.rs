@@ -27,8 +27,8 @@ use provider::{
 };
 
 use self::config::Configs;
-use crate::chance::RandomSource;
 use crate::packed::PackedTypes;
+use crate::random_source::RandomSource;
 
 /// The implemented types are in `catalog.json`. The others have only a description, which is read on demand.
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {

@@ -20,7 +20,7 @@ use provider::{
 };
 use rand::RngExt;
 
-use crate::chance::RandomSource;
+use crate::random_source::RandomSource;
 
 /// The provider of namespace `random`.
 pub struct RandomProvider {

@@ -11,10 +11,10 @@ mod linear;
 mod links;
 mod order;
 mod plans;
+mod provider_messages;
 mod secrets;
 mod sessions;
 mod texts;
-mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

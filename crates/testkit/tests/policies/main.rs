@@ -1,12 +1,12 @@
 //! Policies of a run: retries, pauses, time limits, rates, and the effect of a failure on other calls. All tests use a
 //! virtual clock.
 
-mod again;
 mod asking;
 mod cloud;
 mod pinned;
 mod rates;
 mod refresh;
+mod retries;
 mod schedule;
 
 use std::sync::Arc;

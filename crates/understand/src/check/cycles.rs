@@ -20,7 +20,7 @@ impl Checker<'_> {
     pub(super) fn order(&mut self, links: &Links) -> Graph {
         let blueprint = self.blueprint;
         let edges = Edges { blueprint, links };
-        let waits = super::waits::edges(blueprint, &self.resources);
+        let waits = super::implicit_dependencies::edges(blueprint, &self.resources);
         let waits_of = |node: GraphNode| match node {
             GraphNode::Resource(at) => waits.get(&at).map_or(&[][..], Vec::as_slice),
             _ => &[],

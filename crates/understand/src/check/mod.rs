@@ -10,8 +10,8 @@
 //! The work is linear: names are hashed, a resource's type is resolved once per type name, and each expression is
 //! walked twice.
 
-pub mod below;
-pub use below::{PassedInputs, compute_passed_inputs};
+pub mod passed_inputs;
+pub use passed_inputs::{PassedInputs, compute_passed_inputs};
 mod by_value;
 mod callbacks;
 mod calls;
@@ -42,10 +42,10 @@ mod resources;
 pub use resources::description_mismatch;
 mod secrets;
 pub use secrets::{errors_of_passed_secrets, secrets_passed_down};
+mod implicit_dependencies;
 pub mod spec;
 mod types;
 pub mod value;
-mod waits;
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -7,7 +7,7 @@
 //! Not here: reading children (`load`), evaluating elements (`resolve`).
 
 pub mod providers;
-pub mod whole;
+pub mod whole_graph;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};

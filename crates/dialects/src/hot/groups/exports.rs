@@ -8,7 +8,7 @@ use super::writer::GroupWriter;
 use crate::Expanded;
 use crate::hot::expressions::{CHILD_PATH, FACADE, INSTANCE, call, named, reference};
 use crate::hot::kinds::{ALL, BY_NAME, LoweredKind, RESOURCE_GROUP, SCALING_GROUP, group_attributes};
-use crate::hot::refusing::refusal_expr;
+use crate::hot::refusal_expressions::refusal_expr;
 
 impl GroupWriter<'_> {
     /// Adds inputs and exports, and returns the result.

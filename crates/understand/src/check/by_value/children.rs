@@ -10,7 +10,7 @@ use provider::TypeRef;
 use super::known::KnownValues;
 use super::policies::Policies;
 use crate::check::{Checker, PassedInputs, codes, compute_passed_inputs};
-use crate::documents::whole::read_by;
+use crate::documents::whole_graph::read_by;
 
 impl Checker<'_> {
     /// Checks every child, and stores its inputs.

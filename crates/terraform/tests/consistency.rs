@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
-use terraform::agree::{Problem, Violation, check_apply, check_plan, check_replan, replacing};
+use terraform::consistency::{Problem, Violation, check_apply, check_plan, check_replan, replacing};
 use terraform::{AttributeKind, Block, BlockType, NestedObject, Nesting, Path, SchemaAttribute, ValueType, conform};
 
 fn attribute(flags: &str, ty: ValueType) -> SchemaAttribute {

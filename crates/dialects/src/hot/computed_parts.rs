@@ -7,7 +7,7 @@ use expr::codes::ARGUMENT_TYPE;
 
 use super::expressions::{ATTRIBUTE, REFUSE_READ, RESOURCE, call, reference};
 use super::messages;
-use super::refusing::refusal_of;
+use super::refusal_expressions::refusal_of;
 use crate::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
 use crate::{EvaluateFn, ExpressionPart, ExpressionPlace};
 
