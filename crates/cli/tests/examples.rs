@@ -208,7 +208,7 @@ fn services_that_a_transform_makes_files_of() {
     let services = Example::new("services");
     assert_eq!(services.cyan("validate").exit, 0);
     let staged = services.cyan("stage");
-    assert!(staged.stdout.contains("notes becomes\n"), "{}", staged.stdout);
+    assert!(staged.stdout.contains("notes expands to\n"), "{}", staged.stdout);
     services.deploys("", 5, 0, 0, 0);
     // A file that is created again from the state alone is still a resource of the service.
     fs::remove_file(services.folder.join("services/notes.service")).expect("it was made");

@@ -111,7 +111,7 @@ impl Session {
         }
         if !is_same(&file, &staged.plan) {
             let stale = codes::PLAN_STALE.new("planning again gives a different plan");
-            return Err(refuse(stale.note("this version of cyan decides otherwise").help("stage again"), frontend));
+            return Err(refuse(stale.note("this version of cyan makes another plan").help("stage again"), frontend));
         }
         Ok((PlannedOperation { instance, staged, shell, run }, files))
     }

@@ -389,7 +389,7 @@ impl PlannedOperation {
                 true => diagnostic.label(step.span, format!("`{}` cannot be made without one", step.address)),
                 false => diagnostic.note(format!("`{}` needs it", step.address)),
             };
-            found.push(diagnostic.help("rehearse it: `--simulate` stands in for every provider"));
+            found.push(diagnostic.help("run it with `--simulate`, which simulates every provider"));
         }
         found
     }

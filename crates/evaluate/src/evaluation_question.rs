@@ -725,7 +725,7 @@ fn select_candidate(
                     match fetched.candidates.len() {
                         0 => "nothing was found".to_owned(),
                         1 => "one candidate was looked at".to_owned(),
-                        count => format!("{count} candidates were looked at"),
+                        count => format!("{count} candidates were examined"),
                     },
                 )
                 .help(

@@ -160,7 +160,7 @@ fn merge_transformed(
                 .new(format!("the transform `{}` makes a second resource called `{name}`", transform.item))
                 .label(place(at), format!("`{name}` would be made from this"))
                 .label(place(other), "this has the name already")
-                .help("call one of the two otherwise"),
+                .help("rename one of the two"),
         );
     }
     if !fine {

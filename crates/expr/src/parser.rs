@@ -138,7 +138,7 @@ impl Parser<'_, '_> {
             let span = self.span(open, first.end);
             self.found.push(
                 codes::SUBSTITUTION_EMPTY
-                    .new("nothing stands in `${}`")
+                    .new("`${}` is empty")
                     .label(span, "an expression is needed here")
                     .help("write an expression between `${` and `}`, or `${\"${\"}` for the characters themselves"),
             );

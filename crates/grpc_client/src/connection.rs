@@ -315,7 +315,7 @@ impl Connection {
 /// Returns a decoded message, or the error for a message that could not be decoded.
 fn readable<R>(message: Result<R, DecodeError>) -> Result<R, CallError> {
     message.map_err(|error| {
-        let why = format!("what it answered cannot be read: {error}");
+        let why = format!("its answer cannot be read: {error}");
         CallError::Lost(Loss { why, exit: None })
     })
 }

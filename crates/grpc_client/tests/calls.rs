@@ -142,7 +142,7 @@ async fn an_answered_error_has_code_message_and_long_details() {
 async fn invalid_answer_loses_only_its_call() {
     let (connection, ..) = connected(1 << 20).await;
     for (path, why) in [
-        ("/test.Test/Garbage", "what it answered cannot be read"),
+        ("/test.Test/Garbage", "its answer cannot be read"),
         ("/test.Test/Large", "the limit is"),
         ("/test.Test/NoStatus", "missing grpc-status"),
         ("/test.Test/NoMessage", ""),

@@ -184,7 +184,7 @@ pub fn report_incomplete(addresses: &[blueprint::Address], why: Diagnostics) -> 
         let names: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
         diagnostic = diagnostic.note(format!("as the failed operation left them: {}", names.join(", ")));
     }
-    found.push(diagnostic.help("fix the cause, then `cyan rollback` goes on with it"));
+    found.push(diagnostic.help("fix the cause, then `cyan rollback` continues"));
     found
 }
 

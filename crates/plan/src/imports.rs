@@ -217,7 +217,7 @@ pub(crate) async fn read(
     world: &dyn World,
 ) -> Result<(PinnedRead, Vec<ProviderDiagnostic>), String> {
     if !ty.capabilities.imports || !ty.capabilities.reads {
-        return Err(format!("resources of type `{}` cannot be imported: nothing tells what they are", ty.name));
+        return Err(format!("resources of type `{}` cannot be imported: the provider cannot read them", ty.name));
     }
     let target = ResourceTarget::new(address, &ty.name, "").managed_by(instance);
     let absent = || format!("there is no `{}` with the id `{id}`", ty.name);

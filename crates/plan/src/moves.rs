@@ -202,7 +202,7 @@ pub(crate) fn apply_hints(
 fn still_declared(from: &Address, to: &Address, span: Span) -> diag::Diagnostic {
     codes::MOVE_CONFLICT
         .new(format!("`{from}` is still declared, so it cannot have become `{to}`"))
-        .label(span, format!("says that it was `{from}` before"))
+        .label(span, format!("declares the former address `{from}`"))
         .help("remove the hint, or the former declaration")
 }
 

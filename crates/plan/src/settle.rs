@@ -58,7 +58,7 @@ pub(crate) fn settle(
                             open.intent.type_name
                         ))
                         .note(format!("the {} of `{address}` was cut off", open.intent.op.word()))
-                        .help("name the id of what was made; if nothing was, leave `--adopt` away"),
+                        .help("give the id of the created object; if none was created, omit `--adopt`"),
                 );
                 snapshot.open.insert(address, open);
                 continue;
@@ -182,7 +182,7 @@ pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options
             .note(&*unread.message);
         if options.force || !options.refresh {
             diagnostic.severity = if options.force { Severity::Note } else { Severity::Warning };
-            found.push(diagnostic.note("it counts as not carried out"));
+            found.push(diagnostic.note("it is treated as not carried out"));
             continue;
         }
         found.push(

@@ -154,7 +154,7 @@ fn report_still_needed(
         let more = if users.len() > 5 { format!(" and {} more", users.len() - 5) } else { String::new() };
         let span = users.iter().filter_map(|user| position.get(*user)).map(|at| draft.decisions[*at].span);
         let diagnostic = codes::REMOVED_BUT_NEEDED
-            .new(format!("`{address}` would be deleted, but what is out of target still uses it"))
+            .new(format!("`{address}` would be deleted, but a resource outside the targets still uses it"))
             .note(format!("used by {shown}{more}"));
         let diagnostic = match span.into_iter().find(|span| span.is_some()) {
             Some(span) => diagnostic.label(span, "still uses it"),

@@ -106,7 +106,7 @@ pub enum PluginError {
         name: String,
         /// The file.
         program: PathBuf,
-        /// A phrase such as "it speaks protocol 4".
+        /// A phrase such as "it uses protocol 4".
         why: String,
     },
     /// The process failed too often in a short time, so it is not started again.

@@ -55,7 +55,7 @@ pub enum HandshakeLine {
     NotHandshake,
     /// The handshake. Later lines are log lines.
     Endpoint(Endpoint),
-    /// A handshake that `cyan` cannot accept, with the reason: a phrase such as "it speaks protocol 4, not 5 or 6". The
+    /// A handshake that `cyan` cannot accept, with the reason: a phrase such as "it uses protocol 4, not 5 or 6". The
     /// process is ended.
     Refused(String),
 }

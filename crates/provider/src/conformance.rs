@@ -159,7 +159,7 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
 fn check_catalog(catalog: &Catalog, setup: &Setup, failures: &mut Vec<String>) {
     let mut kind = |name: &TypeId, docs: Option<&Name>, example: Option<&Name>| {
         if !catalog.namespaces.iter().any(|own| own.as_ref() == name.package_name()) {
-            failures.push(format!("{name}: lies outside the namespaces of the catalogue"));
+            failures.push(format!("{name}: is outside the namespaces of the catalogue"));
         }
         if setup.documented && docs.is_some_and(|docs| docs.is_empty()) {
             failures.push(format!("{name}: has no docs"));

@@ -202,7 +202,7 @@ fn rate_limits_and_retry_policies_are_read() {
     assert_eq!(own.retries, provider::RetryPolicy { transient, throttled });
     for (more, wrong) in [
         (r#", "callsPerSecond": 0"#, "must be more than 0 (at $.callsPerSecond)"),
-        (r#", "burst": 3"#, "says nothing without `callsPerSecond` (at $.burst)"),
+        (r#", "burst": 3"#, "has no meaning without `callsPerSecond` (at $.burst)"),
         (r#", "callsPerSecond": 1, "burst": 0"#, "must be at least 1 (at $.burst)"),
         (
             r#", "retries": {"first": "soon"}"#,

@@ -87,7 +87,7 @@ fn each_violation_of_the_contract_is_named() {
                 ..provider::transform::derived_resource(it, "made/real", Vec::new())
             })
         },
-        "not as it was",
+        "elements that are not abstract have changed",
     );
     said(
         |mut document| {

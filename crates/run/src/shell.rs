@@ -414,7 +414,7 @@ impl Shell {
             namespaces.flat_map(|catalog| &catalog.namespaces).filter_map(|own| self.providers.get(own));
         match providers.find_map(|provider| provider.transform(name)) {
             Some(transform) => transform.transform(document).await,
-            None => Err(TransformError::whole(format!("there is no provider that carries out `{name}`"))),
+            None => Err(TransformError::whole(format!("no provider implements `{name}`"))),
         }
     }
 

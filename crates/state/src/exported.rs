@@ -225,7 +225,7 @@ impl Exported {
         let not_a_state = |source| ExportedError::NotAState { source };
         let head: ExportHead = crate::read_json(text.as_bytes()).map_err(not_a_state)?;
         if head.kind.as_ref() != "state" {
-            let other = format!("it says that it is a `{}`", head.kind);
+            let other = format!("its kind is `{}`", head.kind);
             return Err(not_a_state(serde::de::Error::custom(other)));
         }
         if head.format > u64::from(EXPORT_FORMAT) {

@@ -298,7 +298,7 @@ pub fn records_are_left(count: usize) -> String {
 
 /// The reason why the operations before this one cannot be pruned, as a phrase.
 pub fn is_needed(operation: &str) -> String {
-    format!("what is known now depends on operations before `{operation}`")
+    format!("the current state depends on operations before `{operation}`")
 }
 
 impl Snapshot {

@@ -135,8 +135,8 @@ impl<'t> AliasWalk<'t, '_> {
             Some(None) => {
                 self.found.push(
                     INVALID_SYNTAX
-                        .new(format!("`*{written}` stands inside the value that it names"))
-                        .label(alias, "would go on for ever"),
+                        .new(format!("`*{written}` is inside the value of its own anchor"))
+                        .label(alias, "an endless value"),
                 );
                 0
             }

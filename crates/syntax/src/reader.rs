@@ -107,7 +107,7 @@ impl TreeBuilder<'_> {
             MULTIPLE_DOCUMENTS
                 .new("a file holds one document, this one holds several")
                 .label(span, text)
-                .help("move what follows into a file of its own"),
+                .help("move what follows into a separate file"),
         );
     }
 

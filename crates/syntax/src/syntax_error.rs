@@ -169,7 +169,7 @@ fn parser_error(
 
 fn tab_in_indentation(tab: Span) -> Diagnostic {
     INVALID_SYNTAX
-        .new("a tab where only spaces may stand")
+        .new("a tab where only spaces are allowed")
         .label(tab, "tabs have no fixed width")
         .help("indent with spaces")
 }

@@ -88,7 +88,7 @@ fn endpoint(fields: &[&str]) -> Result<Endpoint, String> {
     }
     let number: Option<u32> = version.parse().ok();
     if number.and_then(ProtocolVersion::of).is_none() {
-        return Err(format!("it speaks protocol {version}, not 5 or 6"));
+        return Err(format!("it uses protocol {version}, not 5 or 6"));
     }
     if *calls != "grpc" {
         return Err(format!("it is called by `{calls}`, not by gRPC"));
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_handshake_of_another_kind_is_refused_with_the_reason() {
-        assert_eq!(refused("1|4|unix|/tmp/p1|grpc|"), "it speaks protocol 4, not 5 or 6");
-        assert_eq!(refused("1|x|unix|/tmp/p1|grpc|"), "it speaks protocol x, not 5 or 6");
+        assert_eq!(refused("1|4|unix|/tmp/p1|grpc|"), "it uses protocol 4, not 5 or 6");
+        assert_eq!(refused("1|x|unix|/tmp/p1|grpc|"), "it uses protocol x, not 5 or 6");
         assert_eq!(refused("2|5|unix|/tmp/p1|grpc|"), "its handshake has version 2, not 1");
         assert_eq!(refused("1|5|unix|/tmp/p1|netrpc|"), "it is called by `netrpc`, not by gRPC");
         assert_eq!(refused("1|5|tcp|nowhere|grpc|"), "its address `nowhere` is none");

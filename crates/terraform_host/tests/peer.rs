@@ -409,7 +409,7 @@ async fn a_process_that_runs_already_is_attached() {
 #[tokio::test]
 async fn a_plugin_that_speaks_another_protocol_is_refused() {
     for (line, expected) in [
-        ("1|4|unix|/tmp/none|grpc|", "the provider cannot be used: it speaks protocol 4, not 5 or 6"),
+        ("1|4|unix|/tmp/none|grpc|", "the provider cannot be used: it uses protocol 4, not 5 or 6"),
         ("1|5|unix|/tmp/none|netrpc|", "the provider cannot be used: it is called by `netrpc`, not by gRPC"),
     ] {
         let folder = tempfile::tempdir().unwrap();

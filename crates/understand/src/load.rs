@@ -69,7 +69,7 @@ pub fn load(
                         .new(format!("no dialect recognises `{name}`"))
                         .label(diag::Span::new(file, 0, 0), "neither a blueprint nor another document")
                         .help("begin a blueprint with `version: 2023-04-20`, a template with `heat_template_version: 2021-04-16`")
-                        .help("an environment file is given beside a template, with `-e`"),
+                        .help("pass an environment file with `-e`, together with a template"),
                 );
             }
             None

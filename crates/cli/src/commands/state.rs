@@ -234,9 +234,9 @@ async fn import(
             Ok(Exit::Done)
         }
         HistoryRestored::KnownElsewhere => {
-            report
-                .terminal
-                .write_message("Its history is here already, under another name: only what is true now is taken over.");
+            report.terminal.write_message(
+                "The state already has this history under another name: only the current state is imported.",
+            );
             operation::apply_confirmed(import.planned, &files, false, &mut session, &consent.into(), report).await
         }
     }

@@ -53,7 +53,7 @@ impl<'p> Stops<'p> {
 fn resource_stop_text(stop: &PlannedStop) -> String {
     let at = stop.at;
     match (stop.passed, at.is_before()) {
-        (true, _) => format!("goes on from the breakpoint {at}"),
+        (true, _) => format!("continues from the breakpoint {at}"),
         (false, true) => format!("stops before this: breakpoint {at}"),
         (false, false) => format!("stops after this: breakpoint {at}"),
     }
@@ -62,7 +62,7 @@ fn resource_stop_text(stop: &PlannedStop) -> String {
 fn child_stop_text(stop: &PlannedStop) -> String {
     let at = stop.at;
     match (stop.passed, at.is_before()) {
-        (true, _) => format!("goes on from the breakpoint {at}"),
+        (true, _) => format!("continues from the breakpoint {at}"),
         (false, true) => format!("stops before anything in it begins: breakpoint {at}"),
         (false, false) => format!("stops once all of it is done: breakpoint {at}"),
     }
@@ -94,7 +94,7 @@ mod tests {
         let [create, update] = [Breakpoint::PreCreate, Breakpoint::PostUpdate];
         let stop = |at, passed| PlannedStop { address: "web".into(), child: false, at, passed };
         assert_eq!(resource_stop_text(&stop(create, false)), "stops before this: breakpoint pre-create");
-        assert_eq!(resource_stop_text(&stop(update, true)), "goes on from the breakpoint post-update");
+        assert_eq!(resource_stop_text(&stop(update, true)), "continues from the breakpoint post-update");
         assert_eq!(child_stop_text(&stop(update, false)), "stops once all of it is done: breakpoint post-update");
         assert!(
             stopped_text(&[("web".into(), create)], &[], false)

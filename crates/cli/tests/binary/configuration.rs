@@ -146,7 +146,7 @@ fn limits_of_a_provider_are_read_and_mistakes_in_them_reported() {
             "[limits.test]\ncalls-per-secnd = 1",
             "`limits.test.calls-per-secnd` unknown key `calls-per-secnd`; did you mean `calls-per-second`?",
         ),
-        ("[limits.test]\nburst = 3", "`limits.test.burst` says nothing without `calls-per-second`"),
+        ("[limits.test]\nburst = 3", "`limits.test.burst` has no meaning without `calls-per-second`"),
         ("[limits.test]\nretries = { first = \"soon\" }", "`limits.test.retries.first` `soon` is no length of time"),
     ] {
         place.write("cyan.toml", limits);

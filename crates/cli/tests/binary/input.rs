@@ -280,7 +280,7 @@ fn unknown_name_is_reported_with_a_suggestion() {
     assert!(missing.err.contains("did you mean `shop/garden.blueprint.yaml`?"), "{}", missing.err);
     place.ends(0, &["deploy", "-y", "shop/garden.blueprint.yaml"]);
     let unknown = place.ends(1, &["-C", "shop", "show", "something-else"]);
-    assert!(unknown.err.contains("`cyan show` lists what is there"), "{}", unknown.err);
+    assert!(unknown.err.contains("`cyan show` lists the elements"), "{}", unknown.err);
     // With several documents in the folder, `eval` needs the name of one.
     place.write("shop/other.blueprint.yaml", ONE);
     assert_eq!(place.ends(0, &["-C", "shop", "eval", "add(1, 2)", "garden.blueprint.yaml"]).out, "3\n");

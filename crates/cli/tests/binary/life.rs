@@ -221,7 +221,7 @@ fn deploy_that_stops_as_requested_exits_with_0_and_lists_waiting_resources() {
     let inputs = ["--var", "size=1"];
     let stopped = place.ends(0, &["deploy", "-y", "--until", "a", inputs[0], inputs[1]]);
     assert_eq!(stopped.last_line(), "1 created, 0 updated, 0 deleted");
-    assert!(stopped.err.contains("What waits: b, c."), "{}", stopped.err);
+    assert!(stopped.err.contains("Not started: b, c."), "{}", stopped.err);
     assert!(place.ends(0, &["exports"]).out.is_empty(), "not everything is there yet");
     let unknown = place.ends(1, &["deploy", "-y", "--until", "d", inputs[0], inputs[1]]);
     assert!(unknown.err.contains("error[unknown-address]"), "{}", unknown.err);

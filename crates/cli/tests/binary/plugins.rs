@@ -75,7 +75,7 @@ fn a_document_that_does_not_use_a_package_does_not_start_its_plugin() {
     place.ends(0, &["validate"]);
     place.ends(0, &["deploy", "-y"]);
     place.write("shop.blueprint.yaml", "version: 2023-04-20\nresources:\n  id: {type: shup/index:Item}\n");
-    assert!(place.ends(1, &["validate"]).err.contains("did you mean `shop`?"));
+    assert!(place.ends(1, &["validate"]).err.contains("did you mean the package `shop`?"));
     assert!(!place.has("started"));
 }
 

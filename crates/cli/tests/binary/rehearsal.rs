@@ -266,7 +266,7 @@ fn invalid_catalogue_is_reported_with_its_path() {
         ("{}", "`format` is missing", "wrong.json:1:1"),
         ("{\"format\": 2, \"namespace\": \"x\"}", "only format 1 is known", "wrong.json:1:12"),
         ("{\"format\": 1, \"format\": 1}", "written twice", "wrong.json:1:"),
-        ("{\"format\": 1, \"namespace\": \"local\"}", "has a provider", "wrong.json:1:"),
+        ("{\"format\": 1, \"namespace\": \"local\"}", "is a built-in namespace", "wrong.json:1:"),
         (
             "{\"format\": 1, \"namespace\": \"x\",\n\"resourceTypes\": {\n\"x/a\": {\"idField\": \"nose\"}}}",
             "there is no field `nose`",

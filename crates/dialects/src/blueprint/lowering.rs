@@ -207,7 +207,7 @@ impl<'a> Lowering<'a> {
         };
         self.found.push(
             NULL_IGNORED
-                .new(format!("`{key}` is null, which counts as not written"))
+                .new(format!("`{key}` is null, which is treated as not set"))
                 .label(entry.key.span, "has no value")
                 .help(help),
         );
@@ -370,7 +370,7 @@ impl<'a> Lowering<'a> {
                         LEADING_ZERO
                             .new(format!("`{}` is the integer {value}", scalar.text))
                             .label(value_span(node), "loses its leading zeros")
-                            .help("quote it if the zeros count")
+                            .help("quote it to keep the zeros")
                             .fix("quote it", vec![(node.span, format!("\"{}\"", scalar.text))], false),
                     );
                 }

@@ -113,8 +113,8 @@ impl Lowering<'_> {
                 found.push(
                     DUPLICATE_KEY
                         .new(format!("the transform `{}` is listed twice", name.item))
-                        .label(name.span, "does not count")
-                        .label(first, "counts, because it is the first")
+                        .label(name.span, "ignored")
+                        .label(first, "used, because it is the first")
                         .help("remove one of them"),
                 );
                 false
@@ -211,7 +211,7 @@ impl Lowering<'_> {
                         TYPE_MISMATCH
                             .new(format!("the annotation `{name}` must be a single value, found {found}"))
                             .label(value_span(&entry.value), found)
-                            .help("free data goes into `custom`"),
+                            .help("put other data into `custom`"),
                     );
                     Expr::error(entry.value.span)
                 }

@@ -93,8 +93,8 @@ impl Survey {
                         found.push(
                             DUPLICATE_KEY
                                 .new(format!("`{text}` is written twice"))
-                                .label(span, "does not count")
-                                .label(first, "counts, because it is the first")
+                                .label(span, "ignored")
+                                .label(first, "used, because it is the first")
                                 .help("remove one of them"),
                         );
                         self.bad_keys.insert(span.start);

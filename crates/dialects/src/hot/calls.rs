@@ -75,7 +75,7 @@ impl Lowering {
                 self.report(
                     NEWER_THAN_VERSION
                         .new(format!("`{key}` is a function from version {} on; here it is data", since.date()))
-                        .label(pair.key.span, format!("the template says {}", self.version.date()))
+                        .label(pair.key.span, format!("the version of the template is {}", self.version.date()))
                         .help(format!("say `heat_template_version: {}`", since.date()))
                         .with_severity(Severity::Warning),
                 );

@@ -117,7 +117,7 @@ fn version(pairs: &[TextEntry<'_>], reader: &mut NodeReader, root: Span) -> Opti
                 let keys: Vec<&str> = several.iter().map(|pair| pair.key.item.as_ref()).collect();
                 several.iter().skip(1).fold(
                     AMBIGUOUS_VERSION
-                        .new("the template says its version twice")
+                        .new("the template states its version twice")
                         .label(several[0].key.span, "here")
                         .help("keep `heat_template_version`")
                         .with_native_message(NativeMessage::of(
@@ -255,7 +255,7 @@ impl Lowering {
             if key == "conditions" && self.version < V2016_10_14 {
                 let diagnostic = NEWER_THAN_VERSION
                     .new("the section `conditions` came with version 2016-10-14")
-                    .label(pair.key.span, format!("the template says {}", self.version.date()))
+                    .label(pair.key.span, format!("the version of the template is {}", self.version.date()))
                     .with_severity(diag::Severity::Error)
                     .with_native_message(invalid(format!("The template section is invalid: {key}")));
                 self.report(diagnostic);
@@ -396,7 +396,7 @@ impl Lowering {
             let Some(names) = keys.iter().find(|pair| pair.key.item.as_ref() == "parameters") else {
                 let diagnostic = MISSING_FIELD
                     .new("the group has no parameters")
-                    .label(value_span(group).head(), "`parameters` must stand in this")
+                    .label(value_span(group).head(), "`parameters` is required in this map")
                     .with_native_message(grouping(&label, "The parameters must be provided for each parameter group."));
                 self.report(diagnostic);
                 continue;

@@ -91,7 +91,7 @@ impl SpecFitter<'_> {
                 self.found.push(
                     MISSING_SPEC_FIELD
                         .new(format!("the required property `{name}` is missing"))
-                        .label(holder, format!("`{name}` must stand in this"))
+                        .label(holder, format!("`{name}` is required in this map"))
                         .help(format!("add `{name}`"))
                         .with_native_message(words),
                 );
@@ -127,7 +127,7 @@ impl SpecFitter<'_> {
             SupportStatus::Supported | SupportStatus::Unsupported => return,
         };
         let place = self.key_place(key);
-        self.found.push(diagnostic.label(place, "so says its type").with_severity(Severity::Warning));
+        self.found.push(diagnostic.label(place, "as its type states").with_severity(Severity::Warning));
     }
 
     /// The place of a key: just before its value, if the value is literal.
@@ -284,7 +284,7 @@ pub(super) fn check_facade(
 ) {
     let ty = &type_name.item;
     let mut report = |message: String, words: String| {
-        let diagnostic = FACADE_MISMATCH.new(message).label(type_name.span, "a template stands for this type");
+        let diagnostic = FACADE_MISMATCH.new(message).label(type_name.span, "a template is used for this type");
         found.push(diagnostic.with_native_message(invalid(words)));
     };
     for (name, field) in schema.fields.iter().filter(|(_, field)| field.is_settable()) {

@@ -44,7 +44,7 @@ impl Lowering {
             let Some(value) = get("value") else {
                 let diagnostic = MISSING_FIELD
                     .new(format!("the output `{}` has no value", pair.key.item))
-                    .label(pair.key.span, "`value` must stand in this")
+                    .label(pair.key.span, "`value` is required in this map")
                     .with_native_message(
                         invalid("Each output definition must contain a value key.")
                             .error(OUTPUT_ERROR)

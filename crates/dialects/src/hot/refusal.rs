@@ -84,7 +84,7 @@ impl ValueRefusal {
             "empty-section" => "there is nothing in it",
             "unknown-type" => "no such type",
             "invalid-constraint" | "unknown-constraint" => "not a valid constraint",
-            "constraint-ignored" => "this one does not count",
+            "constraint-ignored" => "this constraint is ignored",
             "wrong-shape" => "of another shape than is needed here",
             "newer-than-version" => "later than the version of the template",
             "registry-shadowed" => "another entry always goes first",

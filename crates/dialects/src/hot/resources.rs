@@ -37,7 +37,7 @@ const LATE_CODES: [&Code; 5] =
 fn no_type(name: &str, at: Span, words: &str) -> Diagnostic {
     MISSING_FIELD
         .new(format!("the resource `{name}` has no type"))
-        .label(at, "`type` must stand in this")
+        .label(at, "`type` is required in this map")
         .with_native_message(invalid(words))
 }
 
@@ -163,7 +163,7 @@ impl Lowering {
             if name.item.contains('/') {
                 let diagnostic = INVALID_NAME
                     .new(format!("the name `{}` holds a `/`", name.item))
-                    .label(name.span, "`/` stands between a child and what is in it")
+                    .label(name.span, "`/` separates a child from the names of its elements")
                     .with_native_message(invalid("Resource name may not contain \"/\""));
                 self.report(diagnostic);
             }
@@ -266,7 +266,7 @@ impl Lowering {
             } else if LATER.contains(&key) && self.version < V2016_10_14 {
                 let diagnostic = NEWER_THAN_VERSION
                     .new(format!("`{key}` of a resource came with version 2016-10-14"))
-                    .label(pair.key.span, format!("the template says {}", self.version.date()))
+                    .label(pair.key.span, format!("the version of the template is {}", self.version.date()))
                     .with_severity(Severity::Error)
                     .with_native_message(invalid(format!("Invalid keyword(s) inside a resource definition: {key}")));
                 self.report(diagnostic);

@@ -114,7 +114,7 @@ impl Session {
             .new(format!("there is no `{place}` in `{instance}`"))
             .help_nearest(place, names.iter().map(String::as_str));
         Err(Error::Diagnosed(Box::new(match diagnostic.help.is_empty() {
-            true => diagnostic.help("`cyan show` lists what is there"),
+            true => diagnostic.help("`cyan show` lists the elements"),
             false => diagnostic,
         })))
     }

@@ -68,7 +68,7 @@ pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
     // The location of the document is not visible in a type that stands for a document, so add it.
     let target = child.path.as_literal().and_then(|path| path.as_text()).filter(|_| child.stands_for.is_some());
     let diagnostic = match (target, &child.stands_for) {
-        (Some(target), Some(written)) => diagnostic.note(format!("`{}` stands for `{target}`", written.item)),
+        (Some(target), Some(written)) => diagnostic.note(format!("`{}` is mapped to `{target}`", written.item)),
         _ => diagnostic,
     };
     match error.help() {
@@ -81,8 +81,8 @@ pub(super) fn read_failed(child: &Child, error: &SourceError) -> Diagnostic {
 pub(super) fn include_cycle(name: &str, child: &Child, shown: &str) -> Diagnostic {
     codes::CHILD_CYCLE
         .new(format!("the include `{name}` leads back to a document that it is a part of"))
-        .label(child.path.span, format!("this is `{shown}`, which stands above"))
-        .help("put what both need into a document of its own")
+        .label(child.path.span, format!("this is `{shown}`, which includes this document"))
+        .help("move what both use into a separate document")
 }
 
 pub(super) fn too_deep(child: &Child, most: u32) -> Diagnostic {

@@ -185,7 +185,7 @@ impl<'k> IncludeFrame<'k> {
         let this = (self.place, at);
         if knowledge.under_evaluation.borrow().contains(&this) {
             let circle = dialects::codes::CYCLE.new(format!("`{name}` needs itself"));
-            return Err(EvaluationStop::Failed(Box::new(circle.label(local.span, "it is needed to know what it is"))));
+            return Err(EvaluationStop::Failed(Box::new(circle.label(local.span, "its value depends on itself"))));
         }
         knowledge.under_evaluation.borrow_mut().push(this);
         let value = self.evaluate_in(self.place, &local.value);

@@ -233,7 +233,7 @@ fn as_text(value: &Value, place: Span) -> Result<Value, EvaluationStop> {
                 other => other.kind_word().to_string(),
             };
             Err(codes::INTERPOLATED_COMPLEX
-                .new(format!("a value of kind {kind} cannot stand inside text"))
+                .new(format!("a value of kind {kind} cannot be part of a text"))
                 .label(place, format!("of kind {kind}"))
                 .help("use `join` or `jsonencode`")
                 .into())

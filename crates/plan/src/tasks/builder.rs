@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use blueprint::{Address, IndexMap, Name};
+use state::Snapshot;
 use understand::documents::group_key;
 
 use crate::draft::Draft;
@@ -28,10 +29,20 @@ pub(crate) struct Builder<'a> {
     /// Gathers of intermediate values: `gathers` wait for the value, `releases` wait for all users of the value.
     pub(crate) gathers: IndexMap<Name, Option<u32>>,
     pub(crate) releases: IndexMap<Name, u32>,
+    /// The tasks that users of unchanged resources wait for: see [`Builder::task_before_users`].
+    pub(crate) behind_unchanged: IndexMap<Address, Option<u32>>,
     pub(crate) draft: &'a Draft,
+    pub(crate) snapshot: &'a Snapshot,
 }
 
-impl Builder<'_> {
+/// An unchanged resource whose recorded dependencies are being followed.
+struct UnchangedResource<'a> {
+    address: &'a Address,
+    dependencies: std::slice::Iter<'a, Address>,
+    waits: Vec<u32>,
+}
+
+impl<'a> Builder<'a> {
     pub(crate) fn add(&mut self, kind: TaskKind, decision: Option<&std::sync::Arc<Decided>>) -> u32 {
         self.tasks.push(Task { kind, step: None, waits: Vec::new(), decision: decision.cloned() });
         self.tasks.len() as u32 - 1
@@ -65,6 +76,56 @@ impl Builder<'_> {
         self.tasks[task as usize].waits =
             waits.into_iter().map(|task| Wait { task, until: Until::Configured }).collect();
         task
+    }
+
+    /// The task that users of a resource wait for. An unchanged resource has no task; its users then wait for the tasks
+    /// of its dependencies, directly or indirectly. `None` if none of these changes. Each unchanged resource is visited
+    /// once.
+    pub(crate) fn task_before_users(&mut self, used: &'a Address) -> Option<u32> {
+        if let Some(known) = self.known_task_before_users(used) {
+            return known;
+        }
+        let mut stack = vec![self.unchanged(used)];
+        while let Some(top) = stack.last_mut() {
+            if let Some(next) = top.dependencies.next() {
+                match self.known_task_before_users(next) {
+                    Some(task) => top.waits.extend(task),
+                    None => stack.push(self.unchanged(next)),
+                }
+                continue;
+            }
+            let Some(UnchangedResource { address, waits, .. }) = stack.pop() else { break };
+            // A gather also for one wait: `topological` can take it out of a cycle.
+            let task = if waits.is_empty() { None } else { Some(self.add_gather(waits)) };
+            self.behind_unchanged.insert(address.clone(), task);
+            match stack.last_mut() {
+                Some(user) => user.waits.extend(task),
+                None => return task,
+            }
+        }
+        None
+    }
+
+    /// The same without following dependencies; the outer `None` if they must be followed.
+    fn known_task_before_users(&self, used: &Address) -> Option<Option<u32>> {
+        if let Some(group) = group_key(used) {
+            return Some(self.gather(&group));
+        }
+        let changed = self.by_address.get(used).filter(|tasks| tasks.apply_task.or(tasks.delete_task).is_some());
+        match changed {
+            Some(tasks) => Some(tasks.apply_task),
+            // Without tasks there is nothing to wait for.
+            None if self.by_address.is_empty() || !self.snapshot.records.contains_key(used) => Some(None),
+            None => self.behind_unchanged.get(used).copied(),
+        }
+    }
+
+    fn unchanged(&mut self, address: &'a Address) -> UnchangedResource<'a> {
+        // Recorded dependencies may form a cycle after deploys with targets. A resource that is being followed counts as
+        // done.
+        self.behind_unchanged.insert(address.clone(), None);
+        let dependencies = self.snapshot.records.get(address).map_or(&[][..], |record| &record.dependencies);
+        UnchangedResource { address, dependencies: dependencies.iter(), waits: Vec::new() }
     }
 
     /// Duplicate waits are removed by `merge_waits`.
@@ -123,13 +184,7 @@ impl Builder<'_> {
     pub(crate) fn make_gathers(&mut self, is_deferred: impl Fn(&Name) -> bool) {
         let groups = &self.draft.groups;
         for (name, uses) in groups {
-            let waits: Vec<u32> = uses
-                .iter()
-                .filter_map(|address| match group_key(address) {
-                    Some(inner) => self.gather(&inner),
-                    None => self.by_address.get(address).and_then(|tasks| tasks.apply_task),
-                })
-                .collect();
+            let waits: Vec<u32> = uses.iter().filter_map(|address| self.task_before_users(address)).collect();
             let waits_for_nothing = waits.is_empty() && !is_deferred(name);
             let task = if waits_for_nothing { None } else { Some(self.add_gather(waits)) };
             self.gathers.insert(name.clone(), task);

@@ -66,7 +66,9 @@ pub(crate) fn order(
         by_address: IndexMap::with_capacity_and_hasher(busy, Default::default()),
         gathers: IndexMap::default(),
         releases: IndexMap::default(),
+        behind_unchanged: IndexMap::default(),
         draft: &draft,
+        snapshot,
     };
     let mut open: Vec<std::sync::Arc<Decided>> = Vec::new();
     let mut of_links: std::collections::HashMap<usize, u32, foldhash::fast::FixedState> = Default::default();

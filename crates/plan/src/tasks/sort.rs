@@ -111,9 +111,15 @@ fn find_dispensable_wait(tasks: &[Task], gates: &[Gate], done: &[bool], from: u3
             is_deposed_delete.then(|| (circle[start], circle[(start + 1) % circle.len()]))
         })
     };
+    // The recorded dependencies of an unchanged resource may be older than those of the document.
+    let behind_unchanged = || {
+        let at = (0..circle.len()).find(|at| kind(*at) == TaskKind::Gather)?;
+        Some((circle[at], circle[(at + 1) % circle.len()]))
+    };
     wait_for_survivor(|kind| kind == TaskKind::Delete)
         .or_else(|| wait_for_survivor(|kind| matches!(kind, TaskKind::DeleteOld(_))))
         .or_else(deposed_object_of_a_user)
+        .or_else(behind_unchanged)
         // The rules above break all known cycles. Any other cycle is broken anywhere, so that no step is lost.
         .or_else(|| Some((*circle.first()?, circle[1 % circle.len()])))
 }

@@ -16,7 +16,7 @@ use crate::task::{Decided, TaskKind, Until};
 use crate::tasks::builder::{Builder, DecisionTasks};
 
 /// Makes every create and change wait for what it uses.
-pub(crate) fn wait_for_dependencies(builder: &mut Builder<'_>, draft: &Draft, evaluation: Option<&Evaluation>) {
+pub(crate) fn wait_for_dependencies<'a>(builder: &mut Builder<'a>, draft: &'a Draft, evaluation: Option<&Evaluation>) {
     let Some(evaluation) = evaluation else {
         wait_for_records(builder, draft);
         return;
@@ -52,7 +52,7 @@ pub(crate) fn wait_for_dependencies(builder: &mut Builder<'_>, draft: &Draft, ev
                 }
                 continue;
             }
-            let Some(on) = builder.by_address.get(used).and_then(|tasks| tasks.apply_task) else { continue };
+            let Some(on) = builder.task_before_users(used) else { continue };
             let by_type = builder.tasks[on as usize]
                 .decision
                 .as_ref()
@@ -75,16 +75,12 @@ pub(crate) fn wait_for_dependencies(builder: &mut Builder<'_>, draft: &Draft, ev
 }
 
 /// Adds the same waits for a plan without a document, from the dependencies in the records.
-pub(crate) fn wait_for_records(builder: &mut Builder<'_>, draft: &Draft) {
+pub(crate) fn wait_for_records<'a>(builder: &mut Builder<'a>, draft: &'a Draft) {
     for decision in draft.decisions.iter().filter(|decision| decision.action != Action::Delete) {
         let Some(tasks) = builder.by_address.get(&decision.address).copied() else { continue };
         let Some(forward) = tasks.apply_task else { continue };
         for used in &decision.dependencies {
-            let on = match group_key(used) {
-                Some(group) => builder.gather(&Name::from(group.as_ref())),
-                None => builder.by_address.get(used).and_then(|tasks| tasks.apply_task),
-            };
-            if let Some(on) = on {
+            if let Some(on) = builder.task_before_users(used) {
                 builder.wait(forward, on, Until::Configured);
             }
         }

@@ -62,7 +62,7 @@ pub(super) fn schema(object: &JsonObject<'_>, key: &str) -> Result<Arc<Schema>, 
         if stands_for.field == *name || fields.get(&stands_for.field).is_none_or(|other| !other.is_settable()) {
             let place = place.key(name);
             let place = place.key("standsFor");
-            return Err(place.error(format!("there is no field `{}` beside it that can be set", stands_for.field)));
+            return Err(place.error(format!("the object has no settable field `{}`", stands_for.field)));
         }
     }
     Ok(Arc::new(Schema { fields, open: object.flag("open")? }))
@@ -119,7 +119,7 @@ pub(super) fn field(value: &Value, place: &JsonPlace<'_>) -> Result<Field, Catal
 fn default_with(object: &JsonObject<'_>) -> Result<Option<Arc<(Name, Value)>>, CatalogError> {
     let Some(value) = object.get("defaultWith") else { return Ok(None) };
     if !object.has("default") {
-        return Err(object.error("defaultWith", "only stands beside a `default`"));
+        return Err(object.error("defaultWith", "is only allowed together with `default`"));
     }
     let place = object.place.key("defaultWith");
     let object = JsonObject::new(value, &place, &["field", "value"])?;
@@ -201,7 +201,7 @@ fn kind(object: &JsonObject<'_>) -> Result<Kind, CatalogError> {
 
 fn contradictions(object: &JsonObject<'_>, field: &Field) -> Result<(), CatalogError> {
     let of_kind = |keys: &[&str], fits: bool, wanted: &str| match keys.iter().find(|key| object.has(key)) {
-        Some(key) if !fits => Err(object.error(key, format!("only stands on a field of kind {wanted}"))),
+        Some(key) if !fits => Err(object.error(key, format!("is only allowed for a field of kind {wanted}"))),
         _ => Ok(()),
     };
     let array = matches!(field.kind, Kind::Array(_));

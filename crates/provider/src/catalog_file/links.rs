@@ -256,7 +256,7 @@ fn effect(
     let path = object.need_text(verb)?;
     for (key, of) in [("key", "put"), ("by", "add")] {
         if object.has(key) && *verb != of {
-            return Err(object.error(key, format!("only stands beside `{of}`")));
+            return Err(object.error(key, format!("is only allowed together with `{of}`")));
         }
     }
     let field = match schema_of(target, catalog) {

@@ -27,7 +27,7 @@ pub(super) fn rate(object: &JsonObject<'_>, key: &str) -> Result<Option<Rate>, C
     let burst = object.small_count("burst")?;
     let Some(per_second) = object.number(key)? else {
         return match burst {
-            Some(_) => Err(object.error("burst", format!("says nothing without `{key}`"))),
+            Some(_) => Err(object.error("burst", format!("has no meaning without `{key}`"))),
             None => Ok(None),
         };
     };

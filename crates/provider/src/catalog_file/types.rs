@@ -16,7 +16,7 @@ pub(super) fn in_namespace(name: &Name, catalog: &Catalog, place: &JsonPlace<'_>
     let id = TypeId::from(name);
     let namespace = id.package_name();
     if !catalog.namespaces.iter().any(|own| own.as_ref() == namespace) {
-        return Err(place.error(format!("`{name}` lies outside the namespace of the catalogue")));
+        return Err(place.error(format!("`{name}` is outside the namespace of the catalogue")));
     }
     if catalog.hosted.is_some() {
         let token = name.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/')).unwrap_or_default();

@@ -79,7 +79,7 @@ fn held(
     let others: Vec<&str> =
         made.resources.iter().filter(|(_, it)| it.span != span(1)).map(|(name, _)| name.as_ref()).collect();
     if others != ["first", "second"] {
-        fail(format!("{type_name}: what is not abstract is not as it was: {others:?}"));
+        fail(format!("{type_name}: elements that are not abstract have changed: {others:?}"));
     }
     let places = [given.resources[1].1.span, given.resources[1].1.type_name.span];
     for (name, resource) in made.resources.iter().filter(|(_, it)| it.span == span(1)) {
@@ -87,13 +87,13 @@ fn held(
             fail(format!("{type_name}: the type of `{name}` has the place of something else"));
         }
         if resource.made_from.is_some() {
-            fail(format!("{type_name}: `{name}` says itself what it was made from"));
+            fail(format!("{type_name}: `{name}` states its own origin"));
         }
     }
     match WireDocument::from_json(&json(made)) {
         Ok(read) if json(&read) == json(made) => {}
-        Ok(_) => fail(format!("{type_name}: what it made reads back otherwise")),
-        Err(error) => fail(format!("{type_name}: what it made cannot be read back: {error}")),
+        Ok(_) => fail(format!("{type_name}: its result changes when it is read again")),
+        Err(error) => fail(format!("{type_name}: its result cannot be read again: {error}")),
     }
 }
 

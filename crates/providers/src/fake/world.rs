@@ -1,5 +1,5 @@
 //! The simulated cloud: objects by id. Several providers share the cloud, so that it outlives them as a real cloud
-//! outlives a process. The cloud can be stored in a file (`keep.rs`).
+//! outlives a process. The cloud can be stored in a file (`world_file.rs`).
 //!
 //! All lookups use an index: by id, by address, by the token of a create, by unique value.
 

@@ -24,7 +24,7 @@ const PATTERN: [char; 4] = ['*', '?', '[', '{'];
 pub(super) async fn fetch(call: &Call, request: FetchRequest<'_>) -> Result<Fetched, ProviderError> {
     for (field, operator, _) in request.filters {
         if operator.as_ref() != "=" {
-            return Err(refused(field, format!("`{field}` says what to look for and takes the operator `=` only")));
+            return Err(refused(field, format!("`{field}` accepts only the operator `=`")));
         }
     }
     let argument =

@@ -35,7 +35,7 @@ pub(super) fn check(spec: &Value) -> CheckFindings {
         [_] => {}
         [first, others @ ..] => {
             for other in others {
-                checked.refuse(*other, format!("`{other}` cannot stand beside `{first}`: a file has one content"));
+                checked.refuse(*other, format!("`{other}` cannot be combined with `{first}`: a file has one content"));
             }
         }
     }

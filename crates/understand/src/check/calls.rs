@@ -112,10 +112,10 @@ impl Checker<'_> {
     fn repeated_argument(&self, name: &Spanned<Name>, call: &CallExpr) -> Diagnostic {
         let diagnostic = document::DUPLICATE_KEY
             .new(format!("the entry `{}` is written twice", name.item))
-            .label(name.span, "does not count");
+            .label(name.span, "ignored");
         match call.arguments.iter().filter_map(|argument| argument.name.as_ref()).find(|first| first.item == name.item)
         {
-            Some(first) => diagnostic.label(first.span, "counts, because it is the first"),
+            Some(first) => diagnostic.label(first.span, "used, because it is the first"),
             None => diagnostic,
         }
     }

@@ -56,7 +56,7 @@ impl Checker<'_> {
                 self.found.push(
                     codes::FILTER_CONFLICT
                         .new(format!("`{}` and `{}` exclude each other", first.field.item, later.field.item))
-                        .label(later.field.span, "cannot stand beside the other")
+                        .label(later.field.span, "cannot be combined with the other")
                         .label(first.field.span, "the other one"),
                 );
             }

@@ -80,6 +80,6 @@ fn mismatch(local: &Local, inferred: &Type) -> Option<Diagnostic> {
         (Type::List(_) | Type::Map(_) | Type::Object(_), Type::Text) => {
             diagnostic.help("decode the text: `jsondecode(..)`")
         }
-        _ => diagnostic.help(format!("declare it as {}, or change what it gives", with_article(inferred))),
+        _ => diagnostic.help(format!("declare it as {}, or change its value", with_article(inferred))),
     })
 }

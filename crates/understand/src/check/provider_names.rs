@@ -80,7 +80,7 @@ impl<'a> Checker<'a> {
         let problem = if declared.type_name.item.as_ref() != PROVIDER_TYPE {
             format!("`{}` is of type `{}`", name.item, declared.type_name.item)
         } else if declared.each.is_some() {
-            format!("`{}` stands for several configurations", name.item)
+            format!("`{}` names several configurations", name.item)
         } else {
             return Some(declared);
         };

@@ -286,7 +286,7 @@ impl Checker<'_> {
                 Err(Box::new(
                     codes::REFERENCE_NEEDS_FIELD
                         .new(format!("the resource `{name}` as a whole is no value"))
-                        .label(reference.head_span, format!("`{}` has no field that stands for the whole", ty.name))
+                        .label(reference.head_span, format!("`{}` has no id field", ty.name))
                         .help(format!("name a field: `{name}.spec.{computed}`")),
                 ))
             }

@@ -309,13 +309,13 @@ pub(super) fn computed_field(name: &str, span: Span) -> Diagnostic {
 pub(super) fn missing_field(name: &str, field: &Field, holder: Span) -> Diagnostic {
     codes::MISSING_SPEC_FIELD
         .new(format!("the required field `{name}` is missing"))
-        .label(holder, format!("`{name}` must stand in this"))
+        .label(holder, format!("`{name}` is required in this map"))
         .help(format!("add `{name}`, {}", with_article(&field.ty())))
 }
 
 fn null_ignored(key: &Spanned<Name>) -> Diagnostic {
     document::NULL_IGNORED
-        .new(format!("`{}` is null, which counts as not written", key.item))
+        .new(format!("`{}` is null, which is treated as not set", key.item))
         .label(key.span, "this has no effect")
         .help("write a value, or take the key away")
 }

@@ -175,7 +175,7 @@ pub(super) fn wrong_accessor(ty: &Type, accessor: &Accessor) -> diag::Diagnostic
     };
     let diagnostic = language::WRONG_ACCESSOR
         .new(format!("{how} leads nowhere in {}", with_article(ty)))
-        .label(accessor.span, format!("what stands before this is {}", with_article(ty)));
+        .label(accessor.span, format!("the value before this is {}", with_article(ty)));
     match ty {
         Type::Text => diagnostic.help("decode the text first: `jsondecode(..)`, or `fromjson(.., \"/pointer\")`"),
         Type::List(_) => diagnostic.help("choose an item: `[0]`"),

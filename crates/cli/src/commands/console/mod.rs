@@ -65,7 +65,9 @@ impl ConsoleSession {
     async fn run_on_terminal(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let names = Names::of(&self.document);
         let mut prompt = Prompt::new(names)?;
-        report.terminal.write_message(format!("`{}` is staged. `:help` says more.", self.document.source.shown));
+        report
+            .terminal
+            .write_message(format!("`{}` is staged. `:help` lists the commands.", self.document.source.shown));
         while let Some(text) = prompt.line()? {
             if self.execute_line(&text, report).await {
                 break;

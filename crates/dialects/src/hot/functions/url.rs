@@ -112,7 +112,7 @@ fn call(argument: &Value, _: Version) -> FunctionResult {
     if scheme.contains(':') {
         return Err(ValueRefusal::new(&ARGUMENT_FORMAT, "the scheme of a URL has no `:`")
             .heat("URL \"scheme\" should not contain ':'")
-            .help("leave it out: it is put behind the scheme")
+            .help("leave it out: it is added after the scheme")
             .within("scheme"));
     }
     let authority = authority(part("username"), part("password"), part("host"), entries.get("port"));
