@@ -121,8 +121,8 @@ impl<'a> Builder<'a> {
     }
 
     fn unchanged(&mut self, address: &'a Address) -> UnchangedResource<'a> {
-        // Recorded dependencies may form a cycle after deploys with targets. A resource that is being followed counts as
-        // done.
+        // Recorded dependencies may form a cycle after deploys with targets. A resource that is being followed counts
+        // as done.
         self.behind_unchanged.insert(address.clone(), None);
         let dependencies = self.snapshot.records.get(address).map_or(&[][..], |record| &record.dependencies);
         UnchangedResource { address, dependencies: dependencies.iter(), waits: Vec::new() }
