@@ -137,7 +137,7 @@ fn exported_state_is_equal_after_each_import() {
     assert_eq!(there.read("page.txt"), "one");
     // The same operations cannot be in a second history.
     let beside = there.ends(0, &["state", "import", "kept.json", "--yes", "-i", "copy"]);
-    assert!(beside.err.contains("Its history is here already"), "{}", beside.err);
+    assert!(beside.err.contains("already has this history under another name"), "{}", beside.err);
     let other_key = Place::with("shop.blueprint.yaml", SHOP);
     other_key.write("kept.json", &text);
     other_key.ends(0, &["key", "new"]);
