@@ -47,7 +47,7 @@ impl RefusedCall<'_> {
         };
         if let Some(evaluation) = evaluation {
             let (children, resource) = (&address.path, &address.name);
-            let mistake = dialects::Mistake::Refused { operation: verb, children, resource, message: &error.message };
+            let mistake = dialect::Mistake::Refused { operation: verb, children, resource, message: &error.message };
             let messages = evaluation.documents.root().checked.rules.messages;
             diagnostic.native_message = messages.of(&mistake).map(Box::new);
         }
@@ -74,7 +74,7 @@ impl RefusedCall<'_> {
             further(self.error).filter(|reported| reported.severity != ProviderSeverity::Error).cloned().collect();
         let messages = match evaluation {
             Some(evaluation) => evaluation.documents.root().checked.rules.messages,
-            None => dialects::DialectRules::NATIVE.messages,
+            None => dialect::DialectRules::NATIVE.messages,
         };
         let spec = spec_of(self.decided, evaluation);
         report(others, &self.decided.address, spec, self.decided.span, messages, found);

@@ -1,6 +1,6 @@
 //! Breakpoints: moments at which an operation stops until a person resumes it.
 //!
-//! Not here: stopping (`apply`), the syntax of breakpoints (`dialects`).
+//! Not here: stopping (`apply`), the syntax of breakpoints (`dialect` and the crates of single dialects).
 
 use std::fmt;
 use std::str::FromStr;

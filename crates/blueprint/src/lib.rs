@@ -3,7 +3,7 @@
 //! Values and their types, expression trees, schemas, addresses, and the [`Blueprint`] itself: one immutable resource
 //! graph without dialect. Everything carries its place in the source.
 //!
-//! Not here: evaluation of expressions (`expr`), parsing of dialects (`dialects`), catalogues (`provider`).
+//! Not here: evaluation of expressions (`expr`), dialects (`dialect`), catalogues (`provider`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod address;

@@ -3,7 +3,7 @@
 //! A type is written as one text, `aws/ec2/vpc` or `OS::Heat::Value`. The text is split once, when a document is
 //! lowered or a record is read. All other code reads the package and the token from the [`TypeId`].
 //!
-//! Not here: the types of a package (`provider`), the type names that a dialect accepts (`dialects`).
+//! Not here: the types of a package (`provider`), the type names that a dialect accepts (its crate).
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use dialects::Dialects;
+use dialect::Dialects;
 use engine::paths::{absolute, folder_of, nearest_folder};
 use engine::{
     Config, DocumentSource, Installed, InstanceSelector, Library, Session, SessionOptions, document_of_request, text_of,

@@ -1,13 +1,17 @@
-//! The installed components of this program: providers, catalogues, stores and sources, one line each. The hosts of
+//! The installed components of this program: dialects, providers, catalogues, stores and
+//! sources, one line each. The hosts of
 //! plugins are in `hosts.rs`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use blueprint_dialect::BlueprintDialect;
+use dialect::{Dialect, Dialects};
 use engine::installed::{
     Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore, RootOptions, Runtime,
     Simulation,
 };
+use hot::HotDialect;
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, SharedCloud};
 use source::{Source, Sources};
@@ -42,7 +46,7 @@ pub(crate) fn installed() -> Arc<Installed> {
             InstalledCatalog { for_tests: true, ..catalog(&[SIMULATED], fake::catalog) },
         ],
         hosts: hosts::installed(),
-        dialects: dialects::Dialects::BUILT_IN,
+        dialects: Dialects::new([&BlueprintDialect as &'static dyn Dialect, &HotDialect]),
         simulate: InstalledSimulation {
             in_memory: Arc::new(|| Arc::new(World(SharedCloud::default()))),
             open: open_world,

@@ -361,8 +361,8 @@ impl Config {
     }
 
     /// Returns the settings of dialects and the size limits of documents. An unknown dialect or setting is an error.
-    pub fn dialects(&self, all: &dialects::Dialects) -> Result<dialects::DocumentSettings, Error> {
-        let mut settings = dialects::DocumentSettings::default();
+    pub fn dialects(&self, all: &dialect::Dialects) -> Result<dialect::DocumentSettings, Error> {
+        let mut settings = dialect::DocumentSettings::default();
         for (dialect, table) in &self.dialects {
             let path = format!("dialects.{dialect}");
             let mut written = Vec::with_capacity(table.len());
@@ -376,7 +376,7 @@ impl Config {
             written.push((Name::from(key.as_str()), self.value(value, &format!("documents.{key}"))?.revealed()));
         }
         settings.limits =
-            dialects::DocumentLimits::read(&written).map_err(|why| self.config_error(format!("`documents` {why}")))?;
+            dialect::DocumentLimits::read(&written).map_err(|why| self.config_error(format!("`documents` {why}")))?;
         Ok(settings)
     }
 

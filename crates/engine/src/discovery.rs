@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use diag::FileId;
-use dialects::Dialects;
+use dialect::Dialects;
 use run::shell::read_at_most;
 
 use crate::error::Error;
@@ -65,7 +65,7 @@ fn is_document(path: &Path, name: &str, dialects: &Dialects) -> bool {
 }
 
 /// Returns the result of `visit` for the tree of a file; `None` for a file that is no text or has more than 4 MiB.
-pub fn with_tree<T>(path: &Path, name: &str, visit: impl FnOnce(&dialects::Document<'_>) -> T) -> Option<T> {
+pub fn with_tree<T>(path: &Path, name: &str, visit: impl FnOnce(&dialect::Document<'_>) -> T) -> Option<T> {
     const MOST: u64 = 4 << 20;
     if !std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST) {
         return None;
@@ -74,7 +74,7 @@ pub fn with_tree<T>(path: &Path, name: &str, visit: impl FnOnce(&dialects::Docum
     let text = String::from_utf8(read_at_most(std::fs::File::open(path).ok()?, MOST).ok()??).ok()?;
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    Some(visit(&dialects::Document { file, name, text: &text, tree: &tree, context: &Default::default() }))
+    Some(visit(&dialect::Document { file, name, text: &text, tree: &tree, context: &Default::default() }))
 }
 
 /// Returns the names of the documents in a folder: the files with a native name or, if there are none, the files that a

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dialects::Dialects;
+use dialect::Dialects;
 
 use crate::phases::PinnedDocument;
 

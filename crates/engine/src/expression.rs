@@ -23,8 +23,8 @@ impl Document {
         let own = self.checked.as_ref().and_then(|checked| {
             let dialect = self.library.dialects.get(checked.blueprint.dialect)?;
             let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
-            let context = dialects::LoadContext::NONE;
-            let typed = dialects::Document { file, name: "expression", text: typed, tree: &tree, context: &context };
+            let context = dialect::LoadContext::NONE;
+            let typed = dialect::Document { file, name: "expression", text: typed, tree: &tree, context: &context };
             let (expr, mut found) = dialect.expression(&typed, &checked.blueprint)?;
             found.append(broken);
             Some((expr, found))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::phases::shell::{Clock, HttpGet, ProviderLog, Rng, RunSecrets, Shell};
 use blueprint::{Blueprint, IndexMap, Name, PackageFamily};
-use dialects::{Dialects, LoadContext};
+use dialect::{Dialects, LoadContext};
 use provider::{BoxFuture, Catalog, Catalogs, HostedPackage, Provider, ProviderError, Providers};
 use source::Sources;
 use state::Store;

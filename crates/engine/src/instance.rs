@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 
 use diag::{Diagnostic, FileId};
-use dialects::Dialects;
+use dialect::Dialects;
 use state::{InstanceInfo, InstanceName, OperationOutcome};
 
 use crate::document::Document;
@@ -140,7 +140,7 @@ fn stated_in(path: &Path, dialects: &Dialects) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    let document = dialects::Document { file, name, text: &text, tree: &tree, context: &Default::default() };
+    let document = dialect::Document { file, name, text: &text, tree: &tree, context: &Default::default() };
     let lowered = dialects.detect(&document)?.lower(&document, &Default::default(), &Default::default());
     lowered.blueprint.instance.map(|stated| stated.item.to_string())
 }

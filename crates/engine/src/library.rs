@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use blueprint::{IndexMap, Name, TypeId};
-use dialects::Dialects;
+use dialect::Dialects;
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, LazyCatalog, Limits, Providers, TypeRef};
 use state::Snapshot;
@@ -24,7 +24,7 @@ pub struct Selection {
     /// Rate limits of providers, by namespace. They override the limits in the catalogues.
     pub limits: IndexMap<Name, Limits>,
     /// Settings of dialects.
-    pub dialects: dialects::DocumentSettings,
+    pub dialects: dialect::DocumentSettings,
     /// Hosted packages of the configuration.
     pub plugins: Vec<ConfiguredPackage>,
     /// Whether lists include catalogues for tests and hosted packages.
@@ -127,9 +127,9 @@ impl Library {
     }
 
     /// Returns a lookup for dialects: whether a resource type exists.
-    pub fn types(&self) -> dialects::TypeLookup {
+    pub fn types(&self) -> dialect::TypeLookup {
         let catalogs = self.catalogs.clone();
-        dialects::TypeLookup(Arc::new(move |name| {
+        dialect::TypeLookup(Arc::new(move |name| {
             matches!(catalogs.resource_type(&TypeId::parse(name)), TypeRef::Known(_))
         }))
     }

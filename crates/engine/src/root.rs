@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::phases::Loaded;
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files};
-use dialects::{Companion, Dialects, LoadContext};
+use dialect::{Companion, Dialects, LoadContext};
 
 use crate::document_source::DocumentSource;
 use crate::installed::RootOptions;
@@ -81,7 +81,7 @@ fn load_environments(
     }
     let name = source.shown.rsplit('/').next().unwrap_or(&source.shown);
     let (tree, _) = syntax::parse(ids.root, &source.text, syntax::Format::of_name(name));
-    let document = dialects::Document { file: ids.root, name, text: &source.text, tree: &tree, context: &context };
+    let document = dialect::Document { file: ids.root, name, text: &source.text, tree: &tree, context: &context };
     let mut trees = Vec::with_capacity(source.environments.len());
     let mut broken_files = Vec::new();
     for (environment, file) in source.environments.iter().zip(&ids.environments) {

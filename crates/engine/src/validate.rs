@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::phases::{Checked, Given};
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, Files, Severity};
-use dialects::Dialects;
+use dialect::Dialects;
 
 use crate::config::Config;
 use crate::discovery::documents_below;
@@ -235,7 +235,7 @@ impl Session {
         let (mut document, given) = self.check_given(source, inputs, &mut counting).await?;
         if named.folder.is_some() {
             // The inputs are meant for those documents of the folder that declare them.
-            document.found.retain(|one| one.code.name != dialects::codes::UNDECLARED_VARIABLE.name);
+            document.found.retain(|one| one.code.name != dialect::codes::UNDECLARED_VARIABLE.name);
         }
         document.check_offline(&given).await;
         raise_warnings(self.strict, &mut document.found);

@@ -79,8 +79,8 @@ pub fn drop_unfinished_groups(memoised: &mut IndexMap<Name, Memoised>) {
 
 fn without_unfinished(memory: &Value) -> Value {
     match memory {
-        Value::Map(entries) if entries.get(dialects::UNFINISHED).is_some() => {
-            let kept = entries.iter().filter(|(key, _)| key.as_ref() != dialects::UNFINISHED);
+        Value::Map(entries) if entries.get(dialect::UNFINISHED).is_some() => {
+            let kept = entries.iter().filter(|(key, _)| key.as_ref() != dialect::UNFINISHED);
             Value::map(kept.map(|(key, value)| (key.clone(), value.clone())))
         }
         other => other.clone(),

@@ -1,6 +1,6 @@
 //! Diagnostic codes of evaluation: errors of the world and of values.
 
-pub use dialects::codes::{MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE};
+pub use dialect::codes::{MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE};
 
 diag::codes! {
     DESCRIPTION_UNRESOLVED = Warning "description-unresolved": "description shown with unresolved references";

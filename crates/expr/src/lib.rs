@@ -5,7 +5,7 @@
 //! external data is requested with an [`Ask`], as data.
 //!
 //! Not here: declared names and their types (`understand::check`), the places where substitutions are allowed
-//! (`dialects`), answering questions (`evaluate`).
+//! (`dialect`), answering questions (`evaluate`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod codes;

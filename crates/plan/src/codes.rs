@@ -1,6 +1,6 @@
 //! Diagnostic codes of plans.
 
-pub use dialects::codes::UNSUPPORTED_FEATURE;
+pub use dialect::codes::UNSUPPORTED_FEATURE;
 pub use evaluate::codes::{NEEDS_ATTENTION, PROVIDER_FAILED, RETRIES_EXHAUSTED};
 
 diag::codes! {

@@ -30,11 +30,11 @@ pub(crate) fn refuse_changed_inputs(
             && let Some(before) = answers.memoised.get(&key)
             && before.value.revealed() != value.revealed()
         {
-            let mut changed = dialects::codes::IMMUTABLE_CHANGED
+            let mut changed = dialect::codes::IMMUTABLE_CHANGED
                 .new(format!("`{name}` may not change"))
                 .label(input.span, "declared immutable")
                 .help("give the value of before, or make another instance");
-            changed.native_message = rules.messages.of(&dialects::Mistake::ImmutableInput(name)).map(Box::new);
+            changed.native_message = rules.messages.of(&dialect::Mistake::ImmutableInput(name)).map(Box::new);
             found.push(changed);
         }
         answers.memoised.insert(key.clone(), Memoised { fingerprint: 0, value: value.clone() });
@@ -75,12 +75,12 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
                 let place = given.map_or(included.span, |(_, expr)| expr.span);
                 let written = included.stands_for.as_ref().map(|written| written.item.as_ref());
                 let type_name = written.or_else(|| included.path.as_literal()?.as_text()).unwrap_or_default();
-                let mut changed = dialects::codes::IMMUTABLE_CHANGED
+                let mut changed = dialect::codes::IMMUTABLE_CHANGED
                     .new(format!("`{name}` of `{child}` may not change"))
                     .label(place, "given here")
                     .label(input.span, "declared immutable")
                     .help("give the value of before, or make another instance");
-                let mistake = dialects::Mistake::Immutable { field: name, resource: child, type_name };
+                let mistake = dialect::Mistake::Immutable { field: name, resource: child, type_name };
                 changed.native_message = rules.messages.of(&mistake).map(Box::new);
                 mistakes.push(changed);
             }

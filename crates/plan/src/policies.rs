@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
-use dialects::Mistake;
-use dialects::rules::MessageRules;
+use dialect::Mistake;
+use dialect::rules::MessageRules;
 use evaluate::answers::{Answers, PinnedRead};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
@@ -271,7 +271,7 @@ fn refuse_changes(decision: &Decision, messages: &dyn MessageRules, found: &mut 
     for change in &decision.changes {
         let field = change.path.split(['.', '[']).next().unwrap_or_default();
         if ty.schema.fields.get(field).is_some_and(|field| field.immutable) {
-            let mut diagnostic = dialects::codes::IMMUTABLE_CHANGED
+            let mut diagnostic = dialect::codes::IMMUTABLE_CHANGED
                 .new(format!("`{field}` of `{}` may not change", decision.address))
                 .help("give it its value of before, or make another resource");
             let resource = &decision.address.name;

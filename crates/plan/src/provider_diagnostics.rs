@@ -15,7 +15,7 @@ pub fn report(
     address: &Address,
     spec: Option<&Expr>,
     span: Span,
-    messages: &dyn dialects::rules::MessageRules,
+    messages: &dyn dialect::rules::MessageRules,
     found: &mut Diagnostics,
 ) {
     for (place, path, reported) in placed(diagnostics, spec) {
@@ -26,7 +26,7 @@ pub fn report(
             (false, false) => format!("`{path}` of `{address}`"),
         };
         let misfit = |code: &'static diag::Code, what: &str, is_kind: bool| {
-            let mistake = dialects::Mistake::InvalidSpec {
+            let mistake = dialect::Mistake::InvalidSpec {
                 resource: &address.name,
                 field: &path,
                 why: &reported.summary,
@@ -42,7 +42,7 @@ pub fn report(
                 misfit(&expr::codes::TYPE_MISMATCH, "is of the wrong kind", true)
             }
             (ProviderSeverity::Error, Finding::OutOfRange) => {
-                misfit(&dialects::codes::VALUE_CONSTRAINT, "is outside its limits", false)
+                misfit(&dialect::codes::VALUE_CONSTRAINT, "is outside its limits", false)
             }
             (ProviderSeverity::Error, Finding::Refused) => {
                 with_place(refused.new(format!("the provider does not accept {whose}")), place, &reported.summary)
@@ -104,7 +104,7 @@ pub(crate) fn report_at(
     documents: Option<&Documents>,
     found: &mut Diagnostics,
 ) {
-    let messages = documents.map_or(dialects::DialectRules::NATIVE.messages, |it| it.root().checked.rules.messages);
+    let messages = documents.map_or(dialect::DialectRules::NATIVE.messages, |it| it.root().checked.rules.messages);
     let declared = documents.and_then(|documents| {
         let (unit, _, resource) = documents.resource(documents.declared(address)?)?;
         Some((documents, unit, resource))

@@ -7,7 +7,7 @@
 
 use blueprint::{Address, Blueprint, Child, Expr, Name, ReferenceHead, Resource, TypeId, Value};
 use diag::Diagnostics;
-use dialects::{ExpressionPart, SpecAt};
+use dialect::{ExpressionPart, SpecAt};
 use evaluate::resolve::{Evaluation, ExpressionSite, Members, Slot};
 use provider::{Catalogs, TypeRef};
 use understand::check::conform::{conform_resource, conform_schema};

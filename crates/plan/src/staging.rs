@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Value};
 use diag::Diagnostics;
-use dialects::DialectRules;
+use dialect::DialectRules;
 use evaluate::answers::{Answers, PinnedPreflight, ProviderOpinion, groups_differ};
 use evaluate::evaluation_question;
 use evaluate::question::RecordedInstances;

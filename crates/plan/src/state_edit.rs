@@ -111,7 +111,7 @@ pub(crate) async fn import(
     let TypeRef::Known(ty) = catalogs.resource_type(type_name) else {
         let namespace = type_name.package_name();
         found.push(
-            dialects::codes::UNKNOWN_RESOURCE_TYPE
+            dialect::codes::UNKNOWN_RESOURCE_TYPE
                 .new(format!("there is no resource type `{type_name}`"))
                 .help(format!("see the types that are there: `cyan types {namespace}`")),
         );

@@ -1,7 +1,7 @@
 //! Starts provider plugins as processes of their own and watches them: handshake, logs, stop, crash, restart.
 //!
-//! This crate knows no family of plugins and no remote procedure call: a [`Protocol`] defines how a family announces
-//! its address and how it is asked to end. Messages of plugins are scrubbed before they leave this crate.
+//! This crate knows no family of plugins: a [`Protocol`] defines how a family announces its address and how it is asked
+//! to end; [`grpc`] carries the calls of any service. Messages of plugins are scrubbed before they leave this crate.
 //!
 //! No plugin outlives its run: it is stopped with the run, or killed with the runtime. If the run was killed, the next
 //! run ends the plugin (`folder.rs`).
@@ -9,6 +9,7 @@
 mod error;
 #[cfg(unix)]
 mod folder;
+pub mod grpc;
 mod launch;
 #[cfg(unix)]
 mod lines;

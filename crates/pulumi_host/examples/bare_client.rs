@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
-use grpc_client::{CallError, Connection, ConnectionOptions};
+use plugins::grpc::{CallError, Connection, ConnectionOptions};
 use plugins::{Inherit, Logs, ProcessLimits, start};
 use prost_types::value::Kind;
 use prost_types::{Struct, Value};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use grpc_client::{CallError, Connection};
+use plugins::grpc::{CallError, Connection};
 use prost::Message;
 
 use crate::failure::CallFailure;

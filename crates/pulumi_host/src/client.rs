@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use blueprint::Value;
-use grpc_client::{ConnectError, Connection, ConnectionOptions, GrpcCode};
 use plugins::Plugin;
+use plugins::grpc::{ConnectError, Connection, ConnectionOptions, GrpcCode};
 use prost_types::value::Kind;
 use prost_types::{Struct, Value as Wire};
 use pulumi_wire::{Accepts, Encoding, Lookups, Phase, RequestPart, encode};

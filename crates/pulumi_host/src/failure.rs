@@ -3,8 +3,8 @@
 use std::fmt;
 
 use blueprint::Name;
-use grpc_client::{CallError, GrpcCode, GrpcStatus};
 use plugins::ProcessExit;
+use plugins::grpc::{CallError, GrpcCode, GrpcStatus};
 use pulumi_wire::{DecodeError, EncodeError, PropertyPath};
 
 use crate::messages::{ConfigureErrorMissingKeys, Empty, InputPropertiesError};

@@ -8,8 +8,8 @@
 //! The engine uses [`open`]: the contract of providers, served by a plugin. `package.rs` has the catalogue and the
 //! configurations of a package, `managed.rs` the calls about resources, `process.rs` the process of the plugin.
 //!
-//! Not here: the conversion of values and schemas (`pulumi_wire`), processes (`plugins`), connections (`grpc_client`),
-//! and the use of the answers (the engine).
+//! Not here: the conversion of values and schemas (`pulumi_wire`), processes (`plugins`), connections
+//! (`plugins::grpc`), and the use of the answers (the engine).
 
 mod answer;
 mod caller;

@@ -1,7 +1,7 @@
 //! Failures of calls as errors of the provider contract, and property paths of plugins as paths of fields.
 
 use blueprint::{FieldPath, PathStep};
-use grpc_client::GrpcCode;
+use plugins::grpc::GrpcCode;
 use plugins::{PluginError, ProcessExit};
 use provider::{ErrorKind, ProviderDiagnostic, ProviderError, Scrubber};
 use pulumi_wire::{PropertyPath, PropertyStep};

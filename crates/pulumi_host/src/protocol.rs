@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use grpc_client::{Connection, ConnectionOptions};
+use plugins::grpc::{Connection, ConnectionOptions};
 use plugins::{
     BoxFuture, Endpoint, HandshakeLine, Inherit, Launch, Level, ListenAddress, LogLine, ProcessLimits, Protocol,
     StopOutcome, StopSignal,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use blueprint::{Address, Name, Value};
-use grpc_client::CallError;
+use plugins::grpc::CallError;
 use prost::Message;
 use prost_types::Struct;
 use pulumi_wire::{

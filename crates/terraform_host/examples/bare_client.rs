@@ -15,15 +15,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blueprint::Value;
-use grpc_client::{Connection, ConnectionOptions};
+use plugins::grpc::{Connection, ConnectionOptions};
 use plugins::{Inherit, Launch, Logs, Plugin, ProcessLimits};
 use prost::Message;
-use terraform::proposed::proposed;
-use terraform::wire::{decode, encode};
-use terraform::{TypeSchema, conform};
 use terraform_host::{
     ApplyRequest, ChangeVerdict, Client, Handshake, Object, OpenOptions, PlanRequest, ReplacePolicy, Stored,
 };
+use terraform_wire::proposed::proposed;
+use terraform_wire::wire::{decode, encode};
+use terraform_wire::{TypeSchema, conform};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -282,7 +282,11 @@ impl Bench {
         let ty = self.schema.block.ty();
         let value = |data: Option<Data>| decode(&data.unwrap_or_default().msgpack, &ty);
         // A comparison of the bytes does not work, because the provider chooses their order.
-        if terraform::same(&value(planned)?, &value(read.value)?) { Ok(item) } else { Err("something changed".into()) }
+        if terraform_wire::same(&value(planned)?, &value(read.value)?) {
+            Ok(item)
+        } else {
+            Err("something changed".into())
+        }
     }
 
     async fn validate(&self, item: &Item) -> Result<(), Failed> {

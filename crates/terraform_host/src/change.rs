@@ -1,9 +1,9 @@
 //! Changes of a resource: plan and apply, with checks of the provider's answers.
 
 use blueprint::Value;
-use terraform::consistency::{Violation, check_apply, check_plan, check_replan, replacing};
-use terraform::proposed::proposed;
-use terraform::{Path, ValueType, same};
+use terraform_wire::consistency::{Violation, check_apply, check_plan, check_replan, replacing};
+use terraform_wire::proposed::proposed;
+use terraform_wire::{Path, ValueType, same};
 
 use crate::client::{CallTypes, HOST, accept, read, write};
 use crate::diagnostic::{diagnostics, path};

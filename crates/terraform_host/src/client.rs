@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{Name, Value};
-use grpc_client::prost::Message;
-use grpc_client::{CallError, ConnectError, Connection, ConnectionOptions, GrpcCode};
 use plugins::Plugin;
-use terraform::wire::{decode_with_types, encode, encode_with_types};
-use terraform::{Path, TypeSchema, ValueType, conform};
+use plugins::grpc::prost::Message;
+use plugins::grpc::{CallError, ConnectError, Connection, ConnectionOptions, GrpcCode};
+use terraform_wire::wire::{decode_with_types, encode, encode_with_types};
+use terraform_wire::{Path, TypeSchema, ValueType, conform};
 
 use crate::diagnostic::diagnostics;
 use crate::messages::Empty;

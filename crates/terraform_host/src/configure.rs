@@ -1,7 +1,7 @@
 //! The configuration of a provider.
 
 use blueprint::Value;
-use terraform::conform;
+use terraform_wire::conform;
 
 use crate::client::{HOST, accept, read, write};
 use crate::messages::{ConfigureMessage, NoticesAnswer, ValidateProviderAnswer, ValidateProviderMessage};

@@ -1,7 +1,7 @@
 //! Data sources and functions.
 
 use blueprint::{IndexMap, Name, Value};
-use terraform::{ParameterSchema, ValueType, conform, conform_to};
+use terraform_wire::{ParameterSchema, ValueType, conform, conform_to};
 
 use crate::client::{HOST, accept, read, write};
 use crate::messages::{CallAnswer, CallMessage, NoticesAnswer, ReadDataAnswer, ReadDataMessage, ValidateTypeMessage};
@@ -68,7 +68,7 @@ impl Client {
         })
     }
 
-    fn data_source(&self, type_name: &str) -> Result<&terraform::TypeSchema, CallFailure> {
+    fn data_source(&self, type_name: &str) -> Result<&terraform_wire::TypeSchema, CallFailure> {
         let found = self.schemas().provider.data_sources.get(type_name);
         found.map(AsRef::as_ref).ok_or_else(|| CallFailure::NoSuchType { kind: "data source", name: type_name.into() })
     }

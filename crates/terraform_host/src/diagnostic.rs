@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use blueprint::Name;
-use grpc_client::{CallError, ConnectError};
-use terraform::consistency::Violation;
-use terraform::wire::WireError;
-use terraform::{AttributeStep, Path};
+use plugins::grpc::{CallError, ConnectError};
+use terraform_wire::consistency::Violation;
+use terraform_wire::wire::WireError;
+use terraform_wire::{AttributeStep, Path};
 
 use crate::ProtocolVersion;
 use crate::messages::{AttributePath, DeferredMessage, NoticeMessage, Selector};

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use grpc_client::{CallError, Connection, ConnectionOptions};
+use plugins::grpc::{CallError, Connection, ConnectionOptions};
 use plugins::{BoxFuture, Endpoint, HandshakeLine, ListenAddress, Protocol, StopOutcome};
 
 use crate::ProtocolVersion;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use blueprint::Value;
-use terraform::wire::{WireError, WireProblem};
-use terraform::{Path, ValueType};
+use terraform_wire::wire::{WireError, WireProblem};
+use terraform_wire::{Path, ValueType};
 
 /// Writes the JSON of a value. `dynamic` has the types of the parts that have a dynamic type in the schema. Secret
 /// marks are left out, so the bytes must not be shown.

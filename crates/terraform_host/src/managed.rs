@@ -14,7 +14,7 @@ use provider::{
     ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanRequest, Planned, ProviderDiagnostic,
     ProviderError, ReadOutcome, ReadRequest, Scrubber, UpgradeRequest, Upgraded,
 };
-use terraform::{SchemaTypes, same};
+use terraform_wire::{SchemaTypes, same};
 
 use crate::change::{AppliedChange as Done, ApplyRequest as Change};
 use crate::fields::{Private, id_of, recorded};

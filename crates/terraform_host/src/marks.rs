@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::Value;
-use terraform::{AttributeStep, Path};
+use terraform_wire::{AttributeStep, Path};
 
 /// Returns `onto` with the secret marks of those parts of `from` that it repeats. The protocol carries no marks, so an
 /// answer is marked in the same places as the configuration.

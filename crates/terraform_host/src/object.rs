@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
-use terraform::wire::WireError;
-use terraform::{AttributeStep, Path, ValueType};
+use terraform_wire::wire::WireError;
+use terraform_wire::{AttributeStep, Path, ValueType};
 
 use crate::json;
 

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use grpc_client::{ConnectError, Connection, ConnectionOptions};
 use plugins::Plugin;
+use plugins::grpc::{ConnectError, Connection, ConnectionOptions};
 use prost::Message;
 
 use crate::messages::Empty;

@@ -14,7 +14,7 @@ use provider::{
     BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider, ProviderError,
     SettingsChange,
 };
-use terraform::{ProviderSchema, SchemaTypes, TypeNames, conform};
+use terraform_wire::{ProviderSchema, SchemaTypes, TypeNames, conform};
 
 use crate::managed::ManagedPackage;
 use crate::process::{PackageHost, PackageProcess};
@@ -106,7 +106,7 @@ fn own_name(schema: &ProviderSchema, package: &HostedPackage) -> String {
 fn catalog(namespace: &Name, schema: &ProviderSchema, types: &Arc<SchemaTypes>) -> Catalog {
     let prefix: String = namespace.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let functions = schema.functions.iter().map(|(name, one)| {
-        let mut function = terraform::function(namespace, name, one);
+        let mut function = terraform_wire::function(namespace, name, one);
         function.name = format!("{prefix}_{name}").into();
         function
     });
@@ -114,7 +114,7 @@ fn catalog(namespace: &Name, schema: &ProviderSchema, types: &Arc<SchemaTypes>) 
         namespaces: vec![namespace.clone()],
         docs: schema.provider.block.docs.lines().next().unwrap_or_default().into(),
         functions: functions.collect(),
-        settings: terraform::settings(&schema.provider.block),
+        settings: terraform_wire::settings(&schema.provider.block),
         hosted: Some(Hosted { family: PackageFamily::Terraform, version: None, parameters: Value::Null }),
         source: Some(types.clone()),
         ..Catalog::default()
@@ -175,7 +175,7 @@ impl TerraformProvider {
     fn digest_of(&self, settings: &Value) -> Result<String, ProviderError> {
         let block = &self.schemas.provider.provider.block;
         let settings = if settings.is_null() { Value::map::<Name>([]) } else { settings.clone() };
-        let bytes = terraform::wire::encode(&conform(block, &settings), &block.ty());
+        let bytes = terraform_wire::wire::encode(&conform(block, &settings), &block.ty());
         let failure = |error| {
             crate::problems::error_of(
                 crate::CallFailure::Unfit(error),

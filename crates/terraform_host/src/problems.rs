@@ -1,11 +1,11 @@
 //! Failures of calls as errors of the provider contract, and paths of providers as paths of fields.
 
 use blueprint::{FieldPath, PathStep};
-use grpc_client::{CallError, ConnectError, GrpcCode};
+use plugins::grpc::{CallError, ConnectError, GrpcCode};
 use plugins::{PluginError, ProcessExit};
 use provider::{ErrorKind, Finding, ProviderDiagnostic, ProviderError, ProviderSeverity, Scrubber};
-use terraform::consistency::Violation;
-use terraform::{AttributeStep, Path};
+use terraform_wire::consistency::Violation;
+use terraform_wire::{AttributeStep, Path};
 
 use crate::{CallFailure, FunctionFailure, TerraformDiagnostic};
 
@@ -156,7 +156,7 @@ pub(crate) fn field_path(path: &Path) -> FieldPath {
 #[cfg(test)]
 mod tests {
     use blueprint::Value;
-    use grpc_client::{GrpcStatus, Loss};
+    use plugins::grpc::{GrpcStatus, Loss};
 
     use super::*;
     use crate::Severity;

@@ -1,7 +1,7 @@
 //! Resources outside of a change: validation, stored objects, reading, import, and moves from other types.
 
 use blueprint::{Name, Value};
-use terraform::Path;
+use terraform_wire::Path;
 
 use crate::client::{CallTypes, HOST, accept, read, write};
 use crate::messages::{

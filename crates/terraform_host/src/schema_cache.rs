@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
-use grpc_client::prost::Message as _;
+use plugins::grpc::prost::Message as _;
 use sha2::{Digest as _, Sha256};
 
 use crate::schemas::SchemaAnswers;

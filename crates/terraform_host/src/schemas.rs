@@ -1,13 +1,13 @@
 //! The description of a provider: its schemas, the identities of its resource types, and the abilities of its server.
 //!
-//! This module converts messages to the model of the crate `terraform`.
+//! This module converts messages to the model of `terraform_wire`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
 use prost::Message;
-use terraform::{
+use terraform_wire::{
     AttributeKind, Block, BlockType, FunctionSchema, NestedObject, Nesting, ParameterSchema, ProviderSchema,
     SchemaAttribute, TypeSchema, ValueType,
 };

@@ -17,7 +17,7 @@ use terraform_host::{
 const TIME: &str = "time";
 const LOCAL: &str = "local";
 
-fn names(paths: &[terraform::Path]) -> Vec<String> {
+fn names(paths: &[terraform_wire::Path]) -> Vec<String> {
     paths.iter().map(ToString::to_string).collect()
 }
 

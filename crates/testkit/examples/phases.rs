@@ -139,12 +139,12 @@ fn check(
         watch.lap("parse");
         drop(tree);
     }
-    let dialects = &dialects::Dialects::BUILT_IN;
+    let dialects = &testkit::dialects();
     let loaded = engine::load(&files, file, dialects, functions, catalogs.packages(), &Default::default(), found);
     if watch.lap("load") {
         return None;
     }
-    let context = engine::check::CheckContext::new(catalogs, functions, dialects::DialectRules::NATIVE);
+    let context = engine::check::CheckContext::new(catalogs, functions, dialect::DialectRules::NATIVE);
     let checked = Arc::new(engine::check(loaded.blueprint.unwrap(), &context, found));
     (!watch.lap("check")).then_some(checked)
 }

@@ -2,13 +2,21 @@
 
 use std::sync::Arc;
 
+use blueprint_dialect::BlueprintDialect;
+use dialect::{Dialect, Dialects};
 use engine::Installed;
 use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, RootOptions, Runtime, Simulation};
+use hot::HotDialect;
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, ScriptedFault, SharedCloud};
 use source::Sources;
 use sources::disk::Disk;
 use stores::memory::{MemoryState, MemoryStore};
+
+/// The dialects of the program `cyan`.
+pub fn dialects() -> Dialects {
+    Dialects::new([&BlueprintDialect as &'static dyn Dialect, &HotDialect])
+}
 
 /// A program with one provider and one store. All its sessions share the cloud and the state.
 pub fn installed() -> Arc<Installed> {
@@ -30,7 +38,7 @@ pub fn installed_with(faults: Vec<ScriptedFault>) -> Arc<Installed> {
         providers: vec![provider.with_functions()],
         catalogs: Vec::new(),
         hosts: Vec::new(),
-        dialects: dialects::Dialects::BUILT_IN,
+        dialects: dialects(),
         simulate: simulation(world),
         stores: vec![InstalledStore {
             scheme: "memory",

@@ -20,4 +20,4 @@ pub mod scenario;
 pub mod simulation;
 pub mod toy;
 
-pub use installed::{installed, installed_with};
+pub use installed::{dialects, installed, installed_with};

@@ -41,7 +41,7 @@ fn read(page: &Path) -> String {
 }
 
 fn codes() -> Vec<&'static diag::Code> {
-    engine::inspect::diagnostic_codes(&dialects::Dialects::BUILT_IN)
+    engine::inspect::diagnostic_codes(&testkit::dialects())
 }
 
 /// Runs every document of these pages. Returns the number of documents.
@@ -72,7 +72,8 @@ fn documents_of_codes_give_their_expected_diagnostics() {
 
 #[test]
 fn documents_of_the_specification_give_their_expected_diagnostics() {
-    let count = run(&pages_below(&crates().join("dialects/spec")));
+    let count =
+        run(&pages_below(&crates().join("blueprint_dialect/spec"))) + run(&pages_below(&crates().join("hot/spec")));
     assert!(count > 50, "only {count} documents");
 }
 

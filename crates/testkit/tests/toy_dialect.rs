@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use blueprint::{Field, IndexMap, Kind, Name, Schema, Type, Value};
 use diag::Diagnostics;
-use dialects::rules::{NativeSpec, SpecRules};
-use dialects::{DialectRules, Dialects, DocumentSettings, SpecAt};
+use dialect::rules::{NativeSpec, SpecRules};
+use dialect::{DialectRules, Dialects, DocumentSettings, SpecAt};
 use engine::apply::Outcome;
 use engine::discovery::documents_below;
 use engine::{Given, Options};
@@ -49,7 +49,7 @@ async fn deploy(folder: &Path, dialects: Dialects, set: DocumentSettings, (root,
 }
 
 fn with_toy() -> Dialects {
-    Dialects::BUILT_IN.with(&TOY)
+    testkit::dialects().with(&TOY)
 }
 
 const ROOT: &str = "\
@@ -92,7 +92,7 @@ exports:
 #[test]
 fn document_is_unknown_without_the_dialect() {
     let found =
-        deployed(Dialects::BUILT_IN, DocumentSettings::NONE, &[("main.yaml", ROOT)]).expect_err("it is refused");
+        deployed(testkit::dialects(), DocumentSettings::NONE, &[("main.yaml", ROOT)]).expect_err("it is refused");
     assert!(found[0].starts_with("unknown-dialect"), "{found:?}");
 }
 
@@ -101,7 +101,7 @@ fn document_is_found_in_a_folder_with_the_dialect() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("main.yaml"), ROOT).expect("it can be written");
     let found = |dialects: Dialects| documents_below(folder.path(), &dialects).expect("the folder can be read").len();
-    assert_eq!((found(Dialects::BUILT_IN), found(with_toy())), (0, 1));
+    assert_eq!((found(testkit::dialects()), found(with_toy())), (0, 1));
 }
 
 const WANTS: &str = "\
@@ -185,14 +185,14 @@ fn coercion_of_the_dialect_comes_before_native_type_checks() {
     static COERCING: ToyDialect =
         ToyDialect { rules: DialectRules { specs: &TextsAreIntegers, ..DialectRules::NATIVE } };
     let text = "toy: 1\nobjects:\n  note: {is: test/record, title: a, count: '7'}\nshows: {count: $note.count}\n";
-    let exports = deployed(Dialects::BUILT_IN.with(&COERCING), DocumentSettings::NONE, &[("main.yaml", text)]);
+    let exports = deployed(testkit::dialects().with(&COERCING), DocumentSettings::NONE, &[("main.yaml", text)]);
     assert_eq!(exports.expect("it is deployed")["count"], Value::Int(7));
     // The dialect reports a text that is no number.
     let wrong = text.replace("'7'", "seven");
-    let found = deployed(Dialects::BUILT_IN.with(&COERCING), DocumentSettings::NONE, &[("main.yaml", wrong.as_str())]);
+    let found = deployed(testkit::dialects().with(&COERCING), DocumentSettings::NONE, &[("main.yaml", wrong.as_str())]);
     assert!(found.expect_err("it is refused")[0].starts_with("type-mismatch"));
     // Other types are checked natively.
     let wrong = text.replace("title: a", "title: a, enabled: maybe");
-    let found = deployed(Dialects::BUILT_IN.with(&COERCING), DocumentSettings::NONE, &[("main.yaml", wrong.as_str())]);
+    let found = deployed(testkit::dialects().with(&COERCING), DocumentSettings::NONE, &[("main.yaml", wrong.as_str())]);
     assert!(found.expect_err("it is refused")[0].starts_with("type-mismatch"));
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use blueprint::{Constraint, Field, Kind, Schema, TypeId, Value};
-use dialects::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
+use dialect::{Detail, KeyForm, Offer, Section, SectionKey, Shape};
 use provider::{Catalogs, DataSourceType, TypeRef};
 use serde_json::{Map, Value as Json, json};
 

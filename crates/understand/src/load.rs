@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Name, Packages};
 use diag::{Diagnostics, FileId, Files};
-use dialects::{Dialects, Document, LoadContext, Wanted};
+use dialect::{Dialects, Document, LoadContext, Wanted};
 use expr::FunctionTable;
 use syntax::{Format, Tree};
 
@@ -84,7 +84,7 @@ pub fn load(
 
 /// Diagnostics that are dropped if a text has syntax errors, because they may follow from them.
 const CONSEQUENTIAL_CODES: &[&diag::Code] =
-    &[&dialects::codes::NOTHING_DECLARED, &dialects::codes::MISSING_VERSION, &dialects::codes::MISSING_FIELD];
+    &[&dialect::codes::NOTHING_DECLARED, &dialect::codes::MISSING_VERSION, &dialect::codes::MISSING_FIELD];
 
 /// The tree of a text that is JSON despite its file name, if its dialect accepts such texts.
 fn json_first(document: &Document<'_>, dialects: &Dialects) -> Option<Tree> {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use diag::Files;
-use dialects::DialectRules;
+use dialect::DialectRules;
 use provider::{combine, read_catalog};
 use understand::check;
 
@@ -23,9 +23,12 @@ fn wrong(type_name: &str, spec: &str) -> Vec<&'static str> {
     let mut files = Files::new();
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
-    let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, context: &Default::default() };
-    let lowered =
-        dialects::Dialects::BUILT_IN.get("blueprint").unwrap().lower(&document, &functions, catalogs.packages());
+    let document = dialect::Document { file, name: "a.yaml", text: &text, tree: &tree, context: &Default::default() };
+    let lowered = testkit::dialects().get("blueprint").expect("it is installed").lower(
+        &document,
+        &functions,
+        catalogs.packages(),
+    );
     found.append(lowered.diagnostics);
     let context = check::CheckContext::new(&catalogs, &functions, DialectRules::NATIVE);
     check::check(Arc::new(lowered.blueprint), &context, &mut found);

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use diag::Files;
-use dialects::DialectRules;
+use dialect::DialectRules;
 use provider::{combine, read_catalog};
 use understand::check;
 use understand::graph::{Edge, EdgeKind, GraphNode};
@@ -31,9 +31,12 @@ fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
     let mut files = Files::new();
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
-    let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, context: &Default::default() };
-    let lowered =
-        dialects::Dialects::BUILT_IN.get("blueprint").unwrap().lower(&document, &functions, catalogs.packages());
+    let document = dialect::Document { file, name: "a.yaml", text: &text, tree: &tree, context: &Default::default() };
+    let lowered = testkit::dialects().get("blueprint").expect("it is installed").lower(
+        &document,
+        &functions,
+        catalogs.packages(),
+    );
     found.append(lowered.diagnostics);
     let blueprint = Arc::new(lowered.blueprint);
     let checked = check::check(

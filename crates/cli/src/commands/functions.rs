@@ -1,6 +1,6 @@
 //! `cyan functions`.
 
-use dialects::Explained;
+use dialect::Explained;
 use engine::json;
 use expr::{FunctionDef, Purity};
 

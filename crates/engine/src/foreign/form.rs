@@ -2,7 +2,7 @@
 
 use crate::phases::ForeignObject;
 use crate::phases::generation::SavedGeneration;
-use dialects::Dialects;
+use dialect::Dialects;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
 

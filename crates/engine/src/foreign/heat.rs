@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::phases::ForeignObject;
 use blueprint::{Address, Name, Value};
-use dialects::Dialects;
+use dialect::Dialects;
 use serde_json::{Map, Value as Json, json};
 use state::{Record, StatusOp, StatusWord};
 
@@ -160,7 +160,7 @@ impl Writer<'_> {
         }
         let (action, status) = stack_status(own.iter().map(|(_, record)| record.as_ref()));
         let instance = self.whole.instance.as_str();
-        let dialects::rules::DocumentName { name, id } =
+        let dialect::rules::DocumentName { name, id } =
             self.whole.dialects.rules(DIALECT).naming.document(instance, path);
         let mut tree = Map::new();
         tree.insert("name".into(), json!(name));

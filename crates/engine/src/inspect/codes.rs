@@ -1,7 +1,7 @@
 //! All diagnostic codes, and lookup of a code by name.
 
 use diag::Code;
-use dialects::Dialects;
+use dialect::Dialects;
 
 use crate::error::Error;
 

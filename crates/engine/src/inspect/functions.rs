@@ -1,6 +1,6 @@
 //! The functions that expressions and dialects offer.
 
-use dialects::Explained;
+use dialect::Explained;
 use expr::FunctionDef;
 
 use crate::error::Error;

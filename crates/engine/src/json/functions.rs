@@ -1,6 +1,6 @@
 //! Functions as machine output.
 
-use dialects::Explained;
+use dialect::Explained;
 use expr::FunctionDef;
 use serde_json::{Value as Json, json};
 

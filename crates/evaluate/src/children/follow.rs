@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{Child, Expr, IndexMap, Name, Value};
 use diag::{Diagnostics, FileId};
-use dialects::LoadContext;
+use dialect::LoadContext;
 use expr::Ask;
 use source::{Location, Request};
 

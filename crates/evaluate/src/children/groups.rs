@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Expr, Name, Value};
-use dialects::ExpansionContext;
+use dialect::ExpansionContext;
 
 use super::known::IncludeValue;
 use crate::answers::GROUP;

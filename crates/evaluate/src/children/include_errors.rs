@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Expr};
 use diag::Diagnostic;
-use dialects::{DialectLimits, DialectRules, Mistake};
+use dialect::{DialectLimits, DialectRules, Mistake};
 use source::SourceError;
 
 use understand::check::codes;
@@ -33,7 +33,7 @@ pub(super) fn with_dialect_message(
 
 /// The diagnostic for groups with too many members in total.
 pub(super) fn too_many_members(child: &Child, most: usize) -> Diagnostic {
-    dialects::codes::VALUE_CONSTRAINT
+    dialect::codes::VALUE_CONSTRAINT
         .new(format!("all groups and included documents together may have at most {most} resources"))
         .label(child.span, "the resources of this one are too many")
         .help("divide the document into instances of their own, or raise `all-members` under `[documents]` in `cyan.toml`")

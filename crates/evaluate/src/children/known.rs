@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use blueprint::{AccessorKind, Expr, ExprKind, Name, Ref, ReferenceHead, Value};
 use diag::{Diagnostic, Diagnostics};
-use dialects::Dialects;
+use dialect::Dialects;
 use expr::{Ask, AskFailure, EvaluationStop, FunctionTable, ResolvedHead, Scope};
 use provider::{Attribute, Catalogs, TypeRef};
 
@@ -184,7 +184,7 @@ impl<'k> IncludeFrame<'k> {
         }
         let this = (self.place, at);
         if knowledge.under_evaluation.borrow().contains(&this) {
-            let circle = dialects::codes::CYCLE.new(format!("`{name}` needs itself"));
+            let circle = dialect::codes::CYCLE.new(format!("`{name}` needs itself"));
             return Err(EvaluationStop::Failed(Box::new(circle.label(local.span, "its value depends on itself"))));
         }
         knowledge.under_evaluation.borrow_mut().push(this);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use blueprint::Value;
 use diag::{Diagnostic, Diagnostics, Span};
-use dialects::CheckedBy;
+use dialect::CheckedBy;
 
 use super::known::IncludeValue;
 use super::reader::{CheckResult, DocumentReader, PlacedMistakes, is_reported_by_check};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Name};
 use diag::{Diagnostic, Diagnostics, FileId};
-use dialects::LoadContext;
+use dialect::LoadContext;
 use source::Location;
 
 /// A text that has been read. All places that include it share it.

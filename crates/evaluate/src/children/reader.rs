@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Name, Value};
 use diag::{Diagnostic, Diagnostics, Span, Spanned, Trail};
-use dialects::{DialectRules, LoadContext};
+use dialect::{DialectRules, LoadContext};
 use expr::{Ask, AskFailure};
 use source::{Location, Request};
 

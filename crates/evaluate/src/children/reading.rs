@@ -2,7 +2,7 @@
 
 use blueprint::Name;
 use diag::Files;
-use dialects::{Dialects, LoadContext};
+use dialect::{Dialects, LoadContext};
 use expr::FunctionTable;
 use provider::Catalogs;
 use source::Location;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::Name;
 use diag::{Diagnostics, Span};
-use dialects::{Answer, LoadContext, Wanted};
+use dialect::{Answer, LoadContext, Wanted};
 use provider::TypeRef;
 use source::{Location, Request};
 use understand::load::{Loaded, load};
@@ -54,7 +54,7 @@ pub(super) async fn load_with_answers(
     }
     if !loaded.wanted.is_empty() {
         found.push(
-            dialects::codes::UNSUPPORTED_FEATURE
+            dialect::codes::UNSUPPORTED_FEATURE
                 .new("the document cannot be loaded: its dialect requests more data in every round")
                 .label(Span::new(loaded.file, 0, 0), format!("it asked more than {MOST_ROUNDS} times")),
         );

@@ -2,7 +2,7 @@
 
 use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostic, Diagnostics};
-use dialects::{CheckedBy, DialectRules};
+use dialect::{CheckedBy, DialectRules};
 use provider::{Catalogs, CustomType, TypeRef};
 
 use super::options;
@@ -39,7 +39,7 @@ fn undeclared(blueprint: &Blueprint, rules: &DialectRules, given: &Given, found:
         let mut undeclared = codes::UNDECLARED_VARIABLE
             .new(format!("a value is given for `{name}`, which is not declared"))
             .help_nearest(name, blueprint.inputs.keys().map(|name| name.as_ref()));
-        undeclared.native_message = rules.messages.of(&dialects::Mistake::Undeclared(name)).map(Box::new);
+        undeclared.native_message = rules.messages.of(&dialect::Mistake::Undeclared(name)).map(Box::new);
         found.push(undeclared);
     }
 }
@@ -53,12 +53,12 @@ fn value(
     given: &Given,
     found: &mut Diagnostics,
 ) -> Option<Value> {
-    let native = |given: Option<dialects::GivenValue<'_>>, found: &mut Diagnostics| match custom {
+    let native = |given: Option<dialect::GivenValue<'_>>, found: &mut Diagnostics| match custom {
         Some(custom) => options::value_of(name, input, custom, given, found),
         None => value_of(name, input, given, found),
     };
-    let text = given.text.get(name).map(|text| dialects::GivenValue::Text(text));
-    let given = text.or_else(|| given.typed.get(name).map(dialects::GivenValue::Typed));
+    let text = given.text.get(name).map(|text| dialect::GivenValue::Text(text));
+    let given = text.or_else(|| given.typed.get(name).map(dialect::GivenValue::Typed));
     rules.inputs.value(name, input, given, &native, found)
 }
 
@@ -118,23 +118,23 @@ pub fn inputs_known(
 fn value_of(
     name: &Name,
     input: &Input,
-    given: Option<dialects::GivenValue<'_>>,
+    given: Option<dialect::GivenValue<'_>>,
     found: &mut Diagnostics,
 ) -> Option<Value> {
     let value = match given {
-        Some(dialects::GivenValue::Text(text)) => match expr::parse_as(text, &input.ty) {
+        Some(dialect::GivenValue::Text(text)) => match expr::parse_as(text, &input.ty) {
             Some(value) => value,
             None => {
                 let shown = if input.secret { String::new() } else { format!(": `{text}`") };
                 found.push(
-                    dialects::codes::UNPARSABLE_VALUE
+                    dialect::codes::UNPARSABLE_VALUE
                         .new(format!("the value given for `{name}` is no {}{shown}", input.ty))
                         .label(input.span, format!("declared as {}", input.ty)),
                 );
                 return None;
             }
         },
-        Some(dialects::GivenValue::Typed(value)) if !value.is_null() => match fit(value, &input.ty) {
+        Some(dialect::GivenValue::Typed(value)) if !value.is_null() => match fit(value, &input.ty) {
             Some(value) => value,
             None => {
                 found.push(
@@ -156,7 +156,7 @@ fn value_of(
     if !input.allowed.is_empty() && !input.allowed.iter().any(|allowed| same(&allowed.item, &value)) {
         let options: Vec<String> = input.allowed.iter().map(|allowed| allowed.item.to_string()).collect();
         found.push(
-            dialects::codes::VALUE_NOT_ALLOWED
+            dialect::codes::VALUE_NOT_ALLOWED
                 .new(format!("the value of `{name}` is not among those allowed"))
                 .label(input.span, format!("one of {}", options.join(", "))),
         );

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Expr, Key, Name, Resource, Type, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use dialects::codes as document;
+use dialect::codes as document;
 use expr::EvaluationStop;
 use provider::{Annotation, LinkEffect, ResourceType, Side, WriteMode};
 use state::{Record, Snapshot, StatusWord};

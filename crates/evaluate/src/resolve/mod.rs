@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
-use dialects::{ExpressionPart, ExpressionPlace};
+use dialect::{ExpressionPart, ExpressionPlace};
 use expr::{Ask, AskFailure, FunctionTable};
 use foldhash::fast::FixedState;
 use provider::ResourceType;
@@ -563,7 +563,7 @@ impl Evaluation {
             Err(_) => return Ok(None),
         };
         let mut mistakes = Diagnostics::new();
-        let at = dialects::SpecAt {
+        let at = dialect::SpecAt {
             expr: &resource.spec,
             missing_part_span: resource.spec_key,
             resource: name,

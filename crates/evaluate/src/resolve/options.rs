@@ -14,7 +14,7 @@ pub(super) fn value_of(
     name: &Name,
     input: &Input,
     custom: &CustomType,
-    given: Option<dialects::GivenValue<'_>>,
+    given: Option<dialect::GivenValue<'_>>,
     found: &mut Diagnostics,
 ) -> Option<Value> {
     let Some(label) = label_of(input, given) else {
@@ -42,7 +42,7 @@ pub(super) fn value_of(
             None => format!("{shown}, given for `{name}`, is no option of `{}`", custom.name),
         };
         let diagnostic =
-            dialects::codes::VALUE_NOT_ALLOWED.new(what).label(input.span, format!("one of {}", listed(custom, input)));
+            dialect::codes::VALUE_NOT_ALLOWED.new(what).label(input.span, format!("one of {}", listed(custom, input)));
         let near = custom.options.iter().map(|option| option.label.as_ref()).filter(|label| allows(input, label));
         found.push(if input.secret { diagnostic } else { diagnostic.help_nearest(label, near) });
         return None;
@@ -51,10 +51,10 @@ pub(super) fn value_of(
 }
 
 /// The label of the given option, or of the input's default.
-fn label_of(input: &Input, given: Option<dialects::GivenValue<'_>>) -> Option<Value> {
+fn label_of(input: &Input, given: Option<dialect::GivenValue<'_>>) -> Option<Value> {
     let typed = match given {
-        Some(dialects::GivenValue::Text(text)) => return Some(Value::text(text)),
-        Some(dialects::GivenValue::Typed(value)) => Some(value).filter(|value| !value.is_null()),
+        Some(dialect::GivenValue::Text(text)) => return Some(Value::text(text)),
+        Some(dialect::GivenValue::Typed(value)) => Some(value).filter(|value| !value.is_null()),
         None => None,
     };
     typed.or(input.default.as_ref().map(|default| &default.item).filter(|default| !default.is_null())).cloned()

@@ -4,7 +4,7 @@
 
 use blueprint::{Accessor, AccessorKind, Expr, ExprKind, ReferenceHead, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
-use dialects::{Absence, CheckedBy, ExpressionPart, ExpressionPlace, Mistake};
+use dialect::{Absence, CheckedBy, ExpressionPart, ExpressionPlace, Mistake};
 use expr::{EvaluationStop, ResolvedHead};
 
 use super::scope::Frame;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{AccessorKind, Expr, Map, Ref, ReferenceHead, Type, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use dialects::Absence;
+use dialect::Absence;
 use expr::{Ask, AskFailure, EvaluationStop, ResolvedHead, Scope};
 use provider::{Attribute, ResourceType};
 use state::Memoised;
@@ -117,7 +117,7 @@ impl Scope for Frame<'_> {
                             // In a dialect without guards, reading an absent element is an ordinary error.
                             (Absence::Mistake(code), EvaluationStop::Absent(mut diagnostic)) => {
                                 diagnostic.code = code;
-                                let mistake = dialects::Mistake::Absent(name);
+                                let mistake = dialect::Mistake::Absent(name);
                                 diagnostic.native_message = unit.checked.rules.messages.of(&mistake).map(Box::new);
                                 EvaluationStop::Failed(diagnostic)
                             }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use blueprint::{Address, Batches, IndexMap, Name};
 use diag::Diagnostics;
-use dialects::codes::VALUE_CONSTRAINT;
+use dialect::codes::VALUE_CONSTRAINT;
 use evaluate::answers::PinnedRead;
 use evaluate::resolve::Evaluation;
 use provider::Catalogs;

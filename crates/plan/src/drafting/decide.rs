@@ -323,7 +323,7 @@ fn settle_external(
             .label(resource.span, "declared as external now")
             .help("declare the external object under another name, and remove this resource");
         let mistake =
-            dialects::Mistake::ExternalChanged { resource: &member.address.name, type_name: &resource.type_name.item };
+            dialect::Mistake::ExternalChanged { resource: &member.address.name, type_name: &resource.type_name.item };
         changed.native_message = messages.of(&mistake).map(Box::new);
         found.push(changed);
     }

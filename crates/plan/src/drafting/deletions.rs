@@ -28,7 +28,7 @@ pub(crate) async fn ask_deletes(
 ) -> IndexMap<Address, Value> {
     let asked = draft.decisions.iter().filter(|decision| is_asked(decision, answers, world));
     let asked = asked.map(async |decision| (decision, ask(decision, answers, instances, world).await));
-    let messages = documents.map_or(dialects::DialectRules::NATIVE.messages, |it| it.root().checked.rules.messages);
+    let messages = documents.map_or(dialect::DialectRules::NATIVE.messages, |it| it.root().checked.rules.messages);
     let mut planned = IndexMap::default();
     for (decision, answer) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
         let declared = decision.element.zip(documents).and_then(|((number, _), it)| it.resource(number));

@@ -69,7 +69,7 @@ async fn ask(
         (decision, plan_of(decision, *mode, (kept, instances), world).await)
     });
     let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
-    let messages = dialects::DialectRules::NATIVE.messages;
+    let messages = dialect::DialectRules::NATIVE.messages;
     for (decision, answer) in answered {
         let address = &decision.address;
         match answer {

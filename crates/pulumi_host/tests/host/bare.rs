@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Asset, Name, Value};
-use grpc_client::GrpcCode;
 use plugins::Level;
+use plugins::grpc::GrpcCode;
 use pulumi_host::{AnswerProblem, Autonaming, CallFailure, DiffDecider, PluginSession, ReadResult};
 use pulumi_wire::{Phase, PropertyPath};
 use serde_json::Value as Json;

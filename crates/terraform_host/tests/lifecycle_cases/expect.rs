@@ -23,7 +23,7 @@ impl Vars {
         let differs = || Err(format!("{what}: expected {wanted}, found {:?}", found.revealed()));
         if let Some(name) = wanted.get("$var") {
             let bound = self.bound.entry(text_of(name).to_owned()).or_insert_with(|| found.revealed());
-            return if terraform::same(bound, found) { Ok(()) } else { differs() };
+            return if terraform_wire::same(bound, found) { Ok(()) } else { differs() };
         }
         if let Some(kind) = wanted.get("$any") {
             let fits = matches!(
@@ -49,7 +49,7 @@ impl Vars {
                 items.iter().zip(found.iter()).try_for_each(|(wanted, found)| self.matches(what, wanted, found))
             }
             (Json::Object(_) | Json::Array(_), _) => differs(),
-            (wanted, found) if terraform::same(&plain(wanted), found) => Ok(()),
+            (wanted, found) if terraform_wire::same(&plain(wanted), found) => Ok(()),
             _ => differs(),
         }
     }

@@ -11,7 +11,7 @@ const KINDS: [&str; 6] = ["modulo", "range", "length", "allowed_values", "allowe
 
 /// The answer in the form of Heat's API.
 pub(super) fn answer(blueprint: &Blueprint, text: &str, given: &Given) -> Json {
-    let template = dialects::Dialects::BUILT_IN.get(blueprint.dialect).and_then(|it| it.data(text)).unwrap_or_default();
+    let template = crate::dialects().get(blueprint.dialect).and_then(|it| it.data(text)).unwrap_or_default();
     let mut parameters = Map::new();
     for (name, input) in &blueprint.inputs {
         // Inputs that Heat passes to every child are no parameters.

@@ -140,7 +140,7 @@ impl TemplateCase {
             }
         }
         let name = self.params["stack_name"].as_str().unwrap_or("oracle");
-        if let Some(refused) = dialects::Dialects::BUILT_IN.rules("hot").naming.instance(name, None) {
+        if let Some(refused) = crate::dialects().rules("hot").naming.instance(name, None) {
             let refused = StepResult { phase: "validate", diagnostics: vec![refused], ..StepResult::default() };
             return self.compare_step("", &refused, &self.expected, &mut Placeholders::default()).map(|_| ());
         }
@@ -275,8 +275,8 @@ impl TemplateCase {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
         let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
-        let context = dialects::LoadContext { dialect: Some("hot"), ..Default::default() };
-        let document = dialects::Document { file: root, name: "template.yaml", text, tree: &tree, context: &context };
+        let context = dialect::LoadContext { dialect: Some("hot"), ..Default::default() };
+        let document = dialect::Document { file: root, name: "template.yaml", text, tree: &tree, context: &context };
         let texts = self.environments(update, place);
         let trees: Vec<_> = texts
             .iter()
@@ -285,13 +285,12 @@ impl TemplateCase {
                 (file, syntax::parse(file, text, syntax::Format::Yaml))
             })
             .collect();
-        let beside: Vec<dialects::Companion<'_>> = texts
+        let beside: Vec<dialect::Companion<'_>> = texts
             .iter()
             .zip(&trees)
-            .map(|((name, _), (file, (tree, _)))| dialects::Companion { file: *file, name, folder: "", tree })
+            .map(|((name, _), (file, (tree, _)))| dialect::Companion { file: *file, name, folder: "", tree })
             .collect();
-        let Some(surrounded) =
-            dialects::Dialects::BUILT_IN.get("hot").and_then(|hot| hot.read_companions(&document, &beside))
+        let Some(surrounded) = crate::dialects().get("hot").and_then(|hot| hot.read_companions(&document, &beside))
         else {
             return Ok(Given::default());
         };
@@ -308,8 +307,7 @@ impl TemplateCase {
         let mut typed = surrounded.input_values;
         if update.is_some_and(|update| update["existing"] == json!(true)) {
             // Former values of parameters that are no longer declared are dropped.
-            let declared =
-                dialects::Dialects::BUILT_IN.get("hot").and_then(|hot| hot.data(text)?.get("parameters").cloned());
+            let declared = crate::dialects().get("hot").and_then(|hot| hot.data(text)?.get("parameters").cloned());
             typed.retain(|name, _| declared.as_ref().is_some_and(|declared| declared.get(name).is_some()));
         }
         Ok(Given { typed, ..Given::default() })

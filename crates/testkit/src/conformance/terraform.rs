@@ -5,7 +5,7 @@ use std::path::Path;
 
 use blueprint::{Name, Value};
 use serde_json::{Map, Value as Json};
-use terraform::{
+use terraform_wire::{
     AttributeKind, Block, BlockType, NestedObject, Nesting, SchemaAttribute, ValueType, conform, proposed, same, wire,
 };
 

@@ -130,17 +130,10 @@ fn check(input: &[u8]) -> u64 {
     let mut files = Files::new();
     let file = files.add(name, &*text);
     let mut found = Diagnostics::new();
-    let loaded = engine::load(
-        &files,
-        file,
-        &dialects::Dialects::BUILT_IN,
-        functions,
-        catalogs.packages(),
-        &Default::default(),
-        &mut found,
-    );
+    let loaded =
+        engine::load(&files, file, &crate::dialects(), functions, catalogs.packages(), &Default::default(), &mut found);
     let checked = loaded.blueprint.map(|blueprint| {
-        let rules = dialects::Dialects::BUILT_IN.rules(blueprint.dialect);
+        let rules = crate::dialects().rules(blueprint.dialect);
         engine::check(blueprint, &engine::check::CheckContext::new(catalogs, functions, rules), &mut found)
     });
     assert!(checked.is_some() || found.has_errors(), "neither a blueprint nor an error");

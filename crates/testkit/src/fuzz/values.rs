@@ -1,8 +1,8 @@
 //! A target on the values of Terraform's providers: a line with a type, then the value as msgpack.
 
 use blueprint::Value;
-use terraform::wire::{WireProblem, decode_with_types, encode, encode_with_types};
-use terraform::{ValueType, same};
+use terraform_wire::wire::{WireProblem, decode_with_types, encode, encode_with_types};
+use terraform_wire::{ValueType, same};
 
 use super::target::{FuzzTarget, TEXT, number, roughly};
 

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use blueprint::{Breakpoints, IndexMap, Name};
-use dialects::Dialects;
+use dialect::Dialects;
 use engine::Library;
 use engine::shell::{Clock, HttpGet, Rng};
 use expr::FunctionTable;
@@ -72,7 +72,7 @@ pub struct Harness {
     /// Documents by absolute path, read in place of the disk.
     pub memory_source: Option<InMemorySource>,
     /// Files given along with a root, such as an environment of Heat.
-    pub context: dialects::LoadContext,
+    pub context: dialect::LoadContext,
     /// The dialects that documents can be written in.
     pub dialects: Dialects,
     /// The caller's working directory.
@@ -138,8 +138,8 @@ impl Harness {
             open_store: in_memory(),
             folder,
             memory_source: None,
-            context: dialects::LoadContext::default(),
-            dialects: Dialects::BUILT_IN,
+            context: dialect::LoadContext::default(),
+            dialects: crate::dialects(),
             working_directory: Some("/w".into()),
             name: Self::instance(),
             key: true,
@@ -307,7 +307,7 @@ impl Harness {
 /// catalogues.
 fn combined(every: impl Iterator<Item = Arc<Catalog>>) -> (Catalogs, FunctionTable, Vec<String>) {
     let (catalogs, mut functions, contradictions) = provider::combine(every);
-    Dialects::BUILT_IN.insert_functions(&mut functions, &dialects::DocumentSettings::default());
+    crate::dialects().insert_functions(&mut functions, &dialect::DocumentSettings::default());
     (catalogs, functions, contradictions)
 }
 

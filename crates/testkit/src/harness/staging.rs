@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::Value;
 use diag::{Diagnostics, Files};
-use dialects::{Companion, Dialects, LoadContext};
+use dialect::{Companion, LoadContext};
 use engine::{
     Answers, Checked, Documents, Error, Given, Options, Pinned, PinnedDocument, PlannedOperation, ReadingFacts,
     Request, Session, StageRequest, Staged,
@@ -194,6 +194,6 @@ pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -
     let (tree, _) = syntax::parse(file, text, syntax::Format::of_name(root));
     let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
     let alone = LoadContext::NONE;
-    let document = dialects::Document { file, name: root, text, tree: &tree, context: &alone };
-    Dialects::BUILT_IN.read_companions(&document, &[Companion { file: beside, name, folder: "", tree: &given }]).context
+    let document = dialect::Document { file, name: root, text, tree: &tree, context: &alone };
+    crate::dialects().read_companions(&document, &[Companion { file: beside, name, folder: "", tree: &given }]).context
 }

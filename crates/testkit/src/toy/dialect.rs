@@ -20,7 +20,7 @@ use blueprint::{
     Resource, Schema, Type, Value,
 };
 use diag::{Diagnostics, Span, Spanned};
-use dialects::{
+use dialect::{
     Answer, Dialect, DialectRules, DialectSetting, Document, KeyForm, Lowered, Offer, Section, SectionKey, Shape,
     Wanted,
 };

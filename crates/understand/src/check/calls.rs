@@ -5,7 +5,7 @@
 
 use blueprint::{Argument, CallExpr, IndexMap, Name, Type};
 use diag::{Diagnostic, Span, Spanned};
-use dialects::codes as document;
+use dialect::codes as document;
 use expr::{FunctionDef, Returns, codes as language};
 
 use super::types::{function_as_value, joined, with_article};

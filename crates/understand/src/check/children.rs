@@ -8,7 +8,7 @@
 
 use blueprint::{Child, Expr, ExprKind, SourceMetadata, TextPart, Type, Value};
 use diag::Span;
-use dialects::codes as document;
+use dialect::codes as document;
 use expr::codes as language;
 use provider::CustomType;
 
@@ -75,7 +75,7 @@ impl Checker<'_> {
                 Some((checked, None)) => {
                     let known = checked.blueprint.inputs.keys().map(|name| name.as_ref());
                     self.found.push(
-                        dialects::codes::UNDECLARED_VARIABLE
+                        dialect::codes::UNDECLARED_VARIABLE
                             .new(format!("the child document declares no variable `{}`", name.item))
                             .label(name.span, "not declared there")
                             .help_nearest(&name.item, known),
@@ -278,7 +278,7 @@ impl Checker<'_> {
 
 /// The diagnostic for a missing input of a child document.
 pub fn missing_input(name: &str, include: Span) -> diag::Diagnostic {
-    dialects::codes::MISSING_VARIABLE
+    dialect::codes::MISSING_VARIABLE
         .new(format!("no value is given for the variable `{name}` of the child document"))
         .label(include, "it has no default there")
         .help(format!("add `{name}` to its `variables`"))

@@ -2,7 +2,7 @@
 //! shape in its dialect.
 
 // Dialects report some of these codes themselves.
-pub use dialects::codes::{
+pub use dialect::codes::{
     CYCLE, EACH_NOT_STATIC, MISSING_SPEC_FIELD, SECRET_EXPOSED, SELF_REFERENCE, UNKNOWN_RESOURCE,
     UNKNOWN_RESOURCE_TYPE, UNKNOWN_SPEC_FIELD, UNKNOWN_VARIABLE, VALUE_CONSTRAINT,
 };

@@ -158,7 +158,7 @@ impl Checker<'_> {
                 _ => None,
             };
             let named: Vec<(&str, &str)> = round().filter_map(|(node, _)| named(node)).collect();
-            diagnostic.native_message = self.rules.messages.of(&dialects::Mistake::Cycle(&named)).map(Box::new);
+            diagnostic.native_message = self.rules.messages.of(&dialect::Mistake::Cycle(&named)).map(Box::new);
         }
         diagnostic.help(if by_links { "take away one of these links" } else { "take away one of these references" })
     }

@@ -3,7 +3,7 @@
 //! Not here: which operator fits which kind (`filters`), and reading.
 
 use blueprint::{DataSource, Name};
-use dialects::codes as document;
+use dialect::codes as document;
 use expr::codes as language;
 use provider::{DataSourceType, FilterField};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Input, Type, Value};
 use diag::{Diagnostic, Spanned};
-use dialects::codes as document;
+use dialect::codes as document;
 use expr::{ValueOrigin, codes as language};
 use provider::{CustomType, TypeRef};
 

@@ -4,7 +4,7 @@
 
 use blueprint::{Field, IndexMap, Name, Value};
 use diag::{Code, Diagnostic, Span, nearest};
-use dialects::codes as document;
+use dialect::codes as document;
 use regex::Regex;
 
 use super::codes;

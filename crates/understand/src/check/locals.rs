@@ -5,7 +5,7 @@
 
 use blueprint::{ExprKind, Local, Type};
 use diag::Diagnostic;
-use dialects::codes as document;
+use dialect::codes as document;
 use expr::codes as language;
 
 use super::types::{fits_declared, refined, with_article};

@@ -5,7 +5,7 @@
 
 use blueprint::{Expr, ExprKind, Name, ResourceMetadata, Type, TypeId};
 use diag::Span;
-use dialects::codes as document;
+use dialect::codes as document;
 use expr::{ValueOrigin, codes as language};
 use provider::Annotation;
 

@@ -52,7 +52,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Name, Schema, Type, Value};
 use diag::{Diagnostics, Span};
-use dialects::{CheckedBy, Checks, DialectRules};
+use dialect::{CheckedBy, Checks, DialectRules};
 use expr::FunctionTable;
 use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
 
@@ -171,7 +171,7 @@ const LEFT_TO_TRANSFORMS: &[&diag::Code] = &[
     &codes::LINK_CARDINALITY,
     &codes::LINK_CAPABILITY_MISSING,
     &codes::LINK_NEEDS_RESOURCE,
-    &dialects::codes::UNKNOWN_ANNOTATION,
+    &dialect::codes::UNKNOWN_ANNOTATION,
 ];
 
 /// The stage at which a document is checked.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use blueprint::{Blueprint, Child, Expr, Input, Name, Value};
 use diag::{Diagnostic, Diagnostics};
-use dialects::{CheckedBy, DialectRules};
+use dialect::{CheckedBy, DialectRules};
 
 use super::value::exported;
 

@@ -102,7 +102,7 @@ impl Checker<'_> {
                 }
             }
         };
-        diagnostic.native_message = self.rules.messages.of(&dialects::Mistake::NoType(written)).map(Box::new);
+        diagnostic.native_message = self.rules.messages.of(&dialect::Mistake::NoType(written)).map(Box::new);
         self.found.push(diagnostic);
         TypeOf::Open
     }

@@ -8,7 +8,7 @@
 
 use blueprint::{Blueprint, CallExpr, Name, Ref, ReferenceHead, Type};
 use diag::{FileId, Span, Spanned};
-use dialects::Checks;
+use dialect::Checks;
 
 use super::{CheckContext, Checker, Included};
 use crate::graph::GraphNode;

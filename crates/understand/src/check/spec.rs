@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use blueprint::{Expr, ExprKind, Field, Kind, Name, PROVIDER_TYPE, Resource, Schema, Type, Value};
 use diag::{Diagnostic, Span, Spanned};
-use dialects::codes as document;
+use dialect::codes as document;
 use expr::{Mismatch, ValueOrigin, codes as language};
 
 use super::TypeOf;

@@ -4,7 +4,7 @@
 
 use blueprint::{Expr, Type, Value};
 use diag::{Diagnostics, Span};
-use dialects::codes as document;
+use dialect::codes as document;
 use expr::codes as language;
 
 use super::types::{fits_declared, with_article};

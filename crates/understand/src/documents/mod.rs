@@ -211,7 +211,7 @@ pub struct Documents {
     pub pinned: Pinned,
     dependence: DocumentDependence,
     /// The size limits of the documents.
-    pub limits: dialects::DocumentLimits,
+    pub limits: dialect::DocumentLimits,
 }
 
 impl Documents {
@@ -247,7 +247,7 @@ impl Documents {
             counts,
             pinned: Pinned::default(),
             dependence,
-            limits: dialects::DocumentLimits::DEFAULT,
+            limits: dialect::DocumentLimits::DEFAULT,
         }
     }
 
@@ -270,7 +270,7 @@ impl Documents {
     }
 
     /// Returns the same documents with other size limits.
-    pub fn with_limits(self, room: dialects::DocumentLimits) -> Documents {
+    pub fn with_limits(self, room: dialect::DocumentLimits) -> Documents {
         Documents { limits: room, ..self }
     }
 

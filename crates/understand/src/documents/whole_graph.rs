@@ -105,7 +105,7 @@ impl Documents {
         let graph = units.first().map(|root| root.checked.graph.clone()).unwrap_or_default();
         let links = units.first().map(|root| root.checked.links.clone()).unwrap_or_default();
         let mut documents =
-            Documents { units, graph, links, counts, pinned, dependence, limits: dialects::DocumentLimits::DEFAULT };
+            Documents { units, graph, links, counts, pinned, dependence, limits: dialect::DocumentLimits::DEFAULT };
         if documents.units.len() > 1 {
             let pairs = documents.units.iter().flat_map(|unit| {
                 unit.checked.links.pairs().iter().map(|pair| pair.from(unit.first[NumberedKind::Resource as usize]))

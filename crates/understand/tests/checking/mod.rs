@@ -113,9 +113,9 @@ pub(crate) fn check_including(
     let (catalogs, functions) = catalogs();
     let file = files.add(name, text);
     let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
-    let document = dialects::Document { file, name, text, tree: &tree, context: &Default::default() };
-    let dialect = dialects::Dialects::BUILT_IN.detect(&document);
-    let dialect = dialect.or_else(|| dialects::Dialects::BUILT_IN.get("blueprint")).expect("it is built in");
+    let document = dialect::Document { file, name, text, tree: &tree, context: &Default::default() };
+    let dialects = testkit::dialects();
+    let dialect = dialects.detect(&document).or_else(|| dialects.get("blueprint")).expect("it is installed");
     let lowered = dialect.lower(&document, functions, catalogs.packages());
     diagnostics.append(lowered.diagnostics);
     let kinds: Vec<&'static source::SourceKind> = KINDS.iter().collect();

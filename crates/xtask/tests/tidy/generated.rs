@@ -6,6 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use blueprint_dialect::BlueprintDialect;
+use dialect::Dialect;
+use hot::HotDialect;
 use serde_json::{Map, Value};
 
 use crate::codes::declared;
@@ -39,10 +42,10 @@ fn reference_pages_are_what_the_data_gives() {
 fn language() -> String {
     let mut page = format!(
         "# The language\n\n{NOTE}\n\nEvery section and key of a document. `cyan schema` prints the same as a JSON Schema for editors; \
-         the [pages of the language](../../crates/dialects/spec/blueprint/) say what each means, with examples. Keys marked *required* must be \
+         the [pages of the language](../../crates/blueprint_dialect/spec/) say what each means, with examples. Keys marked *required* must be \
          there; where `${{..}}` is marked, the value or what is in it may read something else.\n"
     );
-    for dialect in dialects::Dialects::BUILT_IN.iter() {
+    for dialect in [&BlueprintDialect as &dyn Dialect, &HotDialect] {
         for section in dialect.shape().sections {
             page.push_str(&format!(
                 "\n## {}\n\n| key | holds | `${{..}}` | |\n|---|---|---|---|\n",
@@ -70,25 +73,25 @@ fn heading(section: &str) -> String {
 }
 
 /// Describes the value of a key, with a link to its section.
-fn holds(key: &dialects::SectionKey) -> String {
+fn holds(key: &dialect::SectionKey) -> String {
     let link = format!("[{}](#{})", key.section, key.section.replace(' ', "-"));
     let values: Vec<String> = key.values.iter().map(|value| format!("`{value}`")).collect();
     match (key.offer, key.values, key.section) {
-        (dialects::Offer::ResourceType | dialects::Offer::DataSourceType, ..) => {
+        (dialect::Offer::ResourceType | dialect::Offer::DataSourceType, ..) => {
             "the name of a [type](types.md)".to_owned()
         }
-        (dialects::Offer::VariableType, ..) => format!("{}, or a type of a provider's", values.join(", ")),
+        (dialect::Offer::VariableType, ..) => format!("{}, or a type of a provider's", values.join(", ")),
         (_, [_, ..], _) => values.join(", "),
-        (dialects::Offer::Spec, ..) => "fields of the [type](types.md)".to_owned(),
+        (dialect::Offer::Spec, ..) => "fields of the [type](types.md)".to_owned(),
         (.., "") => key.form.words().to_owned(),
         _ if key.definitions => match key.form {
-            dialects::KeyForm::Any => format!("names, each with a {link}; or `\"*\"`"),
+            dialect::KeyForm::Any => format!("names, each with a {link}; or `\"*\"`"),
             _ => format!("names, each with {} {link}", if key.section.starts_with(['e', 'i']) { "an" } else { "a" }),
         },
         _ => match key.form {
-            dialects::KeyForm::ScalarOrMap => format!("a single value, or a {link}"),
-            dialects::KeyForm::MapOrList => format!("a {link}, or a list of them"),
-            dialects::KeyForm::List => format!("a list of single values, or of {link}s"),
+            dialect::KeyForm::ScalarOrMap => format!("a single value, or a {link}"),
+            dialect::KeyForm::MapOrList => format!("a {link}, or a list of them"),
+            dialect::KeyForm::List => format!("a list of single values, or of {link}s"),
             _ => format!("a {link}"),
         },
     }

@@ -1,6 +1,6 @@
 //! The reference page of the functions of Heat's templates.
 
-use dialects::hot::functions::{self, references, versions};
+use hot::functions::{self, references, versions};
 
 use crate::generated::NOTE;
 

@@ -10,7 +10,7 @@ struct Kind {
     shared: &'static [&'static str],
 }
 
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 3] = [
     Kind {
         of: "providers",
         may_name: &[
@@ -39,16 +39,6 @@ const KINDS: [Kind; 4] = [
         of: "sources",
         may_name: &["crates/cli/src/registry.rs", "crates/testkit/", "crates/xtask/", "crates/sources/tests/"],
         shared: &[],
-    },
-    Kind {
-        of: "dialects",
-        may_name: &[
-            "crates/dialects/src/list.rs",
-            "crates/dialects/tests/",
-            "crates/understand/tests/",
-            "crates/xtask/tests/tidy/generated_heat.rs",
-        ],
-        shared: &["rules"],
     },
 ];
 

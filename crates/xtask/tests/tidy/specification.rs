@@ -119,7 +119,7 @@ pub(crate) fn is_test(name: &str) -> bool {
         return std::fs::read_to_string(crate::root().join(file)).is_ok_and(|text| has_test(&text, function));
     }
     if let Some(page) = name.strip_prefix("P/") {
-        let page = crate::root().join("crates/dialects/spec/blueprint").join(page);
+        let page = crate::root().join("crates/blueprint_dialect/spec").join(page);
         return std::fs::read_to_string(page).is_ok_and(|text| text.contains("```yaml blueprint"));
     }
     if let Some(example) = name.strip_prefix("E/") {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use blueprint::{Child, Expr, ExprKind, Name, Value};
 use diag::{Diagnostics, Severity};
-use dialects::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
+use dialect::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 use provider::TypeRef;
 
 use super::known::KnownValues;

@@ -2,7 +2,7 @@
 
 use blueprint::{ReferenceHead, Type};
 use diag::{Diagnostic, Severity};
-use dialects::{ExpressionPart, ExpressionPlace};
+use dialect::{ExpressionPart, ExpressionPlace};
 
 use super::known::KnownValues;
 use crate::check::Checker;

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use blueprint::{Blueprint, Expr, ExprKind, Ref, ReferenceHead, Value};
 use diag::Diagnostics;
-use dialects::rules::MessageRules;
-use dialects::{ExpressionPart, ExpressionPlace};
+use dialect::rules::MessageRules;
+use dialect::{ExpressionPart, ExpressionPlace};
 use expr::{Ask, AskFailure, EvaluationStop, FunctionTable, ResolvedHead, Scope};
 
 use crate::graph::{Graph, GraphNode};

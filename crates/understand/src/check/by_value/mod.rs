@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use blueprint::{Schema, Type, Value};
 use diag::Diagnostics;
-use dialects::SpecAt;
+use dialect::SpecAt;
 
 use super::Checker;
 use super::conform::conform_schema;

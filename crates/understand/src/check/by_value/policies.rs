@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Expr, Name};
 use diag::Diagnostics;
-use dialects::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
+use dialect::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 
 use super::known::KnownValues;
 use crate::check::Checker;
@@ -42,7 +42,7 @@ impl Checker<'_> {
             && word.revealed().as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))
             && !policies.snapshots
         {
-            let mut none = dialects::codes::INVALID_DELETION_POLICY
+            let mut none = dialect::codes::INVALID_DELETION_POLICY
                 .new(format!("no snapshot can be taken of a `{}`", policies.type_name))
                 .label(removal.span, "not possible for this type");
             none.native_message = self.rules.messages.of(&Mistake::NoSnapshot(name)).map(Box::new);

@@ -2,7 +2,7 @@
 
 use blueprint::{AccessorKind, Expr, ExprKind, Ref, ReferenceHead, Value};
 use diag::{Diagnostic, Diagnostics};
-use dialects::{Absence, ExpressionPlace, Mistake};
+use dialect::{Absence, ExpressionPlace, Mistake};
 
 use super::known::KnownValues;
 use crate::check::Checker;

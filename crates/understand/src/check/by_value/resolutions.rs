@@ -3,7 +3,7 @@
 //! Not here: functions, because a dialect makes their calls from other forms.
 
 use blueprint::{AccessorKind, Expr, Field, Ref, ReferenceHead, Type};
-use dialects::CheckedBy;
+use dialect::CheckedBy;
 use provider::Attribute;
 
 use crate::check::{Checker, TypeOf};

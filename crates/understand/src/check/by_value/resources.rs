@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use blueprint::{Name, ReferenceHead, Resource};
 use diag::{Diagnostics, Severity, Span};
-use dialects::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
+use dialect::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 
 use super::known::KnownValues;
 use super::policies::Policies;

@@ -2,7 +2,7 @@
 
 use blueprint::{IndexMap, Name, TypeId};
 use diag::{Diagnostic, Span, Spanned};
-use dialects::codes as document;
+use dialect::codes as document;
 use provider::Annotation;
 
 use crate::check::Checker;

@@ -1,0 +1,42 @@
+//! Groups: documents that are written from a definition, a size and the remembered members (decisions Heat 10.3, Heat
+//! 10.5).
+
+mod definition;
+mod exports;
+mod rolling;
+mod sizes;
+mod writer;
+
+use blueprint::{Blueprint, Expansion, Expr, ExprKind};
+use diag::Diagnostics;
+
+pub(super) use definition::{expansion, part};
+
+use self::definition::without_omitted;
+use self::writer::GroupWriter;
+use crate::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP, definition_property};
+use dialect::{Expanded, ExpansionContext};
+
+/// Expands a group to its document.
+pub(super) fn expand(expansion: &Expansion, place: &ExpansionContext<'_>) -> Expanded {
+    let written = part(&expansion.spec, definition_property(&expansion.kind.item));
+    let member = written.and_then(|written| without_omitted(written, &expansion.member, place));
+    let member = member.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), expansion.member.span));
+    let mut writer = GroupWriter {
+        expansion,
+        place,
+        member,
+        spec: (place.evaluate)(&expansion.spec),
+        found: Diagnostics::new(),
+        names: Vec::new(),
+        blueprint: Blueprint { dialect: crate::NAME, ..Blueprint::default() },
+    };
+    writer.blueprint.span = Some(expansion.kind.span);
+    writer.resolve_known_parts();
+    match expansion.kind.item.as_ref() {
+        RESOURCE_GROUP => writer.resource_group(),
+        SCALING_GROUP => writer.scaling_group(),
+        CHAIN => writer.chain(),
+        _ => writer.stack(),
+    }
+}
